@@ -1,0 +1,13 @@
+"""The errors that users see: one base class and a few children, each raised with one line that says what to change."""
+
+
+class FlipproofError(Exception):
+    """Base of every error that flipproof raises on purpose."""
+
+
+class InvalidInputError(FlipproofError, ValueError):
+    """A value is outside what a function accepts: "expected ..., got ..."."""
+
+
+class FileFormatError(FlipproofError):
+    """A file is unreadable, truncated, or was made by something else."""

@@ -1,0 +1,68 @@
+"""A box of radii: which counts are wanted along every axis of a noise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from flipproof.errors import InvalidInputError
+from flipproof.theory.law import JointNoise, Noise
+from flipproof.theory.radii import Axis, axes_of, checked_count, checked_part_names
+
+Counts = int | Iterable[int]
+"""One count, or several (a range). Several make a dimension of the result, one does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The counts wanted along each axis, and the shape of a table over them."""
+
+    counts: tuple[tuple[int, ...], ...]
+    shape: tuple[int, ...]
+
+    @property
+    def cells(self) -> int:
+        """How many combinations of counts there are."""
+        return math.prod(map(len, self.counts))
+
+
+def grid_of(noise: Noise, parts: Mapping[str, Mapping[str, Counts]] | None, kinds: Mapping[str, Counts | None]) -> Grid:
+    """Checks the ranges a user gave and lines them up with the axes of the noise.
+
+    Axes that were not given stay at zero and make no dimension.
+    """
+    wanted = _by_axis(noise, parts, {kind: given for kind, given in kinds.items() if given is not None})
+    counts: list[tuple[int, ...]] = []
+    shape: list[int] = []
+    for axis in axes_of(noise):
+        given = wanted.pop(axis, 0)
+        if isinstance(given, Iterable):
+            counts.append(_increasing(given, axis))
+            shape.append(len(counts[-1]))
+        else:
+            counts.append((checked_count(given, str(axis)),))
+    for axis in wanted:
+        raise InvalidInputError(f"expected {', '.join(map(str, axes_of(noise)))} for this noise, got {axis}")
+    return Grid(tuple(counts), tuple(shape))
+
+
+def _increasing(given: Iterable[int], axis: Axis) -> tuple[int, ...]:
+    counts = tuple(checked_count(count, str(axis)) for count in given)
+    if not counts or any(a >= b for a, b in itertools.pairwise(counts)):
+        raise InvalidInputError(f"expected increasing counts for {axis}, got {counts}")
+    return counts
+
+
+def _by_axis(
+    noise: Noise, parts: Mapping[str, Mapping[str, Counts]] | None, kinds: Mapping[str, Counts]
+) -> dict[Axis, Counts]:
+    if not isinstance(noise, JointNoise):
+        if parts is not None:
+            raise InvalidInputError(f"expected add=, delete= or change= for a FlipNoise, got {parts!r}")
+        return {Axis(None, kind): given for kind, given in kinds.items()}
+    if kinds or not isinstance(parts, Mapping):
+        raise InvalidInputError("expected a mapping from part to ranges for a JointNoise, got add=/delete=/change=")
+    checked_part_names(noise, parts)
+    return {Axis(name, kind): given for name, ranges in parts.items() for kind, given in ranges.items()}

@@ -1,0 +1,269 @@
+"""The compiled loops of this room. Imported only when first used, because numba takes a while to load.
+
+"Tail first" means from the smallest likelihood ratio to the largest, the order in which `rho_upper`
+fills. All values are sums and products of non-negative floats; docs/theory.md proves how far they can
+be from the exact ones (statements 6 to 9).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.rounding import ROUNDOFF
+
+EVALUATION_STEPS = 24.0
+"""Roundings outside the sums: slope, product, difference, factor, final scaling, with room to spare."""
+
+
+@njit(cache=True, nogil=True, inline="always")
+def evaluation_slack(regions: int) -> float:
+    """Relative error of adding up `regions` masses twice and interpolating between two of the sums."""
+    return (2.0 * regions + EVALUATION_STEPS) * ROUNDOFF
+
+
+@njit(cache=True, nogil=True)
+def complement_up(p: float) -> float:
+    """1 - p, rounded up."""
+    s = 1.0 - p
+    return s + ROUNDOFF if 1.0 - s > p else s
+
+
+@njit(cache=True, nogil=True)
+def complement_down(p: float) -> float:
+    """1 - p, rounded down."""
+    s = 1.0 - p
+    return s - ROUNDOFF if 1.0 - s < p else s
+
+
+@njit(cache=True, nogil=True)
+def subtract_down(a: float, b: float) -> float:
+    """A - b, rounded down: the rounding error of a float difference is a float (Knuth's two-sum)."""
+    difference = a - b
+    virtual = difference - a
+    error = (a - (difference - virtual)) - (b + virtual)
+    return np.nextafter(difference, -np.inf) if error < 0.0 else difference
+
+
+@njit(cache=True, nogil=True)
+def complements_up(p: FloatArray) -> FloatArray:
+    """Elementwise `complement_up`."""
+    out = np.empty_like(p)
+    for i in range(p.size):
+        out[i] = complement_up(p[i])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def complements_down(p: FloatArray) -> FloatArray:
+    """Elementwise `complement_down`."""
+    out = np.empty_like(p)
+    for i in range(p.size):
+        out[i] = complement_down(p[i])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def differences_down(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Elementwise `subtract_down`."""
+    out = np.empty_like(a)
+    for i in range(a.size):
+        out[i] = subtract_down(a[i], b[i])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _step(old: FloatArray, offset: IntArray, probability: FloatArray, pad: int, new: FloatArray) -> None:
+    o0, o1, o2 = offset[0], offset[1], offset[2]
+    p0, p1, p2 = probability[0], probability[1], probability[2]
+    for j in range(pad, old.size):
+        new[j] = p0 * old[j - o0] + p1 * old[j - o1] + p2 * old[j - o2]
+
+
+@njit(cache=True, nogil=True)
+def step_masses(start: FloatArray, counts: IntArray, offsets: IntArray, probabilities: FloatArray, pad: int) -> FloatArray:
+    """Masses after `counts[kind]` further changes of each kind. `start` has `pad` leading zeros."""
+    masses = start.copy()
+    for kind in range(counts.size):
+        for _ in range(counts[kind]):
+            new = np.zeros_like(masses)
+            _step(masses, offsets[kind], probabilities[kind], pad, new)
+            masses = new
+    return masses
+
+
+@njit(cache=True, nogil=True)
+def mass_table(
+    start: FloatArray,
+    sizes: IntArray,
+    offsets: IntArray,
+    probabilities: FloatArray,
+    pad: int,
+    wanted: IntArray,
+) -> FloatArray:
+    """[wanted, pad + positions] masses for counts below `sizes`, the last kind running fastest."""
+    cells = 1
+    for kind in range(sizes.size):
+        cells *= sizes[kind]
+    table = np.zeros((cells, start.size))
+    table[0] = start
+    block = 1
+    for kind in range(sizes.size - 1, -1, -1):
+        for cell in range(block, block * sizes[kind]):
+            _step(table[cell - block], offsets[kind], probabilities[kind], pad, table[cell])
+        block *= sizes[kind]
+    return table if wanted.size == cells else table[wanted]
+
+
+@njit(cache=True, nogil=True)
+def _gather(
+    clean: FloatArray, adversarial: FloatArray, tail: IntArray, out: FloatArray, index: IntArray
+) -> int:
+    """Collects one cell's non-empty positions, tail first; returns how many there are."""
+    n = 0
+    for k in range(tail.shape[1]):
+        f, g = clean[tail[0, k]], adversarial[tail[0, k]]
+        if f > 0.0 or g > 0.0:
+            out[0, n] = f
+            out[1, n] = g
+            index[n] = tail[1, k]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def critical_cells(
+    clean: FloatArray,
+    adversarial: FloatArray,
+    other_clean: FloatArray,
+    other_adversarial: FloatArray,
+    tail: IntArray,
+    slack: FloatArray,
+    other_slack: FloatArray,
+    order_slack: float,
+    result: FloatArray,
+) -> None:
+    """Writes [cells, other cells]: the clean mass below which `rho_upper` stays under one half, rounded down."""
+    gathered, index = np.empty((2, tail.shape[1])), np.empty(tail.shape[1], np.int64)
+    for a in range(clean.shape[0]):
+        n = _gather(clean[a], adversarial[a], tail, gathered, index)
+        for b in range(other_clean.shape[0]):
+            total_slack = slack[a] + other_slack[b]
+            if total_slack == 0.0:
+                result[a, b] = 0.5
+                continue
+            target = 0.5 * (1.0 - total_slack - order_slack - evaluation_slack(n))
+            f_sum = 0.0
+            g_sum = 0.0
+            for k in range(n):
+                f = gathered[0, k] * other_clean[b, index[k]]
+                g = gathered[1, k] * other_adversarial[b, index[k]]
+                if g_sum + g >= target:
+                    f_sum += f * ((target - g_sum) / g)
+                    break
+                f_sum += f
+                g_sum += g
+            result[a, b] = f_sum
+
+
+@njit(cache=True, nogil=True)
+def _fill_knots(f: FloatArray, g: FloatArray, n: int, until: float, knots: FloatArray) -> int:
+    """Writes the sums of clean and adversarial mass and the slopes between; returns the last knot."""
+    f_sum, g_sum = 0.0, 0.0
+    for k in range(n):
+        knots[0, k] = f_sum
+        knots[1, k] = g_sum
+        knots[2, k] = g[k] / f[k] if f[k] > 0.0 else 0.0
+        if f_sum > until:
+            return k
+        f_sum += f[k]
+        g_sum += g[k]
+    knots[0, n] = f_sum
+    knots[1, n] = g_sum
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _upper_masses(s: FloatArray, knots: FloatArray, last: int, factor: float, out: FloatArray) -> None:
+    """Upper bounds on the adversarial mass of any set with clean mass s[j], for ascending s (statement 6)."""
+    j = 0
+    for k in range(last):
+        # Up to the next knot the bound is a line; `end` is found first so that the line is one tight loop.
+        end = j
+        while end < s.size and s[end] < knots[0, k + 1]:
+            end += 1
+        f_sum, g_sum, slope = knots[0, k], knots[1, k], knots[2, k]
+        for i in range(j, end):
+            out[i] = min(1.0, (g_sum + (s[i] - f_sum) * slope) * factor)
+        j = end
+    for i in range(j, s.size):
+        out[i] = min(1.0, knots[1, last] * factor)
+
+
+@njit(cache=True, nogil=True)
+def upper_masses(s: FloatArray, f: FloatArray, g: FloatArray, slack: float) -> FloatArray:
+    """`rho_upper` at every ascending s for masses f and g given tail first."""
+    knots = np.empty((3, f.size + 1))
+    last = _fill_knots(f, g, f.size, np.inf, knots)
+    out = np.empty_like(s)
+    _upper_masses(s, knots, last, 1.0 + slack + evaluation_slack(f.size), out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _cell_knots(
+    gathered: FloatArray, index: IntArray, n: int, other_clean: FloatArray, other_adversarial: FloatArray,
+    until: float, scratch: FloatArray, knots: FloatArray,
+) -> int:
+    """Knots of a product cell. Positions outside the other side's cell have zero mass and do no harm."""
+    for k in range(n):
+        scratch[0, k] = gathered[0, k] * other_clean[index[k]]
+        scratch[1, k] = gathered[1, k] * other_adversarial[index[k]]
+    return _fill_knots(scratch[0], scratch[1], n, until, knots)
+
+
+@njit(cache=True, nogil=True)
+def margin_cells(
+    clean: FloatArray,
+    adversarial: FloatArray,
+    other_clean: FloatArray,
+    other_adversarial: FloatArray,
+    tail: IntArray,
+    slack: FloatArray,
+    other_slack: FloatArray,
+    order_slack: float,
+    p: FloatArray,
+    s: FloatArray,
+    orders: IntArray,
+    result: FloatArray,
+) -> None:
+    """Writes [cells, other cells, pairs]: `rho` of p[0], minus `rho_upper` of p[1] if that row is there.
+
+    s[0] is 1 - p[0] rounded up, s[1] is p[1], each sorted by its row of `orders`.
+    """
+    rows, pairs = s.shape
+    gathered, index = np.empty((2, tail.shape[1])), np.empty(tail.shape[1], np.int64)
+    scratch, knots = np.empty((2, tail.shape[1])), np.empty((3, tail.shape[1] + 1))
+    masses = np.empty(pairs)
+    until = s.max() if s.size else 0.0
+    for a in range(clean.shape[0]):
+        n = _gather(clean[a], adversarial[a], tail, gathered, index)
+        for b in range(other_clean.shape[0]):
+            row = result[a, b]
+            total_slack = slack[a] + other_slack[b]
+            if total_slack == 0.0:
+                for i in range(pairs):
+                    row[i] = subtract_down(p[0, i], p[1, i]) if rows == 2 else p[0, i]
+                continue
+            factor = 1.0 + total_slack + order_slack + evaluation_slack(n)
+            last = _cell_knots(
+                gathered, index, n, other_clean[b], other_adversarial[b], until, scratch, knots
+            )
+            _upper_masses(s[0], knots, last, factor, masses)
+            for j in range(pairs):
+                row[orders[0, j]] = complement_down(masses[j])
+            if rows == 2:
+                _upper_masses(s[1], knots, last, factor, masses)
+                for j in range(pairs):
+                    row[orders[1, j]] = subtract_down(row[orders[1, j]], masses[j])

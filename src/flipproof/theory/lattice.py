@@ -1,0 +1,155 @@
+"""How one changed entry moves the likelihood ratio: the steps from which all regions are built.
+
+On a changed entry the noisy value matches the clean input, the adversarial input, or neither. Each
+outcome multiplies the likelihood ratio by a fixed factor, so the ratio of a whole region is
+const * exp(weight . position) with an integer position (docs/theory.md, statements 4 and 5). Regions are
+therefore merged by integers, never by comparing floats.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from flipproof.theory.arrays import FloatArray, IntArray, read_only
+from flipproof.theory.law import FlipNoise
+from flipproof.theory.radii import Point
+from flipproof.theory.rounding import ROUNDOFF
+
+ERROR_PER_STEP = 5 * ROUNDOFF
+"""Relative error that one step adds to a mass: coefficient 2, product 1, two sums 2 (statement 7)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lattice:
+    """The outcomes of one changed entry, for each kind of change.
+
+    Attributes:
+        shift: [kinds, outcomes, dimensions], how far each outcome moves the integer position.
+        clean: [kinds, outcomes], the probability of each outcome under the clean input.
+        adversarial: [kinds, outcomes], the same under the adversarial input.
+        weight: [dimensions], log likelihood ratio gained by one unit of position; may be infinite.
+        weight_error: [dimensions], bound on the absolute error of `weight`.
+        inert: [kinds], true where such a change leaves the law of the noisy input as it was.
+    """
+
+    shift: IntArray
+    clean: FloatArray
+    adversarial: FloatArray
+    weight: FloatArray
+    weight_error: FloatArray
+    inert: tuple[bool, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("shift", "clean", "adversarial", "weight", "weight_error"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def informative(self, point: Point) -> Point:
+        """The point with inert kinds of change set to zero: they do not change any region."""
+        return tuple(0 if inert else count for inert, count in zip(self.inert, point, strict=True))
+
+    def extent(self, point: Point) -> tuple[int, ...]:
+        """How many positions there are along each dimension after the changes counted by `point`."""
+        reach = np.asarray(point, dtype=np.int64) @ self.shift.max(axis=1)
+        return tuple(int(r) + 1 for r in reach)
+
+    def offsets(self, extent: tuple[int, ...]) -> IntArray:
+        """[kinds, outcomes] shifts in an array of shape `extent` that was flattened."""
+        strides = np.cumprod([1, *extent[:0:-1]])[::-1]
+        return np.asarray(self.shift @ strides, dtype=np.int64)
+
+    def finite_span(self, extent: tuple[int, ...]) -> float:
+        """How far apart finite log ratios can be."""
+        finite = np.isfinite(self.weight)
+        return float((np.asarray(extent) - 1.0)[finite] @ np.abs(self.weight[finite]))
+
+    def keys(self, extent: tuple[int, ...], dominating: float) -> tuple[FloatArray, float]:
+        """Log ratio of every position up to a constant, flattened, and a bound on its absolute error.
+
+        Where a weight is infinite, the positions with both masses positive agree in that dimension, so
+        any finite weight that outweighs all others together sorts the positions rightly.
+        """
+        weight = np.where(np.isfinite(self.weight), self.weight, np.sign(self.weight) * dominating)
+        positions = np.indices(extent).reshape(len(extent), -1)
+        span = np.asarray(extent) - 1.0
+        error = float(span @ self.weight_error) + 8 * ROUNDOFF * float(span @ np.abs(weight))
+        return weight @ positions, error
+
+
+@lru_cache(maxsize=256)
+def lattice_of(noise: FlipNoise) -> Lattice:
+    """The lattice of a noise: one dimension for binary and symmetric noise, two otherwise."""
+    if noise.categories == 2:
+        return _binary(noise)
+    if noise.p_plus == noise.p_minus:
+        return _symmetric(noise)
+    return _general(noise)
+
+
+def _binary(noise: FlipNoise) -> Lattice:
+    """Position = number of flips (paper, propositions 1 to 3)."""
+    plus, minus = noise.p_plus, noise.p_minus
+    keep_zero, keep_one = 1.0 - plus, 1.0 - minus
+    weight, error = _log_ratio((plus, minus), (keep_zero, keep_one))
+    inert = Fraction(plus) + Fraction(minus) == 1
+    return Lattice(
+        shift=np.array([[[1], [0], [0]]] * 2),
+        clean=np.array([[plus, keep_zero, 0.0], [minus, keep_one, 0.0]]),
+        adversarial=np.array([[keep_one, minus, 0.0], [keep_zero, plus, 0.0]]),
+        weight=np.array([weight]),
+        weight_error=np.array([error]),
+        inert=(inert, inert),
+    )
+
+
+def _symmetric(noise: FlipNoise) -> Lattice:
+    """Position = matches with the clean minus matches with the adversarial input, shifted to start at 0."""
+    keep, flip, other = _outcomes(noise.p_plus, noise.categories)
+    weight, error = _log_ratio((keep,), (flip,))
+    inert = Fraction(noise.p_plus) * noise.categories == noise.categories - 1
+    return Lattice(
+        shift=np.array([[[2], [0], [1]]] * 3),
+        clean=np.array([[keep, flip, other]] * 3),
+        adversarial=np.array([[flip, keep, other]] * 3),
+        weight=np.array([weight]),
+        weight_error=np.array([error]),
+        inert=(inert,) * 3,
+    )
+
+
+def _general(noise: FlipNoise) -> Lattice:
+    """Two exponents, of keep/flip for zeros and for non-zeros (statement 5)."""
+    zero = _outcomes(noise.p_plus, noise.categories)
+    other = _outcomes(noise.p_minus, noise.categories)
+    weights = [_log_ratio((zero[0],), (zero[1],)), _log_ratio((other[0],), (other[1],))]
+    uniform = [Fraction(p) * noise.categories == noise.categories - 1 for p in (noise.p_plus, noise.p_minus)]
+    kept = [dimension for dimension in range(2) if not uniform[dimension]]
+    # Outcomes: matches clean, matches adversarial, neither. Shifts start at 0 in both dimensions.
+    shift = np.array([[[1, 1], [0, 0], [0, 1]], [[1, 1], [0, 0], [1, 0]], [[0, 2], [0, 0], [0, 1]]])
+    swapped = [(x[1], x[0], x[2]) for x in (other, zero, other)]
+    return Lattice(
+        shift=shift[:, :, kept],
+        clean=np.array([zero, other, other]),
+        adversarial=np.array(swapped),
+        weight=np.array([weights[d][0] for d in kept]),
+        weight_error=np.array([weights[d][1] for d in kept]),
+        inert=(False, False, uniform[1]),
+    )
+
+
+def _outcomes(flip: float, categories: int) -> tuple[float, float, float]:
+    """Probabilities to keep the value, to take one particular other value, to take any of the rest."""
+    return 1.0 - flip, flip / (categories - 1), flip * (categories - 2) / (categories - 1)
+
+
+def _log_ratio(above: tuple[float, ...], below: tuple[float, ...]) -> tuple[float, float]:
+    """Log of a quotient of products and a bound on its error; a zero factor makes it infinite."""
+    if 0.0 in above or 0.0 in below:
+        return (-math.inf if 0.0 in above else math.inf), 0.0
+    logs = [math.log(x) for x in above] + [-math.log(x) for x in below]
+    return math.fsum(logs), 4 * ROUNDOFF * (math.fsum(map(abs, logs)) + len(logs))
+

@@ -1,0 +1,229 @@
+"""Regions of constant likelihood ratio, always sorted, and the worst case over all classifiers on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from flipproof.errors import InvalidInputError
+from flipproof.theory.arrays import FloatArray, read_only
+from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.radii import AnyRadii, Point, kinds_of, parts_of, point_of
+from flipproof.theory.rounding import ROUNDOFF, raised
+
+MAX_REGIONS = 2**21
+"""Above this, the regions of a joint noise are merged on a grid of log ratios (statement 10)."""
+
+_SUM_TOLERANCE = 1e-6
+
+
+def _checked_masses(masses: FloatArray, name: str) -> FloatArray:
+    array = np.asarray(masses, dtype=np.float64)
+    if array.ndim != 1 or not np.all(array >= 0.0) or abs(array.sum() - 1.0) > _SUM_TOLERANCE:
+        raise InvalidInputError(f"expected {name} to be non-negative masses that sum to 1, got {array!r}")
+    return array
+
+
+def _merge_extremes(clean: FloatArray, adversarial: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Drops empty regions; one region for ratio infinity and one for ratio zero."""
+    both = (clean > 0.0) & (adversarial > 0.0)
+    only_clean, only_adversarial = clean[adversarial == 0.0].sum(), adversarial[clean == 0.0].sum()
+    clean = np.concatenate([[only_clean], clean[both], [0.0]])
+    adversarial = np.concatenate([[0.0], adversarial[both], [only_adversarial]])
+    kept = (clean > 0.0) | (adversarial > 0.0)
+    return clean[kept], adversarial[kept]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regions:
+    """A partition of all noisy inputs into regions, sorted by clean / adversarial ratio, descending.
+
+    The constructor sorts, drops empty regions and merges those with ratio infinity and those with ratio
+    zero, so an unsorted list cannot exist.
+
+    Attributes:
+        clean: probability that the noisy clean input falls into each region.
+        adversarial: the same for the noisy adversarial input.
+        slack: relative bound on what the masses may hide: with the exact masses, `rho_upper` is at most
+            (1 + slack) times what these masses give.
+        log_ratio: log(clean / adversarial), derived.
+
+    Example:
+        >>> Regions(clean=[0.2, 0.8], adversarial=[0.7, 0.3]).clean
+        array([0.8, 0.2])
+    """
+
+    clean: FloatArray
+    adversarial: FloatArray
+    slack: float = 0.0
+    log_ratio: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        clean, adversarial = _checked_masses(self.clean, "clean"), _checked_masses(self.adversarial, "adversarial")
+        if clean.shape != adversarial.shape:
+            raise InvalidInputError(
+                f"expected clean and adversarial of equal length, got {clean.size} and {adversarial.size}"
+            )
+        if not 0.0 <= self.slack < 0.5:
+            raise InvalidInputError(f"expected slack in [0, 0.5), got {self.slack!r}")
+        clean, adversarial = _merge_extremes(clean, adversarial)
+        with np.errstate(divide="ignore"):
+            log_ratio = np.log(clean) - np.log(adversarial)
+        order = np.argsort(-log_ratio, kind="stable")
+        object.__setattr__(self, "clean", read_only(clean[order]))
+        object.__setattr__(self, "adversarial", read_only(adversarial[order]))
+        object.__setattr__(self, "log_ratio", read_only(log_ratio[order]))
+
+    def __len__(self) -> int:
+        return self.clean.size
+
+    @property
+    def identical(self) -> bool:
+        """Whether noisy clean and adversarial inputs have the same law, so that nothing can be told apart."""
+        return len(self) == 1
+
+    def joint(self, other: Regions) -> Regions:
+        """The regions of two independent parts together: all products, sorted again."""
+        if self.identical:
+            return other
+        if other.identical:
+            return self
+        if len(self) * len(other) > MAX_REGIONS:
+            return _merged_product(*sorted((self, other), key=len))
+        return Regions(
+            np.outer(self.clean, other.clean).ravel(),
+            np.outer(self.adversarial, other.adversarial).ravel(),
+            self.slack + other.slack + 4 * ROUNDOFF,
+        )
+
+    def upper_mass(self, s: FloatArray) -> FloatArray:
+        """`rho_upper` at every s, rounded up."""
+        if self.identical:
+            return s
+        from flipproof.theory import kernels
+
+        raised_s = raised(s)
+        order = np.argsort(raised_s)
+        result = np.empty_like(s)
+        result[order] = kernels.upper_masses(raised_s[order], *self._tail_first(), self.total_slack())
+        return result
+
+    def lower_mass(self, p: FloatArray) -> FloatArray:
+        """`rho` at every p, rounded down: the complement of `rho_upper` at 1 - p (statement 2)."""
+        if self.identical:
+            return p
+        from flipproof.theory import kernels
+
+        return np.asarray(kernels.complements_down(self.upper_mass(kernels.complements_up(p))))
+
+    def margin(self, p_lower: FloatArray, p_upper: FloatArray) -> FloatArray:
+        """`mu` for every pair of bounds, rounded down."""
+        from flipproof.theory import kernels
+
+        return np.asarray(kernels.differences_down(self.lower_mass(p_lower), self.upper_mass(p_upper)))
+
+    def critical_clean_mass(self) -> float:
+        """The clean mass below which `rho_upper` stays under one half, rounded down."""
+        if self.identical:
+            return 0.5
+        from flipproof.theory import kernels
+
+        clean, adversarial = (masses.reshape(1, -1) for masses in self._tail_first())
+        tail = np.array([np.arange(len(self)), np.zeros(len(self), dtype=np.int64)])
+        one, zero = np.ones((1, 1)), np.zeros(1)
+        slack, result = np.array([self.total_slack()]), np.empty((1, 1))
+        kernels.critical_cells(clean, adversarial, one, one, tail, slack, zero, 0.0, result)
+        return float(result[0, 0])
+
+    def total_slack(self) -> float:
+        """The slack of the masses and of sorting by rounded log ratios (statement 8)."""
+        return self.slack + 8 * ROUNDOFF * (1.0 + _largest_log(self.clean) + _largest_log(self.adversarial))
+
+    def _tail_first(self) -> tuple[FloatArray, FloatArray]:
+        return self.clean[::-1].copy(), self.adversarial[::-1].copy()
+
+
+_IDENTICAL = Regions(np.ones(1), np.ones(1))
+
+
+def regions(noise: Noise, radii: AnyRadii) -> Regions:
+    """The regions of constant likelihood ratio between an input and any other at exactly these radii.
+
+    They depend on the noise and the radii only, not on the input or its size (paper, propositions 1 to 3;
+    appendix on discrete data; appendix on joint certificates).
+
+    Example:
+        >>> regions(FlipNoise(p_plus=0.01, p_minus=0.6), Radii(delete=1)).clean
+        array([0.4, 0.6])
+    """
+    return regions_at(noise, point_of(noise, radii))
+
+
+@lru_cache(maxsize=16)
+def regions_at(noise: Noise, point: Point) -> Regions:
+    """`regions` for radii given as a point."""
+    changes: dict[FlipNoise, Point] = {}
+    rest = point
+    for _, part in parts_of(noise):
+        own, rest = rest[: len(kinds_of(part))], rest[len(kinds_of(part)) :]
+        # Parts with one law are one part with more changes.
+        changes[part] = tuple(map(sum, zip(own, changes.get(part, (0,) * len(own)), strict=True)))
+    total = _IDENTICAL
+    for part, own in changes.items():
+        total = total.joint(_part_regions(part, own))
+    return total
+
+
+@lru_cache(maxsize=512)
+def _part_regions(part: FlipNoise, point: Point) -> Regions:
+    lattice = lattice_of(part)
+    point = lattice.informative(point)
+    if not any(point):
+        return _IDENTICAL
+    from flipproof.theory import kernels
+
+    extent = lattice.extent(point)
+    offsets = lattice.offsets(extent)
+    pad = int(offsets.max())
+    start = np.zeros(pad + int(np.prod(extent)))
+    start[pad] = 1.0
+    counts = np.asarray(point, dtype=np.int64)
+    clean = kernels.step_masses(start, counts, offsets, lattice.clean, pad)
+    adversarial = kernels.step_masses(start, counts, offsets, lattice.adversarial, pad)
+    return Regions(clean[pad:], adversarial[pad:], mass_slack(sum(point)))
+
+
+def mass_slack(steps: int) -> float:
+    """What `steps` rounded convolution steps may hide, on both kinds of masses (statement 7)."""
+    return 2.1 * steps * ERROR_PER_STEP
+
+
+def _merged_product(small: Regions, large: Regions) -> Regions:
+    """A product too large to keep: summed into cells of a grid of log ratios.
+
+    Merging regions whose log ratios differ by at most w costs at most a factor exp(w) (statement 10),
+    which is added to the slack.
+    """
+    top = sum(_finite(part.log_ratio).max(initial=0.0) for part in (small, large))
+    bottom = sum(_finite(part.log_ratio).min(initial=0.0) for part in (small, large))
+    width = max(top - bottom, 1e-12) / (MAX_REGIONS - 3)
+    clean, adversarial = np.zeros(MAX_REGIONS), np.zeros(MAX_REGIONS)
+    for f, g, log_ratio in zip(small.clean, small.adversarial, small.log_ratio, strict=True):
+        with np.errstate(invalid="ignore"):  # inf - inf: both masses are zero there
+            position = 1.0 + np.floor((top - (large.log_ratio + log_ratio)) / width)
+        cell = np.nan_to_num(position, nan=0.0, posinf=MAX_REGIONS - 1.0, neginf=0.0).astype(np.int64)
+        clean += np.bincount(cell, large.clean * f, MAX_REGIONS)
+        adversarial += np.bincount(cell, large.adversarial * g, MAX_REGIONS)
+    summed = 2 * (len(large) + len(small) + 4) * ROUNDOFF
+    return Regions(clean, adversarial, small.total_slack() + large.total_slack() + 1.01 * width + summed)
+
+
+def _finite(log_ratio: FloatArray) -> FloatArray:
+    return log_ratio[np.isfinite(log_ratio)]
+
+
+def _largest_log(masses: FloatArray) -> float:
+    return float(-np.log(masses[masses > 0.0].min(initial=1.0)))

@@ -1,0 +1,18 @@
+"""The float64 facts that every error bound in this package is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flipproof.theory.arrays import FloatArray
+
+ROUNDOFF = 2.0**-53
+"""Unit roundoff u: one operation returns exact * (1 + d) with |d| <= u."""
+
+TINY = 1e-280
+"""Far above where underflow starts, far below any probability that matters (statement 9)."""
+
+
+def raised(s: FloatArray) -> FloatArray:
+    """Clean masses with the positive ones raised to at least `TINY`, which errs on the safe side."""
+    return np.where(s > 0.0, np.maximum(s, TINY), s)

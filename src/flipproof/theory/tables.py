@@ -1,0 +1,231 @@
+"""Many radii at once: critical probabilities, worst-case probabilities and margins over a grid.
+
+The order of the lattice positions by likelihood ratio is the same for all radii (statement 5), so it is
+sorted once for a whole table, and the masses of all radii come from each other by one step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipproof.errors import InvalidInputError
+from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.grid import Counts, Grid, grid_of
+from flipproof.theory.lattice import Lattice, lattice_of
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.probabilities import checked_pairs, checked_probabilities
+from flipproof.theory.radii import kinds_of, parts_of
+from flipproof.theory.regions import mass_slack
+from flipproof.theory.rounding import ROUNDOFF, raised
+
+Parts = Mapping[str, Mapping[str, Counts]]
+
+MAX_TABLE_NUMBERS = 2**27
+"""Largest number of masses held at once, 1 GiB; a larger table is refused."""
+
+
+def critical_table(
+    noise: Noise,
+    parts: Parts | None = None,
+    *,
+    add: Counts | None = None,
+    delete: Counts | None = None,
+    change: Counts | None = None,
+) -> FloatArray:
+    """`critical_probability` for all combinations of the given counts.
+
+    The result has one dimension for every range, in the order add, delete, change, part by part. Turns
+    certifying any number of inputs into a comparison with a table.
+
+    Args:
+        noise: the noise law.
+        parts: for a `JointNoise`, a mapping from part name to the ranges of that part.
+        add: counts of added non-zeros (a range, or one number).
+        delete: counts of deleted non-zeros.
+        change: counts of changed non-zeros, for more than 2 categories.
+
+    Example:
+        >>> from flipproof import FlipNoise
+        >>> critical_table(FlipNoise(p_plus=0.01, p_minus=0.6), add=range(2), delete=range(3)).round(3)
+        array([[0.5  , 0.697, 0.816],
+               [0.825, 0.987, 0.992]])
+    """
+    from flipproof.theory import kernels
+
+    grid = grid_of(noise, parts, {"add": add, "delete": delete, "change": change})
+    clean_mass = np.empty(grid.cells)
+    for cells, out in zip(_slabs(noise, grid), clean_mass.reshape(len(grid.counts[0]), -1), strict=True):
+        kernels.critical_cells(*cells, out.reshape(len(cells[0]), -1))
+    table = np.where(clean_mass > 0.0, kernels.complements_up(clean_mass), np.inf)
+    return table.reshape(grid.shape)
+
+
+def rho_table(
+    noise: Noise,
+    p_lower: ArrayLike,
+    parts: Parts | None = None,
+    *,
+    add: Counts | None = None,
+    delete: Counts | None = None,
+    change: Counts | None = None,
+) -> FloatArray:
+    """`rho` for all combinations of the given counts; the last dimension runs over `p_lower`.
+
+    Example:
+        >>> from flipproof import FlipNoise
+        >>> rho_table(FlipNoise(p_plus=0.01, p_minus=0.6), [0.9, 0.99], delete=range(3)).shape
+        (3, 2)
+    """
+    p = checked_probabilities(p_lower, "p_lower")
+    grid = grid_of(noise, parts, {"add": add, "delete": delete, "change": change})
+    table = np.empty((grid.cells, p.size))
+    _fill_margins(noise, grid, p.reshape(1, -1), table)
+    return table.reshape(grid.shape + p.shape)
+
+
+def mu_table(
+    noise: Noise,
+    p_lower: ArrayLike,
+    p_upper: ArrayLike | None = None,
+    parts: Parts | None = None,
+    *,
+    add: Counts | None = None,
+    delete: Counts | None = None,
+    change: Counts | None = None,
+) -> FloatArray:
+    """`mu` for all combinations of the given counts; the last dimension runs over the pairs of bounds.
+
+    Example:
+        >>> from flipproof import FlipNoise
+        >>> mu_table(FlipNoise(p_plus=0.01, p_minus=0.6), [0.9], [0.05], delete=range(4)).ravel() > 0
+        array([ True,  True,  True,  True])
+    """
+    lower, upper = checked_pairs(p_lower, p_upper)
+    grid = grid_of(noise, parts, {"add": add, "delete": delete, "change": change})
+    table = np.empty((grid.cells, lower.size))
+    _fill_margins(noise, grid, np.array([lower.ravel(), upper.ravel()]), table)
+    return table.reshape(grid.shape + lower.shape)
+
+
+def _fill_margins(noise: Noise, grid: Grid, p: FloatArray, table: FloatArray) -> None:
+    """Writes `rho` where p has only the row p_lower, `mu` where it has p_upper too."""
+    from flipproof.theory import kernels
+
+    s = raised(np.array([kernels.complements_up(p[0]), *p[1:]]))
+    orders = np.argsort(s, axis=1)
+    s = np.take_along_axis(s, orders, axis=1)
+    slabs = table.reshape(len(grid.counts[0]), -1)
+    for cells, out in zip(_slabs(noise, grid), slabs, strict=True):
+        kernels.margin_cells(*cells, p, s, orders, out.reshape(len(cells[0]), -1, p.shape[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The masses of some radii of one part (or of several parts together): [cells, pad + positions]."""
+
+    clean: FloatArray
+    adversarial: FloatArray
+    slack: FloatArray
+    pad: int = 0
+
+    def times(self, other: _Side) -> _Side:
+        """All pairs of cells, all pairs of positions."""
+        _refuse_if_large(self.clean.size * other.clean.size)
+        return _Side(
+            np.kron(self.clean, other.clean),
+            np.kron(self.adversarial, other.adversarial),
+            (self.slack[:, None] + other.slack[None, :] + 4 * ROUNDOFF).ravel(),
+        )
+
+
+_Cells = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, float]
+_NO_PART = _Side(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
+
+
+def _slabs(noise: Noise, grid: Grid) -> Iterator[_Cells]:
+    """Arguments of the cell kernels, one slab for each count on the first axis.
+
+    Only one slab of the first part is in memory at a time, next to the whole of the other parts.
+    """
+    walks = _part_walks(noise, grid)
+    spans = sum(walk.lattice.finite_span(walk.extent) for walk in walks)
+    keys, errors = zip(*(walk.lattice.keys(walk.extent, 8.0 * (1.0 + spans)) for walk in walks), strict=True)
+    other, other_keys = _NO_PART, np.zeros(1)
+    for walk, own in zip(walks[1:], keys[1:], strict=True):
+        other = other.times(walk.whole()) if other is not _NO_PART else walk.whole()
+        other_keys = np.add.outer(other_keys, own).ravel()
+    _refuse_if_large(keys[0].size * other_keys.size)
+    order = np.argsort(np.add.outer(keys[0], other_keys), axis=None, kind="stable")
+    own_position, other_position = np.divmod(order, other_keys.size)
+    order_slack = 2.1 * sum(errors)
+    for side in walks[0].slabs():
+        tail = np.array([side.pad + own_position, other_position])
+        masses = (side.clean, side.adversarial, other.clean, other.adversarial)
+        yield *masses, tail, side.slack, other.slack, order_slack
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """One part's way through its wanted counts."""
+
+    lattice: Lattice
+    counts: tuple[tuple[int, ...], ...]
+    extent: tuple[int, ...]
+
+    def whole(self) -> _Side:
+        """All counts at once."""
+        sides = list(self.slabs())
+        return _Side(
+            np.concatenate([side.clean[:, side.pad :] for side in sides]),
+            np.concatenate([side.adversarial[:, side.pad :] for side in sides]),
+            np.concatenate([side.slack for side in sides]),
+        )
+
+    def slabs(self) -> Iterator[_Side]:
+        """One side for each wanted count on the first axis."""
+        from flipproof.theory import kernels
+
+        inert = np.array(self.lattice.inert)
+        offsets = np.where(inert[:, None], 0, self.lattice.offsets(self.extent))
+        pad = int(offsets.max())
+        start = np.zeros(pad + math.prod(self.extent))
+        start[pad] = 1.0
+        sizes = np.array([max(counts) + 1 for counts in self.counts])
+        _refuse_if_large(start.size * max(int(sizes[0]), math.prod(sizes[1:].tolist())))
+        first = np.array(self.counts[0])
+        rest = np.ravel_multi_index(np.ix_(*self.counts[1:]), sizes[1:]).ravel()
+        laws = [np.where(inert[:, None], [1.0, 0.0, 0.0], p) for p in (self.lattice.clean, self.lattice.adversarial)]
+        starts = [kernels.mass_table(start, sizes[:1], offsets[:1], law[:1], pad, first) for law in laws]
+        steps = (~inert[1:]) @ np.indices(sizes[1:]).reshape(len(sizes) - 1, -1)[:, rest]
+        for count, *masses in zip(self.counts[0], *starts, strict=True):
+            clean, adversarial = (
+                kernels.mass_table(one, sizes[1:], offsets[1:], law[1:], pad, rest)
+                for one, law in zip(masses, laws, strict=True)
+            )
+            yield _Side(clean, adversarial, mass_slack(1) * (count * (not inert[0]) + steps), pad)
+
+
+def _part_walks(noise: Noise, grid: Grid) -> list[_Walk]:
+    walks, rest = [], grid.counts
+    for _, part in parts_of(noise):
+        kinds = len(kinds_of(part))
+        walks.append(_part_walk(part, rest[:kinds]))
+        rest = rest[kinds:]
+    return walks
+
+
+def _part_walk(part: FlipNoise, counts: tuple[tuple[int, ...], ...]) -> _Walk:
+    lattice = lattice_of(part)
+    return _Walk(lattice, counts, lattice.extent(lattice.informative(tuple(map(max, counts)))))
+
+
+def _refuse_if_large(numbers: int) -> None:
+    if numbers > MAX_TABLE_NUMBERS:
+        raise InvalidInputError(
+            f"expected a table of at most {MAX_TABLE_NUMBERS:,} masses, got {numbers:,}; ask for fewer or smaller radii"
+        )
