@@ -9,5 +9,9 @@ class InvalidInputError(FlipproofError, ValueError):
     """A value is outside what a function accepts: "expected ..., got ..."."""
 
 
+class OutputError(FlipproofError):
+    """A file cannot be written where it was asked for."""
+
+
 class FileFormatError(FlipproofError):
     """A file is unreadable, truncated, or was made by something else."""

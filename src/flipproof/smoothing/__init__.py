@@ -1,0 +1,1 @@
+"""From votes to certificates: the evidence, how it is kept, and what it proves."""

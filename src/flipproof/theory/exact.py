@@ -198,9 +198,7 @@ def _adversarial_mass(in_order: Iterable[Region], p: Fraction) -> Fraction:
 def _regions(noise: Noise, point: Point) -> tuple[Region, ...]:
     laws = dict(parts_of(noise))
     counted = [
-        (_entry(laws[axis.part], axis.kind), count)
-        for axis, count in zip(axes_of(noise), point, strict=True)
-        if count
+        (_entry(laws[axis.part], axis.kind), count) for axis, count in zip(axes_of(noise), point, strict=True) if count
     ]
     cells = list(_convolve(counted).values())
     whole = prod(entry.denominator**count for entry, count in counted)
@@ -209,8 +207,7 @@ def _regions(noise: Noise, point: Point) -> tuple[Region, ...]:
     only_adversarial = whole - sum(cell.adversarial for cell in cells)
     masses = [_Mass(only_clean, 0), *cells, _Mass(0, only_adversarial)]
     return tuple(
-        Region(Fraction(mass.clean, whole), Fraction(mass.adversarial, whole))
-        for mass in _sorted_merged(masses)
+        Region(Fraction(mass.clean, whole), Fraction(mass.adversarial, whole)) for mass in _sorted_merged(masses)
     )
 
 
@@ -267,9 +264,7 @@ def _sorted_merged(masses: list[_Mass]) -> list[_Mass]:
     by_ratio = cmp_to_key(_compare_ratios)
     ordered = sorted((mass for mass in masses if any(mass)), key=by_ratio)
     groups = (list(group) for _, group in groupby(ordered, key=by_ratio))
-    return [
-        _Mass(sum(mass.clean for mass in group), sum(mass.adversarial for mass in group)) for group in groups
-    ]
+    return [_Mass(sum(mass.clean for mass in group), sum(mass.adversarial for mass in group)) for group in groups]
 
 
 def _compare_ratios(one: _Mass, two: _Mass) -> int:

@@ -43,7 +43,8 @@ def subtract_down(a: float, b: float) -> float:
     difference = a - b
     virtual = difference - a
     error = (a - (difference - virtual)) - (b + virtual)
-    return np.nextafter(difference, -np.inf) if error < 0.0 else difference
+    # 2u |x| is at least the distance to the next float. Where x is subnormal the difference was exact.
+    return difference - 2 * ROUNDOFF * abs(difference) if error < 0.0 else difference
 
 
 @njit(cache=True, nogil=True)
@@ -82,7 +83,9 @@ def _step(old: FloatArray, offset: IntArray, probability: FloatArray, pad: int, 
 
 
 @njit(cache=True, nogil=True)
-def step_masses(start: FloatArray, counts: IntArray, offsets: IntArray, probabilities: FloatArray, pad: int) -> FloatArray:
+def step_masses(
+    start: FloatArray, counts: IntArray, offsets: IntArray, probabilities: FloatArray, pad: int
+) -> FloatArray:
     """Masses after `counts[kind]` further changes of each kind. `start` has `pad` leading zeros."""
     masses = start.copy()
     for kind in range(counts.size):
@@ -117,9 +120,7 @@ def mass_table(
 
 
 @njit(cache=True, nogil=True)
-def _gather(
-    clean: FloatArray, adversarial: FloatArray, tail: IntArray, out: FloatArray, index: IntArray
-) -> int:
+def _gather(clean: FloatArray, adversarial: FloatArray, tail: IntArray, out: FloatArray, index: IntArray) -> int:
     """Collects one cell's non-empty positions, tail first; returns how many there are."""
     n = 0
     for k in range(tail.shape[1]):
@@ -189,10 +190,8 @@ def _upper_masses(s: FloatArray, knots: FloatArray, last: int, factor: float, ou
     """Upper bounds on the adversarial mass of any set with clean mass s[j], for ascending s (statement 6)."""
     j = 0
     for k in range(last):
-        # Up to the next knot the bound is a line; `end` is found first so that the line is one tight loop.
-        end = j
-        while end < s.size and s[end] < knots[0, k + 1]:
-            end += 1
+        # Up to the next knot the bound is a line; its end is found first so that the line is one tight loop.
+        end = j + np.searchsorted(s[j:], knots[0, k + 1])
         f_sum, g_sum, slope = knots[0, k], knots[1, k], knots[2, k]
         for i in range(j, end):
             out[i] = min(1.0, (g_sum + (s[i] - f_sum) * slope) * factor)
@@ -213,8 +212,14 @@ def upper_masses(s: FloatArray, f: FloatArray, g: FloatArray, slack: float) -> F
 
 @njit(cache=True, nogil=True)
 def _cell_knots(
-    gathered: FloatArray, index: IntArray, n: int, other_clean: FloatArray, other_adversarial: FloatArray,
-    until: float, scratch: FloatArray, knots: FloatArray,
+    gathered: FloatArray,
+    index: IntArray,
+    n: int,
+    other_clean: FloatArray,
+    other_adversarial: FloatArray,
+    until: float,
+    scratch: FloatArray,
+    knots: FloatArray,
 ) -> int:
     """Knots of a product cell. Positions outside the other side's cell have zero mass and do no harm."""
     for k in range(n):
@@ -257,9 +262,7 @@ def margin_cells(
                     row[i] = subtract_down(p[0, i], p[1, i]) if rows == 2 else p[0, i]
                 continue
             factor = 1.0 + total_slack + order_slack + evaluation_slack(n)
-            last = _cell_knots(
-                gathered, index, n, other_clean[b], other_adversarial[b], until, scratch, knots
-            )
+            last = _cell_knots(gathered, index, n, other_clean[b], other_adversarial[b], until, scratch, knots)
             _upper_masses(s[0], knots, last, factor, masses)
             for j in range(pairs):
                 row[orders[0, j]] = complement_down(masses[j])

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import FloatArray, IntArray, read_only
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.radii import Point
@@ -22,6 +23,17 @@ from flipproof.theory.rounding import ROUNDOFF
 
 ERROR_PER_STEP = 5 * ROUNDOFF
 """Relative error that one step adds to a mass: coefficient 2, product 1, two sums 2 (statement 7)."""
+
+MAX_MASSES = 2**27
+"""Largest number of masses held at once, 1 GiB; what needs more is refused."""
+
+
+def refuse_if_large(masses: int) -> None:
+    """Raises before memory runs out."""
+    if masses > MAX_MASSES:
+        raise InvalidInputError(
+            f"expected radii that need at most {MAX_MASSES:,} masses, got {masses:,}; ask for fewer or smaller radii"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +66,9 @@ class Lattice:
 
     def extent(self, point: Point) -> tuple[int, ...]:
         """How many positions there are along each dimension after the changes counted by `point`."""
-        reach = np.asarray(point, dtype=np.int64) @ self.shift.max(axis=1)
-        return tuple(int(r) + 1 for r in reach)
+        farthest = self.shift.max(axis=1).tolist()
+        dimensions = range(self.shift.shape[2])
+        return tuple(1 + sum(n * far[d] for n, far in zip(point, farthest, strict=True)) for d in dimensions)
 
     def offsets(self, extent: tuple[int, ...]) -> IntArray:
         """[kinds, outcomes] shifts in an array of shape `extent` that was flattened."""
@@ -152,4 +165,3 @@ def _log_ratio(above: tuple[float, ...], below: tuple[float, ...]) -> tuple[floa
         return (-math.inf if 0.0 in above else math.inf), 0.0
     logs = [math.log(x) for x in above] + [-math.log(x) for x in below]
     return math.fsum(logs), 4 * ROUNDOFF * (math.fsum(map(abs, logs)) + len(logs))
-

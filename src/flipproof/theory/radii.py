@@ -120,6 +120,16 @@ def radii_at(noise: Noise, point: Point) -> AnyRadii:
     return {str(name): Radii(**counts) for name, counts in by_part.items()}
 
 
+def origin_of(noise: Noise) -> Point:
+    """No change at all."""
+    return (0,) * len(axes_of(noise))
+
+
+def unit_of(noise: Noise, axis: int, count: int) -> Point:
+    """`count` changes along one axis, none along the others."""
+    return tuple(count if i == axis else 0 for i in range(len(axes_of(noise))))
+
+
 def checked_part_names(noise: JointNoise, given: Mapping[str, Any]) -> None:
     """Raises when a mapping names a part that the noise does not have."""
     names = [name for name, _ in noise]
@@ -136,7 +146,9 @@ def _radii_by_part(noise: Noise, radii: AnyRadii) -> dict[str | None, Radii]:
     if not isinstance(radii, Mapping):
         raise InvalidInputError(f"expected a mapping from part name to Radii for a JointNoise, got {radii!r}")
     checked_part_names(noise, radii)
+    by_part: dict[str | None, Radii] = {}
     for name, one in radii.items():
         if not isinstance(one, Radii):
             raise InvalidInputError(f"expected Radii for part {name!r}, got {one!r}")
-    return dict(radii)
+        by_part[name] = one
+    return by_part

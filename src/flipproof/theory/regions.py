@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import FloatArray, read_only
-from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of
+from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import AnyRadii, Point, kinds_of, parts_of, point_of
 from flipproof.theory.rounding import ROUNDOFF, raised
@@ -62,7 +63,10 @@ class Regions:
     log_ratio: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        clean, adversarial = _checked_masses(self.clean, "clean"), _checked_masses(self.adversarial, "adversarial")
+        clean, adversarial = (
+            _checked_masses(self.clean, "clean"),
+            _checked_masses(self.adversarial, "adversarial"),
+        )
         if clean.shape != adversarial.shape:
             raise InvalidInputError(
                 f"expected clean and adversarial of equal length, got {clean.size} and {adversarial.size}"
@@ -156,6 +160,7 @@ def regions(noise: Noise, radii: AnyRadii) -> Regions:
     appendix on discrete data; appendix on joint certificates).
 
     Example:
+        >>> from flipproof import FlipNoise, Radii
         >>> regions(FlipNoise(p_plus=0.01, p_minus=0.6), Radii(delete=1)).clean
         array([0.4, 0.6])
     """
@@ -186,6 +191,7 @@ def _part_regions(part: FlipNoise, point: Point) -> Regions:
     from flipproof.theory import kernels
 
     extent = lattice.extent(point)
+    refuse_if_large(math.prod(extent))
     offsets = lattice.offsets(extent)
     pad = int(offsets.max())
     start = np.zeros(pad + int(np.prod(extent)))

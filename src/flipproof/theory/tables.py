@@ -13,20 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import FloatArray, IntArray
 from flipproof.theory.grid import Counts, Grid, grid_of
-from flipproof.theory.lattice import Lattice, lattice_of
+from flipproof.theory.lattice import Lattice, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.probabilities import checked_pairs, checked_probabilities
 from flipproof.theory.radii import kinds_of, parts_of
 from flipproof.theory.regions import mass_slack
 from flipproof.theory.rounding import ROUNDOFF, raised
 
-Parts = Mapping[str, Mapping[str, Counts]]
+_SLAB_MASSES = 2**18
+"""How many masses of one part are made at once, 2 MiB."""
 
-MAX_TABLE_NUMBERS = 2**27
-"""Largest number of masses held at once, 1 GiB; a larger table is refused."""
+Parts = Mapping[str, Mapping[str, Counts]]
 
 
 def critical_table(
@@ -53,14 +52,16 @@ def critical_table(
         >>> from flipproof import FlipNoise
         >>> critical_table(FlipNoise(p_plus=0.01, p_minus=0.6), add=range(2), delete=range(3)).round(3)
         array([[0.5  , 0.697, 0.816],
-               [0.825, 0.987, 0.992]])
+               [0.825, 0.89 , 0.931]])
     """
     from flipproof.theory import kernels
 
     grid = grid_of(noise, parts, {"add": add, "delete": delete, "change": change})
-    clean_mass = np.empty(grid.cells)
-    for cells, out in zip(_slabs(noise, grid), clean_mass.reshape(len(grid.counts[0]), -1), strict=True):
-        kernels.critical_cells(*cells, out.reshape(len(cells[0]), -1))
+    clean_mass, done = np.empty(grid.cells), 0
+    for cells in _slabs(noise, grid):
+        shape = len(cells[0]), len(cells[2])
+        kernels.critical_cells(*cells, clean_mass[done : done + math.prod(shape)].reshape(shape))
+        done += math.prod(shape)
     table = np.where(clean_mass > 0.0, kernels.complements_up(clean_mass), np.inf)
     return table.reshape(grid.shape)
 
@@ -107,9 +108,14 @@ def mu_table(
     """
     lower, upper = checked_pairs(p_lower, p_upper)
     grid = grid_of(noise, parts, {"add": add, "delete": delete, "change": change})
-    table = np.empty((grid.cells, lower.size))
-    _fill_margins(noise, grid, np.array([lower.ravel(), upper.ravel()]), table)
-    return table.reshape(grid.shape + lower.shape)
+    return margin_grid(noise, grid, lower.ravel(), upper.ravel()).reshape(grid.shape + lower.shape)
+
+
+def margin_grid(noise: Noise, grid: Grid, p_lower: FloatArray, p_upper: FloatArray) -> FloatArray:
+    """`mu` for flat arrays of bounds, [cells, pairs]."""
+    table = np.empty((grid.cells, p_lower.size))
+    _fill_margins(noise, grid, np.array([p_lower, p_upper]), table)
+    return table
 
 
 def _fill_margins(noise: Noise, grid: Grid, p: FloatArray, table: FloatArray) -> None:
@@ -119,9 +125,12 @@ def _fill_margins(noise: Noise, grid: Grid, p: FloatArray, table: FloatArray) ->
     s = raised(np.array([kernels.complements_up(p[0]), *p[1:]]))
     orders = np.argsort(s, axis=1)
     s = np.take_along_axis(s, orders, axis=1)
-    slabs = table.reshape(len(grid.counts[0]), -1)
-    for cells, out in zip(_slabs(noise, grid), slabs, strict=True):
-        kernels.margin_cells(*cells, p, s, orders, out.reshape(len(cells[0]), -1, p.shape[1]))
+    done = 0
+    for cells in _slabs(noise, grid):
+        shape = len(cells[0]), len(cells[2])
+        rows = table[done : done + math.prod(shape)]
+        kernels.margin_cells(*cells, p, s, orders, rows.reshape(*shape, -1))
+        done += math.prod(shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +144,16 @@ class _Side:
 
     def times(self, other: _Side) -> _Side:
         """All pairs of cells, all pairs of positions."""
-        _refuse_if_large(self.clean.size * other.clean.size)
+        refuse_if_large(self.clean.size * other.clean.size)
         return _Side(
-            np.kron(self.clean, other.clean),
-            np.kron(self.adversarial, other.adversarial),
+            _all_products(self.clean, other.clean),
+            _all_products(self.adversarial, other.adversarial),
             (self.slack[:, None] + other.slack[None, :] + 4 * ROUNDOFF).ravel(),
         )
+
+
+def _all_products(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray(np.kron(a, b), dtype=np.float64)
 
 
 _Cells = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, float]
@@ -148,7 +161,7 @@ _NO_PART = _Side(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
 
 
 def _slabs(noise: Noise, grid: Grid) -> Iterator[_Cells]:
-    """Arguments of the cell kernels, one slab for each count on the first axis.
+    """Arguments of the cell kernels, one slab of the grid after the other along its first axis.
 
     Only one slab of the first part is in memory at a time, next to the whole of the other parts.
     """
@@ -159,7 +172,7 @@ def _slabs(noise: Noise, grid: Grid) -> Iterator[_Cells]:
     for walk, own in zip(walks[1:], keys[1:], strict=True):
         other = other.times(walk.whole()) if other is not _NO_PART else walk.whole()
         other_keys = np.add.outer(other_keys, own).ravel()
-    _refuse_if_large(keys[0].size * other_keys.size)
+    refuse_if_large(keys[0].size * other_keys.size)
     order = np.argsort(np.add.outer(keys[0], other_keys), axis=None, kind="stable")
     own_position, other_position = np.divmod(order, other_keys.size)
     order_slack = 2.1 * sum(errors)
@@ -174,7 +187,7 @@ class _Walk:
     """One part's way through its wanted counts."""
 
     lattice: Lattice
-    counts: tuple[tuple[int, ...], ...]
+    counts: tuple[IntArray, ...]
     extent: tuple[int, ...]
 
     def whole(self) -> _Side:
@@ -187,7 +200,7 @@ class _Walk:
         )
 
     def slabs(self) -> Iterator[_Side]:
-        """One side for each wanted count on the first axis."""
+        """One side after the other, for as many counts on the first axis as fit into a slab."""
         from flipproof.theory import kernels
 
         inert = np.array(self.lattice.inert)
@@ -195,19 +208,30 @@ class _Walk:
         pad = int(offsets.max())
         start = np.zeros(pad + math.prod(self.extent))
         start[pad] = 1.0
-        sizes = np.array([max(counts) + 1 for counts in self.counts])
-        _refuse_if_large(start.size * max(int(sizes[0]), math.prod(sizes[1:].tolist())))
-        first = np.array(self.counts[0])
-        rest = np.ravel_multi_index(np.ix_(*self.counts[1:]), sizes[1:]).ravel()
         laws = [np.where(inert[:, None], [1.0, 0.0, 0.0], p) for p in (self.lattice.clean, self.lattice.adversarial)]
-        starts = [kernels.mass_table(start, sizes[:1], offsets[:1], law[:1], pad, first) for law in laws]
-        steps = (~inert[1:]) @ np.indices(sizes[1:]).reshape(len(sizes) - 1, -1)[:, rest]
-        for count, *masses in zip(self.counts[0], *starts, strict=True):
+        starts, at = [start, start], 0
+        for first in self._pieces_of_first_axis(start.size):
+            lead, at = first[:1] - at, first[0]
+            starts = [kernels.step_masses(one, lead, offsets, law, pad) for one, law in zip(starts, laws, strict=True)]
+            ahead = np.ix_(first - at, *self.counts[1:])
+            sizes = np.array([1 + axis.max() for axis in ahead])
+            refuse_if_large(start.size * math.prod(sizes.tolist()))
+            rows = np.ravel_multi_index(ahead, sizes.tolist()).ravel()
             clean, adversarial = (
-                kernels.mass_table(one, sizes[1:], offsets[1:], law[1:], pad, rest)
-                for one, law in zip(masses, laws, strict=True)
+                kernels.mass_table(one, sizes, offsets, law, pad, rows) for one, law in zip(starts, laws, strict=True)
             )
-            yield _Side(clean, adversarial, mass_slack(1) * (count * (not inert[0]) + steps), pad)
+            yield _Side(clean, adversarial, mass_slack(1) * self._changes(first), pad)
+
+    def _changes(self, first: IntArray) -> IntArray:
+        """How many changes that matter each cell has."""
+        counts = zip((first, *self.counts[1:]), self.lattice.inert, strict=True)
+        return np.ravel(sum(np.ix_(*(own * (not inert) for own, inert in counts))))
+
+    def _pieces_of_first_axis(self, masses: int) -> Iterator[IntArray]:
+        rest = math.prod(1 + int(counts.max()) for counts in self.counts[1:])
+        length = max(1, _SLAB_MASSES // (masses * rest))
+        for i in range(0, self.counts[0].size, length):
+            yield self.counts[0][i : i + length]
 
 
 def _part_walks(noise: Noise, grid: Grid) -> list[_Walk]:
@@ -221,11 +245,6 @@ def _part_walks(noise: Noise, grid: Grid) -> list[_Walk]:
 
 def _part_walk(part: FlipNoise, counts: tuple[tuple[int, ...], ...]) -> _Walk:
     lattice = lattice_of(part)
-    return _Walk(lattice, counts, lattice.extent(lattice.informative(tuple(map(max, counts)))))
-
-
-def _refuse_if_large(numbers: int) -> None:
-    if numbers > MAX_TABLE_NUMBERS:
-        raise InvalidInputError(
-            f"expected a table of at most {MAX_TABLE_NUMBERS:,} masses, got {numbers:,}; ask for fewer or smaller radii"
-        )
+    extent = lattice.extent(lattice.informative(tuple(map(max, counts))))
+    refuse_if_large(math.prod(extent))
+    return _Walk(lattice, tuple(np.array(one, dtype=np.int64) for one in counts), extent)

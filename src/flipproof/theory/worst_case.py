@@ -28,8 +28,8 @@ def rho(noise: Noise, radii: AnyRadii, p_lower: Any) -> Any:
 
     Example:
         >>> from flipproof import FlipNoise, Radii
-        >>> round(rho(FlipNoise(p_plus=0.01, p_minus=0.6), Radii(add=1, delete=2), p_lower=0.999), 6)
-        0.724925
+        >>> round(rho(FlipNoise(p_plus=0.01, p_minus=0.6), Radii(add=1, delete=2), p_lower=0.99), 6)
+        0.5974
     """
     p = checked_probabilities(p_lower, "p_lower")
     return in_shape_of(p, regions(noise, radii).lower_mass, p)

@@ -1,0 +1,246 @@
+"""Certificates: what the votes prove about every input, answered at any radii without the model."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flipproof.errors import InvalidInputError
+from flipproof.smoothing.files import replacing
+from flipproof.smoothing.votes import Votes
+from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts, planned_split
+from flipproof.statistics.budget import AlphaBudget
+from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
+from flipproof.theory.frontier import frontier
+from flipproof.theory.grid import Counts, Grid, grid_of
+from flipproof.theory.l0_ball import largest_l0_radius
+from flipproof.theory.law import Noise
+from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, axis_index, origin_of, point_of
+from flipproof.theory.regions import regions_at
+from flipproof.theory.search import SEARCH_LIMIT, radii_along
+from flipproof.theory.tables import Parts, margin_grid
+
+_PAIRS_TIMES_CELLS = 2**23
+"""How many margins are held at once, 64 MiB."""
+
+
+class Abstention(IntEnum):
+    """Why there is no certified prediction, or that there is one."""
+
+    NONE = 0
+    NO_SELECTION_VOTES = 1
+    NO_ESTIMATION_VOTES = 2
+    TOO_CLOSE = 3
+
+    @property
+    def words(self) -> str:
+        """The reason as a person would say it."""
+        return ("", "no selection votes", "no estimation votes", "p_lower does not exceed p_upper")[self]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Distinct:
+    """Each pair of bounds once: inputs with equal bounds have equal certificates."""
+
+    p_lower: FloatArray
+    p_upper: FloatArray
+    index: IntArray
+
+    @classmethod
+    def of(cls, bounds: Bounds) -> _Distinct:
+        pairs, index = np.unique(bounds.p_lower + 1j * bounds.p_upper, return_inverse=True)
+        return cls(np.ascontiguousarray(pairs.real), np.ascontiguousarray(pairs.imag), index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certificates:
+    """What is proved about every input of `votes`. Made by `certify`.
+
+    With probability at least 1 - alpha over the estimation samples, for each input by itself (for all
+    inputs at once if `simultaneous`): no change within certified radii turns the smoothed classifier's
+    prediction away from `label`. Abstained inputs are certified at no radii.
+    """
+
+    votes: Votes
+    budget: AlphaBudget
+    rule: Rule
+    simultaneous: bool
+    bounds: Bounds = field(repr=False)
+    abstention: IntArray = field(init=False, repr=False)
+    _distinct: _Distinct = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        distinct = _Distinct.of(self.bounds)
+        object.__setattr__(self, "_distinct", distinct)
+        margin = regions_at(self.noise, origin_of(self.noise)).margin(distinct.p_lower, distinct.p_upper)
+        reason = np.where(margin[distinct.index] > 0.0, Abstention.NONE, Abstention.TOO_CLOSE)
+        reason[self.votes.estimation.sum(axis=1) == 0] = Abstention.NO_ESTIMATION_VOTES
+        reason[self.votes.selection.sum(axis=1) == 0] = Abstention.NO_SELECTION_VOTES
+        object.__setattr__(self, "abstention", read_only(reason.astype(np.int64)))
+
+    def __len__(self) -> int:
+        return len(self.votes)
+
+    @property
+    def noise(self) -> Noise:
+        """The law under which the votes were drawn and against which the certificates hold."""
+        return self.votes.noise
+
+    @property
+    def alpha(self) -> float:
+        """The probability that a certificate is wrong."""
+        return self.budget.alpha
+
+    @property
+    def label(self) -> IntArray:
+        """The prediction for every input. Look at `abstained` before using it."""
+        return self.bounds.label
+
+    @property
+    def p_lower(self) -> FloatArray:
+        """Lower bound on the probability of the prediction, one per input."""
+        return self.bounds.p_lower
+
+    @property
+    def p_upper(self) -> FloatArray:
+        """Upper bound on the probability of any other label, one per input."""
+        return self.bounds.p_upper
+
+    @property
+    def abstained(self) -> BoolArray:
+        """True where not even the prediction on the input itself is certain enough; `reason` says why."""
+        return np.not_equal(self.abstention, Abstention.NONE)
+
+    @property
+    def reason(self) -> NDArray[np.str_]:
+        """Why an input abstained, in words; empty where it did not."""
+        return np.array([abstention.words for abstention in Abstention])[self.abstention]
+
+    def certified(self, radii: AnyRadii) -> BoolArray:
+        """For every input, whether its prediction is proved against all changes within the radii."""
+        margin = regions_at(self.noise, point_of(self.noise, radii)).margin(
+            self._distinct.p_lower, self._distinct.p_upper
+        )
+        return (margin > 0.0)[self._distinct.index] & ~self.abstained
+
+    def certified_holm(self, radii: AnyRadii) -> BoolArray:
+        """Like `certified`, for all inputs at once but for these radii only, which must be fixed beforehand.
+
+        With probability at least 1 - alpha, every input marked true is robust at these radii. Holm's method
+        certifies at least what Bonferroni's does: inputs that are certified leave their share to the rest.
+        """
+        selection, estimation = self.votes.selection_counts, self.votes.estimation_counts
+        point = point_of(self.noise, radii)
+        certified = np.zeros(len(self), dtype=bool)
+        budget = self.budget.shared_by(max(1, len(self)))
+        split = planned_split(selection, estimation.samples, budget, self.rule)
+        no_votes = np.isin(self.abstention, (Abstention.NO_SELECTION_VOTES, Abstention.NO_ESTIMATION_VOTES))
+        while True:
+            distinct = _Distinct.of(bounds_from_counts(selection, estimation, budget, split))
+            margin = regions_at(self.noise, point).margin(distinct.p_lower, distinct.p_upper)
+            now = ((margin > 0.0)[distinct.index] & ~no_votes) | certified
+            if now.all() or (now == certified).all():
+                return now
+            certified, budget = now, budget.shared_by(len(self) - int(now.sum()))
+
+    def max_radius(self, along: str | tuple[str, str], *, limit: int = SEARCH_LIMIT) -> IntArray:
+        """The largest certified number of changes of one kind, one per input; 0 where nothing is certified.
+
+        `UNBOUNDED` where no number of changes matters; a value equal to `limit` means "at least".
+        """
+        axis = axis_index(self.noise, along)
+        radii = radii_along(self.noise, axis, self._distinct.p_lower, self._distinct.p_upper, limit)
+        return np.where(self.abstained, 0, radii[self._distinct.index])
+
+    def max_l0_radius(self, *, limit: int = SEARCH_LIMIT) -> IntArray:
+        """The largest certified number of changes in any mixture of kinds, one per input."""
+        radii = largest_l0_radius(self.noise, self._distinct.p_lower, self._distinct.p_upper, limit=limit)
+        return np.where(self.abstained, 0, radii[self._distinct.index])
+
+    def frontier(self, index: int) -> list[AnyRadii]:
+        """All maximal certified radii of one input; empty if it abstained."""
+        if self.abstained[index]:
+            return []
+        return frontier(self.noise, float(self.p_lower[index]), float(self.p_upper[index]))
+
+    def certified_ratio(
+        self,
+        parts: Parts | None = None,
+        *,
+        add: Counts | None = None,
+        delete: Counts | None = None,
+        change: Counts | None = None,
+    ) -> Any:
+        """The share of inputs that are certified, over a grid of radii as in `critical_table`."""
+        grid = grid_of(self.noise, parts, {"add": add, "delete": delete, "change": change})
+        return self._share(grid, ~self.abstained)
+
+    def certified_accuracy(
+        self,
+        true_labels: ArrayLike,
+        parts: Parts | None = None,
+        *,
+        add: Counts | None = None,
+        delete: Counts | None = None,
+        change: Counts | None = None,
+    ) -> Any:
+        """The share of inputs that are certified and predicted right. Without radii: clean accuracy.
+
+        Abstentions count as wrong.
+        """
+        truth = np.asarray(true_labels)
+        if truth.shape != (len(self),) or truth.dtype.kind not in "iu":
+            raise InvalidInputError(f"expected {len(self)} integer labels, got {truth.dtype} of shape {truth.shape}")
+        grid = grid_of(self.noise, parts, {"add": add, "delete": delete, "change": change})
+        return self._share(grid, ~self.abstained & (truth == self.label))
+
+    def _share(self, grid: Grid, counted: BoolArray) -> Any:
+        if not len(self):
+            raise InvalidInputError("expected at least one input, got none")
+        weight = np.bincount(self._distinct.index, counted, minlength=self._distinct.p_lower.size)
+        total = np.zeros(grid.cells)
+        step = max(1, _PAIRS_TIMES_CELLS // grid.cells)
+        for start in range(0, weight.size, step):
+            part = slice(start, start + step)
+            margin = margin_grid(self.noise, grid, self._distinct.p_lower[part], self._distinct.p_upper[part])
+            total += (margin > 0.0) @ weight[part]
+        share = total.reshape(grid.shape) / len(self)
+        return share if grid.shape else share.item()
+
+    def to_columns(self) -> dict[str, Any]:
+        """One column per fact, one row per input, as `pandas.DataFrame` and others accept it."""
+        columns: dict[str, Any] = {
+            "input": np.arange(len(self)),
+            "label": self.label,
+            "abstained": self.abstained,
+            "reason": self.reason,
+            "p_lower": self.p_lower,
+            "p_upper": self.p_upper,
+            "runner_up": self.bounds.runner_up,
+        }
+        for axis in axes_of(self.noise):
+            columns[f"max_{axis}".replace(".", "_")] = self.max_radius(str(axis))
+        return columns
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Writes `to_columns` as CSV, whole or not at all."""
+        with replacing(path) as stream:
+            text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+            writer = csv.writer(text)
+            writer.writerows(self._rows())
+            text.flush()
+            text.detach()
+
+    def _rows(self) -> Iterator[list[Any]]:
+        columns = self.to_columns()
+        yield list(columns)
+        for row in zip(*(column.tolist() for column in columns.values()), strict=True):
+            yield ["unbounded" if value == UNBOUNDED else value for value in row]

@@ -1,0 +1,37 @@
+"""The verb: from votes to certificates."""
+
+from __future__ import annotations
+
+from flipproof.errors import InvalidInputError
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.votes import Votes
+from flipproof.statistics.bounds import Rule, bounds_from_counts, planned_split
+from flipproof.statistics.budget import AlphaBudget
+
+
+def certify(
+    votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS, simultaneous: bool = False
+) -> Certificates:
+    """Turns votes into certificates that are wrong with probability at most alpha.
+
+    Args:
+        votes: counts of labels, from `vote` or `Votes.from_counts`.
+        alpha: failure probability, over the estimation samples.
+        rule: "multi-class" bounds the strongest other label, "two-class" only the prediction itself.
+        simultaneous: False promises for each input by itself, True for all inputs at once (Bonferroni).
+
+    Example:
+        >>> from flipproof import FlipNoise, Radii
+        >>> noise = FlipNoise(p_plus=0.01, p_minus=0.6)
+        >>> votes = Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=noise)
+        >>> certificates = certify(votes, alpha=0.01)
+        >>> certificates.max_radius("delete"), certificates.certified(Radii(add=1, delete=2))
+        (array([11]), array([ True]))
+    """
+    if not isinstance(votes, Votes):
+        raise InvalidInputError(f"expected Votes, got {type(votes).__name__}")
+    named = Rule.named(rule)
+    budget = AlphaBudget(alpha, claims=max(1, len(votes)) if simultaneous else 1)
+    split = planned_split(votes.selection_counts, votes.n_estimate, budget, named)
+    bounds = bounds_from_counts(votes.selection_counts, votes.estimation_counts, budget, split)
+    return Certificates(votes, budget, named, simultaneous, bounds)

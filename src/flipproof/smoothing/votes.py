@@ -1,0 +1,142 @@
+"""Votes: how often a classifier gave each label to noisy copies of each input. The evidence of a certificate."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipproof.errors import InvalidInputError
+from flipproof.statistics.bounds import Counts
+from flipproof.statistics.clopper_pearson import MAX_SAMPLES
+from flipproof.theory.arrays import IntArray, read_only
+from flipproof.theory.law import Noise
+from flipproof.theory.radii import checked_count, parts_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Votes:
+    """Counts of labels on two independent sets of noisy samples, [inputs, classes] each.
+
+    `selection` chooses the label, `estimation` bounds its probability. A row may sum to less than its number
+    of samples where the classifier gave no label.
+
+    Example:
+        >>> from flipproof import FlipNoise
+        >>> noise = FlipNoise(p_plus=0.01, p_minus=0.6)
+        >>> votes = Votes.from_counts(selection=[[98, 2]], estimation=[[990, 10]], noise=noise)
+        >>> votes.n_select, votes.n_estimate, len(votes)
+        (100, 1000, 1)
+    """
+
+    selection: IntArray
+    estimation: IntArray
+    noise: Noise
+    n_select: int
+    n_estimate: int
+
+    def __post_init__(self) -> None:
+        parts_of(self.noise)
+        for role, n in (("selection", "n_select"), ("estimation", "n_estimate")):
+            object.__setattr__(self, n, checked_count(getattr(self, n), n))
+            object.__setattr__(self, role, read_only(_checked_counts(getattr(self, role), role, getattr(self, n))))
+        if self.selection.shape != self.estimation.shape:
+            raise InvalidInputError(
+                "expected selection and estimation of equal shape [inputs, classes], got "
+                f"{self.selection.shape} and {self.estimation.shape}"
+            )
+
+    @classmethod
+    def from_counts(
+        cls,
+        *,
+        selection: ArrayLike,
+        estimation: ArrayLike,
+        noise: Noise,
+        n_select: int | None = None,
+        n_estimate: int | None = None,
+    ) -> Votes:
+        """Votes from elsewhere. Sample counts are the sums of the rows unless they are given.
+
+        Args:
+            selection: integer counts [inputs, classes] on the selection samples.
+            estimation: integer counts [inputs, classes] on other, independent samples.
+            noise: the law under which all samples were drawn.
+            n_select: number of selection samples, if some of them got no label.
+            n_estimate: number of estimation samples, if some of them got no label.
+        """
+        return cls(
+            selection=np.asarray(selection),
+            estimation=np.asarray(estimation),
+            noise=noise,
+            n_select=_row_sum(selection, "selection", "n_select") if n_select is None else n_select,
+            n_estimate=_row_sum(estimation, "estimation", "n_estimate") if n_estimate is None else n_estimate,
+        )
+
+    def __len__(self) -> int:
+        return int(self.selection.shape[0])
+
+    @property
+    def classes(self) -> int:
+        """How many labels there are."""
+        return int(self.selection.shape[1])
+
+    @property
+    def selection_counts(self) -> Counts:
+        """The selection votes with their number of samples."""
+        return Counts(self.selection, self.n_select)
+
+    @property
+    def estimation_counts(self) -> Counts:
+        """The estimation votes with their number of samples."""
+        return Counts(self.estimation, self.n_estimate)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the votes to one file, whole or not at all."""
+        from flipproof.smoothing.votes_file import write_votes
+
+        write_votes(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Votes:
+        """Reads votes that `save` wrote; anything else is refused with a `FileFormatError`."""
+        from flipproof.smoothing.votes_file import read_votes
+
+        return read_votes(path)
+
+
+def _checked_counts(given: Any, name: str, samples: int) -> IntArray:
+    counts = np.asarray(given)
+    if counts.ndim != 2 or counts.shape[1] == 0:
+        raise InvalidInputError(f"expected {name} of shape [inputs, classes], got shape {counts.shape}")
+    if counts.dtype.kind not in "iu":
+        raise InvalidInputError(f"expected {name} to be integer counts, got {counts.dtype}")
+    if samples > MAX_SAMPLES:
+        raise InvalidInputError(f"expected at most {MAX_SAMPLES} samples, got {samples}")
+    if (counts < 0).any():
+        raise InvalidInputError(f"expected {name} to be non-negative counts, got {counts.min()}")
+    if (counts > samples).any():
+        raise InvalidInputError(f"expected {name} counts of at most {samples} samples, got {counts.max()}")
+    counts = counts.astype(np.int64)
+    sums = counts.sum(axis=1)
+    if (sums > samples).any():
+        row = int(sums.argmax())
+        raise InvalidInputError(f"expected rows of {name} to sum to at most {samples}, got {sums[row]} in row {row}")
+    return counts
+
+
+def _row_sum(given: ArrayLike, name: str, argument: str) -> int:
+    counts = np.asarray(given)
+    if counts.ndim != 2 or counts.dtype.kind not in "iu":
+        return 0  # refused with a better message when the votes are made
+    sums = counts.sum(axis=1)
+    if sums.size and (sums != sums[0]).any():
+        row = int((sums != sums[0]).argmax())
+        raise InvalidInputError(
+            f"expected all rows of {name} to have the same number of votes, got {sums[0]} in row 0 and "
+            f"{sums[row]} in row {row}; give {argument}= if some samples got no label"
+        )
+    return int(sums[0]) if sums.size else 0

@@ -1,0 +1,127 @@
+"""The votes file: a zip of two arrays that numpy can open and a JSON description. Never a pickle.
+
+The same votes give the same bytes, so files can be compared by hash.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from flipproof.errors import FileFormatError, FlipproofError
+from flipproof.smoothing.files import replacing
+from flipproof.theory.arrays import IntArray
+from flipproof.theory.law import FlipNoise, JointNoise, Noise
+
+if TYPE_CHECKING:
+    from flipproof.smoothing.votes import Votes
+
+FORMAT = "flipproof-votes"
+VERSION = 1
+_DESCRIPTION = "metadata.json"
+_LONGEST_DESCRIPTION = 2**20
+_MOST_COUNTS = 2**31
+_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
+    """Writes the file atomically."""
+    description = {
+        "format": FORMAT,
+        "version": VERSION,
+        "noise": noise_record(votes.noise),
+        "n_select": votes.n_select,
+        "n_estimate": votes.n_estimate,
+    }
+    with replacing(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+        _add(archive, _DESCRIPTION, json.dumps(description, indent=1).encode())
+        for role in ("selection", "estimation"):
+            _add(archive, f"{role}.npy", _npy_bytes(getattr(votes, role)))
+
+
+def read_votes(path: str | os.PathLike[str]) -> Votes:
+    """Reads and checks a file written by `write_votes`."""
+    from flipproof.smoothing.votes import Votes
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            description = _read_description(archive)
+            return Votes(
+                selection=_read_counts(archive, "selection.npy"),
+                estimation=_read_counts(archive, "estimation.npy"),
+                noise=noise_from_record(description["noise"]),
+                n_select=description["n_select"],
+                n_estimate=description["n_estimate"],
+            )
+    except OSError as error:
+        raise FileFormatError(f"expected a readable votes file, got {path}: {error.strerror or error}") from error
+    except FlipproofError as error:
+        raise FileFormatError(f"expected a votes file written by flipproof, got {path}: {error}") from error
+    except (
+        zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError, RecursionError, MemoryError,
+        NotImplementedError, RuntimeError,
+    ) as error:  # fmt: skip
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise FileFormatError(f"expected a votes file written by flipproof, got {path} ({reason})") from error
+
+
+def noise_record(noise: Noise) -> dict[str, Any]:
+    """The noise as JSON values; floats keep all their digits."""
+    if isinstance(noise, JointNoise):
+        return {"parts": {name: noise_record(part) for name, part in noise}}
+    return {"p_plus": noise.p_plus, "p_minus": noise.p_minus, "categories": noise.categories}
+
+
+def noise_from_record(record: Mapping[str, Any]) -> Noise:
+    """The inverse of `noise_record`."""
+    if "parts" in record:
+        return JointNoise(**{name: FlipNoise(**part) for name, part in record["parts"].items()})
+    return FlipNoise(**record)
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    member = zipfile.ZipInfo(name, _ZIP_EPOCH)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(member, content, compresslevel=1)
+
+
+def _npy_bytes(counts: IntArray) -> bytes:
+    small = counts.max(initial=0) < 2**32
+    stream = io.BytesIO()
+    npy.write_array(stream, counts.astype("<u4" if small else "<i8"), version=(1, 0), allow_pickle=False)
+    return stream.getvalue()
+
+
+def _read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
+    if archive.getinfo(_DESCRIPTION).file_size > _LONGEST_DESCRIPTION:
+        raise FileFormatError(f"its description is longer than {_LONGEST_DESCRIPTION} bytes")
+    description = json.loads(archive.read(_DESCRIPTION))
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise FileFormatError(f"its description does not say {FORMAT}")
+    if description.get("version") != VERSION:
+        raise FileFormatError(f"it has version {description.get('version')!r}, this flipproof reads {VERSION}")
+    return description
+
+
+def _read_counts(archive: zipfile.ZipFile, name: str) -> IntArray:
+    """Checks the header before anything is allocated for the data."""
+    size = archive.getinfo(name).file_size
+    with archive.open(name) as stream:
+        if npy.read_magic(stream) != (1, 0):
+            raise FileFormatError(f"{name} is not a version 1.0 array")
+        shape, _, dtype = npy.read_array_header_1_0(stream)
+        if dtype.str not in ("<u4", "<i8") or len(shape) != 2:
+            raise FileFormatError(f"{name} is not a table of counts but {dtype} of shape {shape}")
+        numbers = int(shape[0]) * int(shape[1])
+        if not 0 <= numbers <= _MOST_COUNTS or numbers * dtype.itemsize > size:
+            raise FileFormatError(f"{name} promises {numbers} counts and holds {size} bytes")
+    with archive.open(name) as stream:
+        return np.asarray(npy.read_array(stream, allow_pickle=False))

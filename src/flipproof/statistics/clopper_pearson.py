@@ -1,0 +1,88 @@
+"""One-sided Clopper-Pearson bounds that are proved, not only computed."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipproof.errors import InvalidInputError
+from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.radii import checked_count
+
+MAX_SAMPLES = 2**50
+
+
+def lower_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
+    """A lower bound on a probability, from the number of times something happened.
+
+    The largest p with P(Binomial(samples, p) >= votes) <= alpha, rounded down (Clopper and Pearson 1934;
+    docs/theory.md, statement 13). With probability at least 1 - alpha over the samples, the true
+    probability is not below it. 0 for 0 votes.
+
+    Example:
+        >>> round(lower_bound(99_000, 100_000, alpha=0.01), 6)
+        0.989243
+    """
+    counts, samples, alpha = _checked(votes, samples, alpha)
+    distinct, index = np.unique(counts, return_inverse=True)
+    bounds = np.zeros(distinct.size)
+    some = distinct > 0
+    if some.any():
+        from scipy.special import betaincinv
+
+        from flipproof.statistics import kernels
+
+        k = distinct[some]
+        guess = betaincinv(k, samples - k + 1.0, alpha)
+        bounds[some] = kernels.proved_lower(k, samples, alpha, np.nan_to_num(guess, nan=0.5))
+    return _shaped(bounds, index, counts)
+
+
+def upper_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
+    """An upper bound on a probability: the twin of `lower_bound`, rounded up. 1 when all votes agree.
+
+    Example:
+        >>> round(upper_bound(1_000, 100_000, alpha=0.01), 6)
+        0.010757
+    """
+    counts, samples, alpha = _checked(votes, samples, alpha)
+    distinct, index = np.unique(counts, return_inverse=True)
+    bounds = np.ones(distinct.size)
+    some = distinct < samples
+    if some.any():
+        from scipy.special import betainccinv
+
+        from flipproof.statistics import kernels
+
+        k = distinct[some]
+        guess = betainccinv(k + 1.0, samples - k, alpha)
+        bounds[some] = kernels.proved_upper(k, samples, alpha, np.nan_to_num(guess, nan=0.5))
+    return _shaped(bounds, index, counts)
+
+
+def checked_alpha(alpha: Any) -> float:
+    """Returns alpha as a float strictly between 0 and 1."""
+    if isinstance(alpha, bool) or not isinstance(alpha, numbers.Real) or not 0.0 < float(alpha) < 1.0:
+        raise InvalidInputError(f"expected alpha strictly between 0 and 1, got {alpha!r}")
+    return float(alpha)
+
+
+def _checked(votes: ArrayLike, samples: int, alpha: float) -> tuple[IntArray, int, float]:
+    counts = np.asarray(votes)
+    samples = checked_count(samples, "samples")
+    if counts.dtype.kind not in "iu":
+        raise InvalidInputError(f"expected votes to be integers, got {counts.dtype}")
+    if samples > MAX_SAMPLES:
+        raise InvalidInputError(f"expected at most {MAX_SAMPLES} samples, got {samples}")
+    wrong = (counts < 0) | (counts > samples)
+    if wrong.any():
+        raise InvalidInputError(f"expected votes between 0 and {samples}, got {int(counts[wrong].flat[0])}")
+    return counts.astype(np.int64), samples, checked_alpha(alpha)
+
+
+def _shaped(bounds: FloatArray, index: IntArray, counts: IntArray) -> Any:
+    result = bounds[index.ravel()].reshape(counts.shape)
+    return result.item() if counts.ndim == 0 else result

@@ -1,0 +1,135 @@
+"""Any mixture of changes up to a total: the l0 ball as the union of all its splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipproof.errors import InvalidInputError
+from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.law import JointNoise, Noise
+from flipproof.theory.probabilities import checked_pairs, in_shape_of
+from flipproof.theory.radii import UNBOUNDED, Point, axes_of, checked_count, checked_part_names
+from flipproof.theory.regions import regions_at
+from flipproof.theory.search import SEARCH_LIMIT, largest_passing, unbounded_axes
+
+EntryCounts = int | Mapping[str, int] | None
+"""How many entries there are: one number, one for each part of a joint noise, or unknown."""
+
+
+@overload
+def largest_l0_radius(
+    noise: Noise,
+    p_lower: float,
+    p_upper: float | None = None,
+    *,
+    zeros: EntryCounts = None,
+    nonzeros: EntryCounts = None,
+    limit: int = ...,
+) -> int: ...
+@overload
+def largest_l0_radius(
+    noise: Noise,
+    p_lower: ArrayLike,
+    p_upper: ArrayLike | None = None,
+    *,
+    zeros: EntryCounts = None,
+    nonzeros: EntryCounts = None,
+    limit: int = ...,
+) -> IntArray: ...
+def largest_l0_radius(
+    noise: Noise,
+    p_lower: Any,
+    p_upper: Any = None,
+    *,
+    zeros: EntryCounts = None,
+    nonzeros: EntryCounts = None,
+    limit: int = SEARCH_LIMIT,
+) -> Any:
+    """The largest r such that no r changes of any kinds, in any mixture, can turn the prediction.
+
+    An l0 ball is the union over all ways to split r into additions, deletions and changes (paper,
+    section 3). Splits that an input cannot suffer are left out when its numbers of zeros and non-zeros are
+    given (for a joint noise: a mapping from part to number).
+
+    Example:
+        >>> from flipproof import FlipNoise
+        >>> noise = FlipNoise(p_plus=0.01, p_minus=0.6)
+        >>> largest_l0_radius(noise, p_lower=0.9999), largest_l0_radius(noise, p_lower=0.9999, zeros=1)
+        (6, 16)
+    """
+    lower, upper = checked_pairs(p_lower, p_upper)
+    budgets = _budgets(noise, zeros, nonzeros)
+    return in_shape_of(lower, lambda lo, up: _l0_radii(noise, budgets, lo, up, limit), lower, upper)
+
+
+def _l0_radii(
+    noise: Noise,
+    budgets: list[tuple[tuple[int, ...], int]],
+    p_lower: FloatArray,
+    p_upper: FloatArray,
+    limit: int,
+) -> IntArray:
+    entries = sum(most for _, most in budgets)
+
+    def margin(radius: int, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        worst = np.full(lower.shape, np.inf)
+        for point in _splits(radius, budgets, len(axes_of(noise))):
+            worst = np.minimum(worst, regions_at(noise, point).margin(lower, upper))
+        return worst
+
+    limit = checked_count(limit, "limit")
+    unbounded = np.logical_and.reduce(unbounded_axes(noise, p_lower, p_upper))
+    result = largest_passing(margin, p_lower, p_upper, unbounded, min(limit, entries))
+    # An input whose every entry may change has nothing left to fear.
+    return np.where(result >= entries, UNBOUNDED, result) if entries <= limit else result
+
+
+def _budgets(noise: Noise, zeros: EntryCounts, nonzeros: EntryCounts) -> list[tuple[tuple[int, ...], int]]:
+    """Axes that draw on the same entries, and how many there are: additions on zeros, the rest on non-zeros."""
+    groups: dict[tuple[str | None, bool], list[int]] = {}
+    for i, axis in enumerate(axes_of(noise)):
+        groups.setdefault((axis.part, axis.kind == "add"), []).append(i)
+    counts = {True: _entry_counts(noise, zeros, "zeros"), False: _entry_counts(noise, nonzeros, "nonzeros")}
+    return [(tuple(axes), counts[on_zeros].get(part, UNBOUNDED)) for (part, on_zeros), axes in groups.items()]
+
+
+def _entry_counts(noise: Noise, given: EntryCounts, name: str) -> dict[str | None, int]:
+    if given is None:
+        return {}
+    if isinstance(noise, JointNoise):
+        if not isinstance(given, Mapping):
+            raise InvalidInputError(f"expected {name} as a mapping from part to number, got {given!r}")
+        checked_part_names(noise, given)
+        return {part: checked_count(count, f"{name} of {part}") for part, count in given.items()}
+    return {None: checked_count(given, name)}
+
+
+def _splits(radius: int, budgets: list[tuple[tuple[int, ...], int]], axes: int) -> Iterator[Point]:
+    """All ways to spend exactly `radius` changes that the numbers of entries allow."""
+
+    def spend(rest: int, remaining: list[tuple[tuple[int, ...], int]]) -> Iterator[dict[int, int]]:
+        if not remaining:
+            if rest == 0:
+                yield {}
+            return
+        (own, most), *later = remaining
+        for total in range(min(rest, most) + 1):
+            for tail in spend(rest - total, later):
+                for head in _compositions(total, own):
+                    yield head | tail
+
+    for split in spend(radius, budgets):
+        yield tuple(split.get(axis, 0) for axis in range(axes))
+
+
+def _compositions(total: int, axes: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    if len(axes) == 1:
+        yield {axes[0]: total}
+        return
+    for first in range(total + 1):
+        for rest in _compositions(total - first, axes[1:]):
+            yield {axes[0]: first} | rest
