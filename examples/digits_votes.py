@@ -1,6 +1,6 @@
 """Votes from your own loop: a scikit-learn classifier, noise by numpy, certificates by flipproof.
 
-Writes the votes file named by its argument (default `digits_votes.npz`). `flipproof demo` certifies a copy of it.
+Usage: python examples/digits_votes.py [FILE [SAMPLES]]. `flipproof demo` certifies a copy of the file it writes.
 Needs scikit-learn: pip install "flipproof[graphs]".
 """
 
@@ -12,6 +12,8 @@ from sklearn.neural_network import MLPClassifier
 
 import flipproof as fp
 
+path = sys.argv[1] if len(sys.argv) > 1 else "digits_votes.npz"
+samples = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
 noise = fp.FlipNoise(p_plus=0.05, p_minus=0.3)
 rng = np.random.default_rng(0)
 
@@ -34,9 +36,9 @@ images, labels = (digits.data > 7).astype(np.int8), digits.target
 train, test = np.repeat(np.arange(1437), 20), np.arange(1437, 1797)
 model = MLPClassifier(256, early_stopping=True, random_state=0).fit(noisy(images[train]), labels[train])
 
-selection, estimation = (count(model, images[test], samples) for samples in (1_000, 10_000))
+selection, estimation = (count(model, images[test], n) for n in (samples // 10, samples))
 votes = fp.Votes.from_counts(selection=selection, estimation=estimation, noise=noise)
-votes.save(sys.argv[1] if len(sys.argv) > 1 else "digits_votes.npz")
+votes.save(path)
 
 certificates = fp.certify(votes, alpha=0.01)
 print(f"accuracy of the smoothed classifier: {certificates.certified_accuracy(labels[test]):.3f}")

@@ -19,7 +19,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     except OSError as error:
-        raise OutputError(f"expected a folder that can be written to for {target}, got: {error.strerror}") from error
+        raise _cannot_write(target, error) from error
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
@@ -27,11 +27,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
+        if isinstance(error, OSError):
+            raise _cannot_write(target, error) from error
         raise
     _sync_folder(target.parent)
+
+
+def _cannot_write(target: Path, error: OSError) -> OutputError:
+    return OutputError(f"expected to be able to write {target}, got: {error.strerror or error}")
 
 
 def _umask() -> int:

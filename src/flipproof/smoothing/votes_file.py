@@ -11,7 +11,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -115,13 +115,19 @@ def _read_counts(archive: zipfile.ZipFile, name: str) -> IntArray:
     """Checks the header before anything is allocated for the data."""
     size = archive.getinfo(name).file_size
     with archive.open(name) as stream:
-        if npy.read_magic(stream) != (1, 0):
-            raise FileFormatError(f"{name} is not a version 1.0 array")
-        shape, _, dtype = npy.read_array_header_1_0(stream)
-        if dtype.str not in ("<u4", "<i8") or len(shape) != 2:
-            raise FileFormatError(f"{name} is not a table of counts but {dtype} of shape {shape}")
+        shape, dtype = _read_header(stream, name)
         numbers = int(shape[0]) * int(shape[1])
-        if not 0 <= numbers <= _MOST_COUNTS or numbers * dtype.itemsize > size:
+        if not 0 <= numbers <= _MOST_COUNTS or stream.tell() + numbers * dtype.itemsize != size:
             raise FileFormatError(f"{name} promises {numbers} counts and holds {size} bytes")
-    with archive.open(name) as stream:
-        return np.asarray(npy.read_array(stream, allow_pickle=False))
+        return np.frombuffer(stream.read(numbers * dtype.itemsize), dtype).reshape(shape)
+
+
+def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    try:
+        version = npy.read_magic(stream)
+        shape, column_major, dtype = npy.read_array_header_1_0(stream)
+    except Exception as error:  # numpy hands on whatever Python's tokenizer and parser make of the header
+        raise FileFormatError(f"{name} is not an array ({type(error).__name__})") from error
+    if version != (1, 0) or column_major or dtype.str not in ("<u4", "<i8") or len(shape) != 2:
+        raise FileFormatError(f"{name} is not a table of counts but {dtype} of shape {shape}")
+    return shape, dtype

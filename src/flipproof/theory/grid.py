@@ -11,6 +11,9 @@ from flipproof.errors import InvalidInputError
 from flipproof.theory.law import JointNoise, Noise
 from flipproof.theory.radii import Axis, axes_of, checked_count, checked_part_names
 
+MOST_COUNTS = 100_000
+"""How long a range may be."""
+
 Counts = int | Iterable[int]
 """One count, or several (a range). Several make a dimension of the result, one does not."""
 
@@ -49,7 +52,9 @@ def grid_of(noise: Noise, parts: Mapping[str, Mapping[str, Counts]] | None, kind
 
 
 def _increasing(given: Iterable[int], axis: Axis) -> tuple[int, ...]:
-    counts = tuple(checked_count(count, str(axis)) for count in given)
+    counts = tuple(checked_count(count, str(axis)) for count in itertools.islice(given, MOST_COUNTS + 1))
+    if len(counts) > MOST_COUNTS:
+        raise InvalidInputError(f"expected at most {MOST_COUNTS:,} counts for {axis}, got more; ask for fewer radii")
     if not counts or any(a >= b for a, b in itertools.pairwise(counts)):
         raise InvalidInputError(f"expected increasing counts for {axis}, got {counts}")
     return counts
@@ -65,4 +70,9 @@ def _by_axis(
     if kinds or not isinstance(parts, Mapping):
         raise InvalidInputError("expected a mapping from part to ranges for a JointNoise, got add=/delete=/change=")
     checked_part_names(noise, parts)
+    for name, ranges in parts.items():
+        if not isinstance(ranges, Mapping):
+            raise InvalidInputError(
+                f"expected a mapping from add, delete or change to ranges for {name!r}, got {ranges!r}"
+            )
     return {Axis(name, kind): given for name, ranges in parts.items() for kind, given in ranges.items()}

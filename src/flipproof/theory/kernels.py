@@ -18,9 +18,13 @@ EVALUATION_STEPS = 24.0
 
 
 @njit(cache=True, nogil=True, inline="always")
-def evaluation_slack(regions: int) -> float:
-    """Relative error of adding up `regions` masses twice and interpolating between two of the sums."""
-    return (2.0 * regions + EVALUATION_STEPS) * ROUNDOFF
+def safety_factor(slack: float, order_slack: float, regions: int) -> float:
+    """By how much the exact `rho_upper` can exceed the computed one (statement 8).
+
+    `slack` is what the masses hide, `order_slack` what sorting by rounded ratios hides; the rest is the
+    rounding of adding up so many masses twice and interpolating between two of the sums.
+    """
+    return (1.0 + slack) * (1.0 + order_slack + (2.0 * regions + EVALUATION_STEPS) * ROUNDOFF)
 
 
 @njit(cache=True, nogil=True)
@@ -154,7 +158,7 @@ def critical_cells(
             if total_slack == 0.0:
                 result[a, b] = 0.5
                 continue
-            target = 0.5 * (1.0 - total_slack - order_slack - evaluation_slack(n))
+            target = 0.5 / safety_factor(total_slack, order_slack, n)
             f_sum = 0.0
             g_sum = 0.0
             for k in range(n):
@@ -201,12 +205,12 @@ def _upper_masses(s: FloatArray, knots: FloatArray, last: int, factor: float, ou
 
 
 @njit(cache=True, nogil=True)
-def upper_masses(s: FloatArray, f: FloatArray, g: FloatArray, slack: float) -> FloatArray:
+def upper_masses(s: FloatArray, f: FloatArray, g: FloatArray, slack: float, order_slack: float) -> FloatArray:
     """`rho_upper` at every ascending s for masses f and g given tail first."""
     knots = np.empty((3, f.size + 1))
     last = _fill_knots(f, g, f.size, np.inf, knots)
     out = np.empty_like(s)
-    _upper_masses(s, knots, last, 1.0 + slack + evaluation_slack(f.size), out)
+    _upper_masses(s, knots, last, safety_factor(slack, order_slack, f.size), out)
     return out
 
 
@@ -261,7 +265,7 @@ def margin_cells(
                 for i in range(pairs):
                     row[i] = subtract_down(p[0, i], p[1, i]) if rows == 2 else p[0, i]
                 continue
-            factor = 1.0 + total_slack + order_slack + evaluation_slack(n)
+            factor = safety_factor(total_slack, order_slack, n)
             last = _cell_knots(gathered, index, n, other_clean[b], other_adversarial[b], until, scratch, knots)
             _upper_masses(s[0], knots, last, factor, masses)
             for j in range(pairs):

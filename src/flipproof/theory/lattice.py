@@ -25,14 +25,14 @@ ERROR_PER_STEP = 5 * ROUNDOFF
 """Relative error that one step adds to a mass: coefficient 2, product 1, two sums 2 (statement 7)."""
 
 MAX_MASSES = 2**27
-"""Largest number of masses held at once, 1 GiB; what needs more is refused."""
+"""Largest number of masses or results held at once, 1 GiB; what needs more is refused."""
 
 
 def refuse_if_large(masses: int) -> None:
     """Raises before memory runs out."""
     if masses > MAX_MASSES:
         raise InvalidInputError(
-            f"expected radii that need at most {MAX_MASSES:,} masses, got {masses:,}; ask for fewer or smaller radii"
+            f"expected radii that need at most {MAX_MASSES:,} numbers, got {masses:,}; ask for fewer or smaller radii"
         )
 
 

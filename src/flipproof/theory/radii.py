@@ -100,9 +100,9 @@ def point_of(noise: Noise, radii: AnyRadii) -> Point:
         >>> point_of(JointNoise(a=FlipNoise(0.1, 0.2), b=FlipNoise(0.1, 0.2)), {"b": Radii(add=3)})
         (0, 0, 3, 0)
     """
-    by_part = _radii_by_part(noise, radii)
+    parts, by_part = parts_of(noise), _radii_by_part(noise, radii)
     point: list[int] = []
-    for name, part in parts_of(noise):
+    for name, part in parts:
         one = by_part.get(name, Radii())
         if part.categories == 2 and one.change:
             raise InvalidInputError(f"expected change = 0 for noise with 2 categories, got change = {one.change}")

@@ -71,8 +71,8 @@ class Regions:
             raise InvalidInputError(
                 f"expected clean and adversarial of equal length, got {clean.size} and {adversarial.size}"
             )
-        if not 0.0 <= self.slack < 0.5:
-            raise InvalidInputError(f"expected slack in [0, 0.5), got {self.slack!r}")
+        if not 0.0 <= self.slack < math.inf:
+            raise InvalidInputError(f"expected a finite slack >= 0, got {self.slack!r}")
         clean, adversarial = _merge_extremes(clean, adversarial)
         with np.errstate(divide="ignore"):
             log_ratio = np.log(clean) - np.log(adversarial)
@@ -100,7 +100,7 @@ class Regions:
         return Regions(
             np.outer(self.clean, other.clean).ravel(),
             np.outer(self.adversarial, other.adversarial).ravel(),
-            self.slack + other.slack + 4 * ROUNDOFF,
+            combined_slack(self.slack, other.slack, 4 * ROUNDOFF),
         )
 
     def upper_mass(self, s: FloatArray) -> FloatArray:
@@ -112,7 +112,7 @@ class Regions:
         raised_s = raised(s)
         order = np.argsort(raised_s)
         result = np.empty_like(s)
-        result[order] = kernels.upper_masses(raised_s[order], *self._tail_first(), self.total_slack())
+        result[order] = kernels.upper_masses(raised_s[order], *self._tail_first(), self.slack, self.order_slack())
         return result
 
     def lower_mass(self, p: FloatArray) -> FloatArray:
@@ -138,13 +138,13 @@ class Regions:
         clean, adversarial = (masses.reshape(1, -1) for masses in self._tail_first())
         tail = np.array([np.arange(len(self)), np.zeros(len(self), dtype=np.int64)])
         one, zero = np.ones((1, 1)), np.zeros(1)
-        slack, result = np.array([self.total_slack()]), np.empty((1, 1))
-        kernels.critical_cells(clean, adversarial, one, one, tail, slack, zero, 0.0, result)
+        slack, result = np.array([max(self.slack, ROUNDOFF)]), np.empty((1, 1))
+        kernels.critical_cells(clean, adversarial, one, one, tail, slack, zero, self.order_slack(), result)
         return float(result[0, 0])
 
-    def total_slack(self) -> float:
-        """The slack of the masses and of sorting by rounded log ratios (statement 8)."""
-        return self.slack + 8 * ROUNDOFF * (1.0 + _largest_log(self.clean) + _largest_log(self.adversarial))
+    def order_slack(self) -> float:
+        """What sorting by rounded log ratios may hide (statement 8)."""
+        return 8 * ROUNDOFF * (1.0 + _largest_log(self.clean) + _largest_log(self.adversarial))
 
     def _tail_first(self) -> tuple[FloatArray, FloatArray]:
         return self.clean[::-1].copy(), self.adversarial[::-1].copy()
@@ -207,6 +207,11 @@ def mass_slack(steps: int) -> float:
     return 2.1 * steps * ERROR_PER_STEP
 
 
+def combined_slack(*slacks: float) -> float:
+    """One slack for several factors 1 + slack: their product is at most exp of their sum."""
+    return 1.0001 * math.expm1(math.fsum(slacks))
+
+
 def _merged_product(small: Regions, large: Regions) -> Regions:
     """A product too large to keep: summed into cells of a grid of log ratios.
 
@@ -219,12 +224,15 @@ def _merged_product(small: Regions, large: Regions) -> Regions:
     clean, adversarial = np.zeros(MAX_REGIONS), np.zeros(MAX_REGIONS)
     for f, g, log_ratio in zip(small.clean, small.adversarial, small.log_ratio, strict=True):
         with np.errstate(invalid="ignore"):  # inf - inf: both masses are zero there
-            position = 1.0 + np.floor((top - (large.log_ratio + log_ratio)) / width)
-        cell = np.nan_to_num(position, nan=0.0, posinf=MAX_REGIONS - 1.0, neginf=0.0).astype(np.int64)
+            below_top = (top - (large.log_ratio + log_ratio)) / width
+        # The first and the last cell belong to the infinite ratios, whatever rounding says.
+        finite = 1.0 + np.clip(np.floor(below_top), 0, MAX_REGIONS - 3)
+        cell = np.where(below_top == -np.inf, 0.0, np.where(below_top == np.inf, MAX_REGIONS - 1.0, finite))
+        cell = np.nan_to_num(cell, nan=0.0).astype(np.int64)
         clean += np.bincount(cell, large.clean * f, MAX_REGIONS)
         adversarial += np.bincount(cell, large.adversarial * g, MAX_REGIONS)
-    summed = 2 * (len(large) + len(small) + 4) * ROUNDOFF
-    return Regions(clean, adversarial, small.total_slack() + large.total_slack() + 1.01 * width + summed)
+    rounding = small.order_slack() + large.order_slack() + 2 * (len(large) + len(small) + 4) * ROUNDOFF
+    return Regions(clean, adversarial, combined_slack(small.slack, large.slack, 1.01 * width, rounding))
 
 
 def _finite(log_ratio: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from flipproof.theory.arrays import FloatArray
 ROUNDOFF = 2.0**-53
 """Unit roundoff u: one operation returns exact * (1 + d) with |d| <= u."""
 
-TINY = 1e-280
+TINY = 1e-270
 """Far above where underflow starts, far below any probability that matters (statement 9)."""
 
 

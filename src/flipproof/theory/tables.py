@@ -25,6 +25,9 @@ from flipproof.theory.rounding import ROUNDOFF, raised
 _SLAB_MASSES = 2**18
 """How many masses of one part are made at once, 2 MiB."""
 
+_KEY_ORDER = 3.0
+"""Positions are sorted by their keys, not by the rounded masses; that hides twice the masses' slack (statement 8)."""
+
 Parts = Mapping[str, Mapping[str, Counts]]
 
 
@@ -57,6 +60,7 @@ def critical_table(
     from flipproof.theory import kernels
 
     grid = grid_of(noise, parts, {"add": add, "delete": delete, "change": change})
+    refuse_if_large(grid.cells)
     clean_mass, done = np.empty(grid.cells), 0
     for cells in _slabs(noise, grid):
         shape = len(cells[0]), len(cells[2])
@@ -84,6 +88,7 @@ def rho_table(
     """
     p = checked_probabilities(p_lower, "p_lower")
     grid = grid_of(noise, parts, {"add": add, "delete": delete, "change": change})
+    refuse_if_large(grid.cells * p.size)
     table = np.empty((grid.cells, p.size))
     _fill_margins(noise, grid, p.reshape(1, -1), table)
     return table.reshape(grid.shape + p.shape)
@@ -113,6 +118,7 @@ def mu_table(
 
 def margin_grid(noise: Noise, grid: Grid, p_lower: FloatArray, p_upper: FloatArray) -> FloatArray:
     """`mu` for flat arrays of bounds, [cells, pairs]."""
+    refuse_if_large(grid.cells * p_lower.size)
     table = np.empty((grid.cells, p_lower.size))
     _fill_margins(noise, grid, np.array([p_lower, p_upper]), table)
     return table
@@ -220,7 +226,7 @@ class _Walk:
             clean, adversarial = (
                 kernels.mass_table(one, sizes, offsets, law, pad, rows) for one, law in zip(starts, laws, strict=True)
             )
-            yield _Side(clean, adversarial, mass_slack(1) * self._changes(first), pad)
+            yield _Side(clean, adversarial, _KEY_ORDER * np.float64(mass_slack(1)) * self._changes(first), pad)
 
     def _changes(self, first: IntArray) -> IntArray:
         """How many changes that matter each cell has."""

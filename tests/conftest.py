@@ -1,0 +1,52 @@
+"""Shared by all tests: a catalogue of noises with everything special about them, and seeded randomness."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+import flipproof as fp
+
+settings.register_profile(
+    "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], max_examples=60
+)
+settings.load_profile("default")
+
+NOISES = {
+    "paper": fp.FlipNoise(0.01, 0.6),
+    "structure": fp.FlipNoise(0.001, 0.4),
+    "symmetric": fp.FlipNoise(0.1, 0.1),
+    "deletion only": fp.FlipNoise(0.0, 0.8),
+    "addition only": fp.FlipNoise(0.3, 0.0),
+    "none": fp.FlipNoise(0.0, 0.0),
+    "all": fp.FlipNoise(1.0, 1.0),
+    "all zeros flip": fp.FlipNoise(1.0, 0.3),
+    "sum one": fp.FlipNoise(0.25, 0.75),
+    "sum almost one": fp.FlipNoise(0.3, 0.7),
+    "sum above one": fp.FlipNoise(0.7, 0.8),
+    "tiny": fp.FlipNoise(1e-300, 0.5),
+    "ternary": fp.FlipNoise(0.1, 0.3, 3),
+    "ternary symmetric": fp.FlipNoise(0.4, 0.4, 3),
+    "ternary deletion": fp.FlipNoise(0.0, 0.6, 3),
+    "ternary certain": fp.FlipNoise(1.0, 0.5, 3),
+    "quaternary uniform": fp.FlipNoise(0.75, 0.75, 4),
+    "quaternary half uniform": fp.FlipNoise(0.2, 0.75, 4),
+    "quaternary uniform zeros": fp.FlipNoise(0.75, 0.2, 4),
+    "levels": fp.FlipNoise(0.3, 0.8, 256),
+    "levels symmetric": fp.FlipNoise(0.8, 0.8, 256),
+    "joint": fp.JointNoise(structure=fp.FlipNoise(0.002, 0.4), attributes=fp.FlipNoise(0.002, 0.6)),
+    "joint same": fp.JointNoise(a=fp.FlipNoise(0.1, 0.3), b=fp.FlipNoise(0.1, 0.3)),
+    "joint deletion": fp.JointNoise(a=fp.FlipNoise(0.0, 0.5), b=fp.FlipNoise(0.2, 0.6)),
+    "joint mixed": fp.JointNoise(a=fp.FlipNoise(0.05, 0.4), b=fp.FlipNoise(0.1, 0.5, 3), c=fp.FlipNoise(0.0, 0.7, 5)),
+}
+
+
+@pytest.fixture(params=NOISES, scope="session")
+def noise(request):
+    """Every noise of the catalogue in turn."""
+    return NOISES[request.param]
+
+
+@pytest.fixture
+def rng(request):
+    """Randomness that depends on nothing but the test's name."""
+    return np.random.default_rng(list(request.node.name.encode()))

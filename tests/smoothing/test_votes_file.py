@@ -1,0 +1,178 @@
+import io
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+import flipproof as fp
+
+JOINT = fp.JointNoise(structure=fp.FlipNoise(2e-5, 0.4), words=fp.FlipNoise(0.1, 1 / 3, 7))
+
+
+def make_votes(noise=fp.FlipNoise(0.01, 0.6), inputs=5):  # noqa: B008
+    counts = np.random.default_rng(0).multinomial(1000, [0.7, 0.2, 0.1], inputs)
+    return fp.Votes.from_counts(selection=counts, estimation=counts * 7, noise=noise)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "votes.npz"
+    make_votes().save(path)
+    return path
+
+
+@pytest.mark.parametrize("noise", [fp.FlipNoise(0.1, 1 / 3), fp.FlipNoise(5e-324, 1.0, 256), JOINT])
+@pytest.mark.parametrize("inputs", [0, 1, 50])
+def test_what_is_saved_is_loaded(tmp_path, noise, inputs):
+    votes = make_votes(noise, inputs)
+    votes.save(tmp_path / "votes.npz")
+    again = fp.Votes.load(tmp_path / "votes.npz")
+    np.testing.assert_array_equal(again.selection, votes.selection)
+    np.testing.assert_array_equal(again.estimation, votes.estimation)
+    assert (again.noise, again.n_select, again.n_estimate) == (noise, votes.n_select, votes.n_estimate)
+    assert again.selection.dtype == np.int64
+
+
+def test_large_counts_survive(tmp_path):
+    votes = fp.Votes.from_counts(selection=[[2**40, 1]], estimation=[[2**45, 0]], noise=fp.FlipNoise(0.1, 0.2))
+    votes.save(tmp_path / "votes.npz")
+    assert fp.Votes.load(tmp_path / "votes.npz").estimation[0, 0] == 2**45
+
+
+def test_the_same_votes_give_the_same_bytes(saved, tmp_path):
+    make_votes().save(tmp_path / "again.npz")
+    assert saved.read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+
+def test_numpy_can_open_the_file_without_us(saved):
+    with np.load(saved, allow_pickle=False) as file:
+        np.testing.assert_array_equal(file["selection"], make_votes().selection)
+        assert json.loads(file["metadata.json"])["noise"]["p_minus"] == 0.6
+
+
+def test_a_file_cut_anywhere_is_refused(saved, tmp_path):
+    whole = saved.read_bytes()
+    cut = tmp_path / "cut.npz"
+    for length in [*range(0, len(whole) - 1, 7), len(whole) - 1]:
+        cut.write_bytes(whole[:length])
+        with pytest.raises(fp.FileFormatError, match="expected a votes file written by flipproof, got"):
+            fp.Votes.load(cut)
+
+
+def test_a_file_with_a_flipped_byte_is_refused_or_the_same(saved, tmp_path, rng):
+    """A byte that nobody reads (a time stamp, say) may change; counts and noise may not."""
+    whole, bad = bytearray(saved.read_bytes()), tmp_path / "bad.npz"
+    for position in range(0, len(whole), 3):
+        damaged = whole.copy()
+        damaged[position] ^= int(rng.integers(1, 256))
+        bad.write_bytes(damaged)
+        try:
+            votes = fp.Votes.load(bad)
+        except fp.FileFormatError:
+            continue
+        np.testing.assert_array_equal(votes.estimation, make_votes().estimation)
+        assert votes.noise == make_votes().noise
+
+
+def rewritten(path, **members):
+    """A copy of the file's members with some of them replaced (or left out, when None)."""
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    content |= {name.replace("__", "."): value for name, value in members.items()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, value in content.items():
+            if value is not None:
+                archive.writestr(name, value)
+
+
+def npy(array):
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array)
+    return stream.getvalue()
+
+
+def description(**changes):
+    record = {
+        "format": "flipproof-votes", "version": 1, "n_select": 1000, "n_estimate": 7000,
+        "noise": {"p_plus": 0.01, "p_minus": 0.6, "categories": 2},
+    }  # fmt: skip
+    return json.dumps(record | changes)
+
+
+BROKEN_HEADER = npy(np.zeros((1, 1), dtype="<i8")).replace(b"(1, 1), }", b"(1, 1,   ")
+HUGE = npy(np.zeros((1, 1), dtype="<i8")).replace(b"(1, 1), }           ", b"(1, 999999999999), }")
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({"selection__npy": None}, "selection.npy"),
+        ({"metadata__json": None}, "metadata.json"),
+        ({"metadata__json": "{"}, "JSONDecodeError"),
+        ({"metadata__json": "[" * 100_000}, "RecursionError"),
+        ({"metadata__json": "[]"}, "does not say flipproof-votes"),
+        ({"metadata__json": description(format="other")}, "does not say flipproof-votes"),
+        ({"metadata__json": description(version=2)}, "it has version 2, this flipproof reads 1"),
+        ({"metadata__json": description(noise={"p_plus": float("nan"), "p_minus": 0.6})}, "expected p_plus in"),
+        ({"metadata__json": description(noise={"p_plus": 2, "p_minus": 0.6})}, "expected p_plus in"),
+        ({"metadata__json": description(noise={"p_plus": 0.1, "q": 0.6})}, "TypeError"),
+        ({"metadata__json": description(noise={"parts": {"a": {"p_plus": 0.1}}})}, "TypeError"),
+        ({"metadata__json": description(noise=3)}, "TypeError"),
+        ({"metadata__json": description(n_estimate=70)}, "expected estimation counts of at most 70"),
+        ({"metadata__json": description(n_select=-1)}, "expected n_select to be a non-negative integer"),
+        ({"metadata__json": " " * 2_000_000}, "its description is longer than"),
+        ({"estimation__npy": b"not an array"}, "estimation.npy is not an array"),
+        ({"estimation__npy": npy(np.zeros((5, 3)))}, "is not a table of counts but float64"),
+        ({"estimation__npy": npy(np.zeros(5, dtype="<i8"))}, "is not a table of counts"),
+        ({"estimation__npy": npy(np.zeros((4, 3), dtype="<i8"))}, "of equal shape"),
+        ({"estimation__npy": npy(np.zeros((5, 3), dtype="<i8"))[:-8]}, "promises 15 counts"),
+        ({"estimation__npy": BROKEN_HEADER}, "estimation.npy is not an array"),
+        ({"estimation__npy": npy(np.asfortranarray(np.zeros((5, 3), dtype="<i8")))}, "not a table of counts"),
+        ({"estimation__npy": HUGE}, "promises 999999999999 counts"),
+        ({"estimation__npy": npy(np.array([[{}]], dtype=object))}, "is not a table of counts but object"),
+    ],
+)
+def test_a_file_made_by_something_else_is_refused(saved, members, words):
+    rewritten(saved, **members)
+    with pytest.raises(fp.FileFormatError, match=words):
+        fp.Votes.load(saved)
+
+
+def test_other_kinds_of_files_are_refused(tmp_path):
+    np.savez(tmp_path / "other.npz", x=np.arange(3))
+    (tmp_path / "text.npz").write_text("hello")
+    (tmp_path / "pickle.npz").write_bytes(pickle.dumps({"a": 1}))
+    for name in ("other.npz", "text.npz", "pickle.npz"):
+        with pytest.raises(fp.FileFormatError, match=f"expected a votes file written by flipproof, got .*{name}"):
+            fp.Votes.load(tmp_path / name)
+    with pytest.raises(fp.FileFormatError, match="No such file"):
+        fp.Votes.load(tmp_path / "missing.npz")
+    with pytest.raises(fp.FileFormatError, match="directory"):
+        fp.Votes.load(tmp_path)
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def fail(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(fp.OutputError, match="No space left"):
+        make_votes(inputs=9).save(saved)
+    assert saved.read_bytes() == before
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(fp.OutputError, match=r"missing.*votes.npz.*No such file"):
+        make_votes().save(tmp_path / "missing" / "votes.npz")
+
+
+def test_saved_files_have_ordinary_permissions(saved):
+    plain = saved.parent / "plain"
+    plain.touch()
+    assert saved.stat().st_mode == plain.stat().st_mode

@@ -1,0 +1,103 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import flipproof as fp
+from flipproof.statistics.bounds import Counts, Rule, bounds_from_counts, planned_split
+from flipproof.statistics.budget import AlphaBudget
+from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
+
+
+def counts(*rows, samples=None):
+    votes = np.array(rows)
+    return Counts(votes, int(votes[0].sum()) if samples is None else samples)
+
+
+def bounds(selection, estimation, rule, alpha=0.01):
+    budget = AlphaBudget(alpha)
+    return bounds_from_counts(selection, estimation, budget, planned_split(selection, estimation.samples, budget, rule))
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 1e-9, 0.1, 0.3])
+@pytest.mark.parametrize("claims", [1, 3, 2810, 10**6])
+def test_the_parts_of_alpha_never_exceed_it(alpha, claims):
+    budget = AlphaBudget(alpha, claims)
+    assert Fraction(budget.for_lower) + Fraction(budget.for_upper) <= Fraction(budget.per_claim)
+    assert claims * Fraction(budget.per_claim) <= Fraction(alpha)
+    assert budget.for_lower + budget.for_upper > 0.999999 * budget.per_claim > 0.999998 * alpha / claims
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [((0.0,), "expected alpha"), ((0.01, 0), "expected at least one claim"), ((0.01, 1, 1.0), "expected lower_share")],
+)
+def test_bad_budgets_are_refused(arguments, words):
+    with pytest.raises(fp.InvalidInputError, match=words):
+        AlphaBudget(*arguments)
+
+
+def test_two_class_rule_spends_all_on_the_prediction():
+    result = bounds(counts([80, 15, 5]), counts([800, 150, 50]), Rule.TWO_CLASS)
+    assert result.label.tolist() == [0]
+    assert result.runner_up.tolist() == [1]
+    assert result.p_lower[0] == lower_bound(800, 1000, 0.01)
+    assert result.p_upper[0] == 1 - result.p_lower[0]
+
+
+def test_multi_class_rule_bounds_the_strongest_other_label_of_the_estimation_votes():
+    """Not the runner-up of the selection votes: that one may be the wrong one to fear."""
+    result = bounds(counts([80, 15, 5]), counts([800, 50, 150]), Rule.MULTI_CLASS)
+    budget = AlphaBudget(0.01)
+    assert result.runner_up.tolist() == [2]
+    assert result.p_lower[0] == lower_bound(800, 1000, budget.for_lower)
+    assert result.p_upper[0] == upper_bound(150, 1000, budget.for_upper)
+
+
+def test_the_split_is_left_out_where_it_does_not_pay():
+    selection = counts([100, 0, 0], [60, 20, 20], [51, 49, 0])
+    split = planned_split(selection, 10_000, AlphaBudget(0.01), Rule.MULTI_CLASS)
+    assert split.tolist() == [False, True, False]
+    assert not planned_split(selection, 10_000, AlphaBudget(0.01), Rule.TWO_CLASS).any()
+
+
+def test_the_default_rule_never_promises_less_than_two_classes_by_much(rng):
+    """Its margin at radius 0 is at least the two-class one wherever the selection votes were telling."""
+    p = rng.dirichlet([6, 1, 1, 1], size=2000)
+    selection, estimation = Counts(rng.multinomial(1000, p), 1000), Counts(rng.multinomial(10_000, p), 10_000)
+    multi, two = (bounds(selection, estimation, rule) for rule in (Rule.MULTI_CLASS, Rule.TWO_CLASS))
+    gain = (multi.p_lower - multi.p_upper) - (two.p_lower - two.p_upper)
+    assert gain.min() > -0.01
+    assert gain.mean() > 0.05
+
+
+def test_p_upper_is_capped_by_what_p_lower_leaves(rng):
+    p = rng.dirichlet([3, 1], size=500)
+    selection, estimation = Counts(rng.multinomial(100, p), 100), Counts(rng.multinomial(500, p), 500)
+    result = bounds(selection, estimation, Rule.MULTI_CLASS)
+    assert np.all(result.p_lower + result.p_upper <= 1 + 1e-15)
+
+
+def test_ties_go_to_the_smaller_label():
+    result = bounds(counts([5, 5, 0]), counts([400, 400, 200]), Rule.MULTI_CLASS)
+    assert result.label.tolist() == [0]
+    assert result.runner_up.tolist() == [1]
+    assert result.p_lower[0] < result.p_upper[0]
+
+
+@pytest.mark.parametrize("rule", Rule)
+def test_edges_have_defined_answers(rule):
+    none = bounds(counts([0, 0], samples=0), counts([0, 0], samples=0), rule)
+    assert (none.label[0], none.p_lower[0], none.p_upper[0]) == (0, 0.0, 1.0)
+    one_sample = bounds(counts([1, 0]), counts([1, 0]), rule)
+    assert 0 < one_sample.p_lower[0] < one_sample.p_upper[0] <= 1
+    all_agree = bounds(counts([0, 10]), counts([0, 1000]), rule)
+    assert all_agree.p_lower[0] == lower_bound(1000, 1000, 0.01)
+    one_class = bounds(counts([10]), counts([1000]), rule)
+    assert one_class.runner_up[0] == one_class.label[0] == 0
+    assert one_class.p_upper[0] == (0.0 if rule is Rule.MULTI_CLASS else 1 - one_class.p_lower[0])
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(fp.InvalidInputError, match="expected rule to be one of multi-class, two-class, got 'best'"):
+        Rule.named("best")

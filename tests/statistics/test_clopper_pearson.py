@@ -1,0 +1,82 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import betainc, betaincc
+
+import flipproof as fp
+from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
+from flipproof.theory.exact import clopper_pearson_tail
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 0.01, 1e-6, 1e-30])
+@pytest.mark.parametrize("samples", [1, 2, 3, 10, 57, 400])
+def test_bounds_are_on_the_safe_side_and_tight(samples, alpha):
+    for votes in sorted({0, 1, samples // 3, samples // 2, samples - 1, samples}):
+        low, up = lower_bound(votes, samples, alpha), upper_bound(votes, samples, alpha)
+        # P(X >= votes | low) <= alpha, and a little higher it is not; the same for the twin.
+        if votes:
+            assert clopper_pearson_tail(votes, samples, low) <= Fraction(alpha)
+            higher = min(1.0, low + 1e-11 * low)
+            assert clopper_pearson_tail(votes, samples, higher) > Fraction(alpha)
+        if votes < samples:
+            assert 1 - clopper_pearson_tail(votes + 1, samples, up) <= Fraction(alpha)
+            lower = max(0.0, up - 1e-11 * (1 - up) - 1e-15)
+            assert 1 - clopper_pearson_tail(votes + 1, samples, lower) > Fraction(alpha)
+
+
+@pytest.mark.parametrize("samples", [1, 1000, 10**6, 10**9])
+def test_no_vote_and_all_votes_are_exact(samples):
+    alpha = 0.01
+    assert lower_bound(0, samples, alpha) == 0.0
+    assert upper_bound(samples, samples, alpha) == 1.0
+    assert lower_bound(samples, samples, alpha) == pytest.approx(alpha ** (1 / samples), rel=1e-12)
+    assert upper_bound(0, samples, alpha) == pytest.approx(-math.expm1(math.log(alpha) / samples), rel=1e-12)
+
+
+@pytest.mark.parametrize("samples", [10**4, 10**5, 10**6])
+def test_large_counts_agree_with_the_beta_function(samples, rng):
+    votes = np.concatenate([rng.integers(1, samples, 200), [1, 2, samples - 2, samples - 1]])
+    low, up = lower_bound(votes, samples, 0.01), upper_bound(votes, samples, 0.001)
+    # Near 1, neighbouring floats are 1e-16 / 1e-9 of the distance to 1 apart.
+    np.testing.assert_allclose(betainc(votes, samples - votes + 1, low), 0.01, rtol=1e-6)
+    np.testing.assert_allclose(betaincc(votes + 1, samples - votes, up), 0.001, rtol=1e-6)
+
+
+def test_bounds_rise_with_the_votes():
+    votes = np.arange(2001)
+    assert np.all(np.diff(lower_bound(votes, 2000, 0.01)) > 0)
+    assert np.all(np.diff(upper_bound(votes, 2000, 0.01)) > 0)
+    assert np.all(lower_bound(votes, 2000, 0.01) < upper_bound(votes, 2000, 0.01))
+
+
+def test_shapes_and_types():
+    assert type(lower_bound(3, 10, 0.05)) is float
+    assert lower_bound(np.array([[1, 2], [2, 1]]), 10, 0.05).shape == (2, 2)
+    assert lower_bound(np.array([], dtype=int), 10, 0.05).shape == (0,)
+    assert lower_bound(0, 0, 0.05) == 0.0
+    assert upper_bound(0, 0, 0.05) == 1.0
+    assert lower_bound(np.uint8(3), 10, 0.05) == lower_bound(3, 10, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("votes", "samples", "alpha", "words"),
+    [
+        (-1, 10, 0.05, "expected votes between 0 and 10, got -1"),
+        (11, 10, 0.05, "expected votes between 0 and 10, got 11"),
+        (1.5, 10, 0.05, "expected votes to be integers"),
+        ([1, 2, 99], 10, 0.05, "expected votes between 0 and 10, got 99"),
+        (1, -1, 0.05, "expected samples to be a non-negative integer, got -1"),
+        (1, 10.5, 0.05, "expected samples to be a non-negative integer"),
+        (1, 10, 0.0, "expected alpha strictly between 0 and 1, got 0.0"),
+        (1, 10, 1.0, "expected alpha strictly between 0 and 1"),
+        (1, 10, math.nan, "expected alpha strictly between 0 and 1, got nan"),
+        (1, 10, "0.05", "expected alpha strictly between 0 and 1"),
+        (1, 2**60, 0.05, "expected at most"),
+    ],
+)
+def test_bad_input_is_refused(votes, samples, alpha, words):
+    for bound in (lower_bound, upper_bound):
+        with pytest.raises(fp.InvalidInputError, match=words):
+            bound(votes, samples, alpha)

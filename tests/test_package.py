@@ -1,0 +1,84 @@
+"""The package as a whole: what it exports, what it imports, and that its documents tell the truth."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import flipproof as fp
+
+ROOT = Path(__file__).parent.parent
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_is_light():
+    heavy = ("torch", "scipy", "numba", "matplotlib", "rich", "typer", "pandas", "sklearn")
+    assert run_python(f"import sys, flipproof; print([m for m in {heavy} if m in sys.modules])").strip() == "[]"
+
+
+def test_nothing_imports_scipy_stats():
+    code = (
+        "import sys, flipproof as fp\n"
+        "votes = fp.Votes.from_counts(selection=[[9, 1]], estimation=[[90, 10]], noise=fp.FlipNoise(0.1, 0.2))\n"
+        "fp.certify(votes).certified_ratio(add=range(2))\n"
+        "print('scipy.stats' in sys.modules, 'scipy.special' in sys.modules)"
+    )
+    assert run_python(code).split() == ["False", "True"]
+
+
+def test_the_api_page_lists_exactly_the_exported_names():
+    page = (ROOT / "docs" / "api.md").read_text()
+    listed = re.findall(r"^\| `(\w+)", page, flags=re.MULTILINE)
+    assert sorted(listed) == sorted(fp.__all__)
+    assert all(hasattr(fp, name) for name in fp.__all__)
+
+
+def blocks(document, language):
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / document).read_text(), flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/cli.md"])
+def test_commands_in_the_documents_print_what_they_say(document, tmp_path):
+    """A `console` block is a command after `$` and its exact output."""
+    fp.Votes.from_counts(
+        selection=[[98, 2, 0], [60, 30, 10]], estimation=[[9900, 80, 20], [6100, 3000, 900]],
+        noise=fp.FlipNoise(0.01, 0.6),
+    ).save(tmp_path / "votes.npz")  # fmt: skip
+    found = blocks(document, "console")
+    assert found
+    for block in found:
+        for command, expected in re.findall(r"^\$ (.*?)\n(.*?)(?=^\$ |\Z)", block, flags=re.DOTALL | re.MULTILINE):
+            program, *arguments = shlex.split(command)
+            done = subprocess.run(
+                [str(Path(sys.executable).parent / program), *arguments],
+                capture_output=True, text=True, cwd=tmp_path, check=False,
+            )  # fmt: skip
+            assert _plain(done.stdout + done.stderr) == _plain(expected), command
+
+
+def _plain(text):
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def test_python_in_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = blocks("README.md", "python")
+    assert found
+    for block in found:
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_the_digits_example_runs(tmp_path):
+    example = ROOT / "examples" / "digits_votes.py"
+    done = subprocess.run(
+        [sys.executable, str(example), str(tmp_path / "votes.npz"), "200"], capture_output=True, text=True, check=True
+    )
+    accuracy = float(re.search(r"smoothed classifier: ([\d.]+)", done.stdout).group(1))
+    assert accuracy > 0.7
+    assert fp.Votes.load(tmp_path / "votes.npz").n_estimate == 200
