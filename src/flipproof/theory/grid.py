@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import JointNoise, Noise
 from flipproof.theory.radii import Axis, axes_of, checked_count, checked_part_names
@@ -41,6 +43,8 @@ def grid_of(noise: Noise, parts: Mapping[str, Mapping[str, Counts]] | None, kind
     shape: list[int] = []
     for axis in axes_of(noise):
         given = wanted.pop(axis, 0)
+        if isinstance(given, np.ndarray) and given.ndim == 0:
+            given = given.item()
         if isinstance(given, Iterable):
             counts.append(_increasing(given, axis))
             shape.append(len(counts[-1]))
@@ -68,7 +72,8 @@ def _by_axis(
             raise InvalidInputError(f"expected add=, delete= or change= for a FlipNoise, got {parts!r}")
         return {Axis(None, kind): given for kind, given in kinds.items()}
     if kinds or not isinstance(parts, Mapping):
-        raise InvalidInputError("expected a mapping from part to ranges for a JointNoise, got add=/delete=/change=")
+        got = ", ".join(f"{kind}=" for kind in kinds) or repr(parts)
+        raise InvalidInputError(f"expected a mapping from part to ranges for a JointNoise, got {got}")
     checked_part_names(noise, parts)
     for name, ranges in parts.items():
         if not isinstance(ranges, Mapping):

@@ -17,14 +17,18 @@ EVALUATION_STEPS = 24.0
 """Roundings outside the sums: slope, product, difference, factor, final scaling, with room to spare."""
 
 
+COMPENSATED = 3
+"""Roundings that a compensated sum of any length amounts to: 2, and a little for the square of u."""
+
+
 @njit(cache=True, nogil=True, inline="always")
-def safety_factor(slack: float, order_slack: float, regions: int) -> float:
+def safety_factor(slack: float, order_slack: float, additions: int) -> float:
     """By how much the exact `rho_upper` can exceed the computed one (statement 8).
 
     `slack` is what the masses hide, `order_slack` what sorting by rounded ratios hides; the rest is the
-    rounding of adding up so many masses twice and interpolating between two of the sums.
+    rounding of two sums with so many roundings each and of interpolating between two of their values.
     """
-    return (1.0 + slack) * (1.0 + order_slack + (2.0 * regions + EVALUATION_STEPS) * ROUNDOFF)
+    return (1.0 + slack) * (1.0 + order_slack + (2.0 * additions + EVALUATION_STEPS) * ROUNDOFF)
 
 
 @njit(cache=True, nogil=True)
@@ -79,10 +83,10 @@ def differences_down(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _step(old: FloatArray, offset: IntArray, probability: FloatArray, pad: int, new: FloatArray) -> None:
+def _step(old: FloatArray, offset: IntArray, probability: FloatArray, pad: int, end: int, new: FloatArray) -> None:
     o0, o1, o2 = offset[0], offset[1], offset[2]
     p0, p1, p2 = probability[0], probability[1], probability[2]
-    for j in range(pad, old.size):
+    for j in range(pad, end):
         new[j] = p0 * old[j - o0] + p1 * old[j - o1] + p2 * old[j - o2]
 
 
@@ -91,12 +95,15 @@ def step_masses(
     start: FloatArray, counts: IntArray, offsets: IntArray, probabilities: FloatArray, pad: int
 ) -> FloatArray:
     """Masses after `counts[kind]` further changes of each kind. `start` has `pad` leading zeros."""
-    masses = start.copy()
+    masses, other = start.copy(), np.zeros_like(start)
+    end = start.size
+    while end > pad + 1 and start[end - 1] == 0.0:
+        end -= 1
     for kind in range(counts.size):
         for _ in range(counts[kind]):
-            new = np.zeros_like(masses)
-            _step(masses, offsets[kind], probabilities[kind], pad, new)
-            masses = new
+            end = min(end + offsets[kind].max(), start.size)
+            _step(masses, offsets[kind], probabilities[kind], pad, end, other)
+            masses, other = other, masses
     return masses
 
 
@@ -118,9 +125,12 @@ def mass_table(
     block = 1
     for kind in range(sizes.size - 1, -1, -1):
         for cell in range(block, block * sizes[kind]):
-            _step(table[cell - block], offsets[kind], probabilities[kind], pad, table[cell])
+            _step(table[cell - block], offsets[kind], probabilities[kind], pad, start.size, table[cell])
         block *= sizes[kind]
-    return table if wanted.size == cells else table[wanted]
+    for i in range(wanted.size):
+        if wanted[i] != i or wanted.size != cells:
+            return table[wanted]
+    return table
 
 
 @njit(cache=True, nogil=True)
@@ -175,15 +185,20 @@ def critical_cells(
 @njit(cache=True, nogil=True)
 def _fill_knots(f: FloatArray, g: FloatArray, n: int, until: float, knots: FloatArray) -> int:
     """Writes the sums of clean and adversarial mass and the slopes between; returns the last knot."""
-    f_sum, g_sum = 0.0, 0.0
+    f_sum, f_rest, g_sum, g_rest = 0.0, 0.0, 0.0, 0.0
     for k in range(n):
         knots[0, k] = f_sum
         knots[1, k] = g_sum
         knots[2, k] = g[k] / f[k] if f[k] > 0.0 else 0.0
         if f_sum > until:
             return k
-        f_sum += f[k]
-        g_sum += g[k]
+        # Kahan's sum: what the last addition lost is given to the next one, so the error does not grow with n.
+        term, before = f[k] - f_rest, f_sum
+        f_sum = before + term
+        f_rest = (f_sum - before) - term
+        term, before = g[k] - g_rest, g_sum
+        g_sum = before + term
+        g_rest = (g_sum - before) - term
     knots[0, n] = f_sum
     knots[1, n] = g_sum
     return n
@@ -210,7 +225,7 @@ def upper_masses(s: FloatArray, f: FloatArray, g: FloatArray, slack: float, orde
     knots = np.empty((3, f.size + 1))
     last = _fill_knots(f, g, f.size, np.inf, knots)
     out = np.empty_like(s)
-    _upper_masses(s, knots, last, safety_factor(slack, order_slack, f.size), out)
+    _upper_masses(s, knots, last, safety_factor(slack, order_slack, COMPENSATED), out)
     return out
 
 
@@ -265,7 +280,7 @@ def margin_cells(
                 for i in range(pairs):
                     row[i] = subtract_down(p[0, i], p[1, i]) if rows == 2 else p[0, i]
                 continue
-            factor = safety_factor(total_slack, order_slack, n)
+            factor = safety_factor(total_slack, order_slack, COMPENSATED)
             last = _cell_knots(gathered, index, n, other_clean[b], other_adversarial[b], until, scratch, knots)
             _upper_masses(s[0], knots, last, factor, masses)
             for j in range(pairs):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from flipproof.errors import InvalidInputError
-from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.law import JointNoise, Noise
 from flipproof.theory.probabilities import checked_pairs, in_shape_of
-from flipproof.theory.radii import UNBOUNDED, Point, axes_of, checked_count, checked_part_names
+from flipproof.theory.radii import UNBOUNDED, Point, axes_of, checked_count, checked_part_names, origin_of
 from flipproof.theory.regions import regions_at
-from flipproof.theory.search import SEARCH_LIMIT, largest_passing, unbounded_axes
+from flipproof.theory.search import SEARCH_LIMIT, largest_passing, largest_passing_below, unbounded_axes
 
 EntryCounts = int | Mapping[str, int] | None
 """How many entries there are: one number, one for each part of a joint noise, or unknown."""
@@ -66,29 +66,41 @@ def largest_l0_radius(
     return in_shape_of(lower, lambda lo, up: _l0_radii(noise, budgets, lo, up, limit), lower, upper)
 
 
-def _l0_radii(
-    noise: Noise,
-    budgets: list[tuple[tuple[int, ...], int]],
-    p_lower: FloatArray,
-    p_upper: FloatArray,
-    limit: int,
-) -> IntArray:
-    entries = sum(most for _, most in budgets)
+_Budgets = list[tuple[tuple[int, ...], int]]
 
-    def margin(radius: int, lower: FloatArray, upper: FloatArray) -> FloatArray:
-        worst = np.full(lower.shape, np.inf)
-        for point in _splits(radius, budgets, len(axes_of(noise))):
-            worst = np.minimum(worst, regions_at(noise, point).margin(lower, upper))
-        return worst
 
-    limit = checked_count(limit, "limit")
+def _l0_radii(noise: Noise, budgets: _Budgets, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
+    """A few splits of every radius tell where to look, then all splits are checked."""
+    entries, axes = sum(most for _, most in budgets), len(axes_of(noise))
+
+    def all_pass(points: Sequence[Point], pairs: IntArray) -> BoolArray:
+        passed = np.ones(pairs.shape, dtype=bool)
+        for point in points:
+            passed &= regions_at(noise, point).margin(p_lower[pairs], p_upper[pairs]) > 0.0
+            if not passed.any():
+                break
+        return passed
+
+    def every_split(radius: int, pairs: IntArray) -> BoolArray:
+        return all_pass(list(_splits(radius, budgets, axes)), pairs)
+
+    def some_splits(radius: int, pairs: IntArray) -> BoolArray:
+        splits = list(_splits(radius, budgets, axes))
+        return all_pass([*splits[:: max(1, len(splits) // 16)], splits[-1]], pairs)
+
+    most = min(checked_count(limit, "limit"), entries)
     unbounded = np.logical_and.reduce(unbounded_axes(noise, p_lower, p_upper))
-    result = largest_passing(margin, p_lower, p_upper, unbounded, min(limit, entries))
-    # An input whose every entry may change has nothing left to fear.
-    return np.where(result >= entries, UNBOUNDED, result) if entries <= limit else result
+    result = largest_passing(some_splits, unbounded, most)
+    for radius in np.unique(result[(result > 0) & ~unbounded]).tolist():
+        group = np.flatnonzero(result == radius)
+        failed = group[~every_split(radius, group)]
+        result[failed] = largest_passing_below(lambda r, i, f=failed: every_split(r, f[i]), result[failed])
+    # An input all of whose entries may change has nothing left to fear, if it is certified at all.
+    fearless = (result >= entries) & all_pass([origin_of(noise)], np.arange(result.size))
+    return np.where(fearless, UNBOUNDED, result)
 
 
-def _budgets(noise: Noise, zeros: EntryCounts, nonzeros: EntryCounts) -> list[tuple[tuple[int, ...], int]]:
+def _budgets(noise: Noise, zeros: EntryCounts, nonzeros: EntryCounts) -> _Budgets:
     """Axes that draw on the same entries, and how many there are: additions on zeros, the rest on non-zeros."""
     groups: dict[tuple[str | None, bool], list[int]] = {}
     for i, axis in enumerate(axes_of(noise)):
@@ -108,10 +120,10 @@ def _entry_counts(noise: Noise, given: EntryCounts, name: str) -> dict[str | Non
     return {None: checked_count(given, name)}
 
 
-def _splits(radius: int, budgets: list[tuple[tuple[int, ...], int]], axes: int) -> Iterator[Point]:
+def _splits(radius: int, budgets: _Budgets, axes: int) -> Iterator[Point]:
     """All ways to spend exactly `radius` changes that the numbers of entries allow."""
 
-    def spend(rest: int, remaining: list[tuple[tuple[int, ...], int]]) -> Iterator[dict[int, int]]:
+    def spend(rest: int, remaining: _Budgets) -> Iterator[dict[int, int]]:
         if not remaining:
             if rest == 0:
                 yield {}

@@ -24,16 +24,20 @@ from flipproof.theory.rounding import ROUNDOFF
 ERROR_PER_STEP = 5 * ROUNDOFF
 """Relative error that one step adds to a mass: coefficient 2, product 1, two sums 2 (statement 7)."""
 
+MAX_WORK = 2**33
+"""Largest number of steps on single masses, some ten seconds; what needs more is refused."""
+
 MAX_MASSES = 2**27
 """Largest number of masses or results held at once, 1 GiB; what needs more is refused."""
 
 
-def refuse_if_large(masses: int) -> None:
-    """Raises before memory runs out."""
-    if masses > MAX_MASSES:
-        raise InvalidInputError(
-            f"expected radii that need at most {MAX_MASSES:,} numbers, got {masses:,}; ask for fewer or smaller radii"
-        )
+def refuse_if_large(masses: int, work: int = 0) -> None:
+    """Raises before memory or patience run out."""
+    for wanted, most, what in ((masses, MAX_MASSES, "numbers in memory"), (work, MAX_WORK, "steps of computation")):
+        if wanted > most:
+            raise InvalidInputError(
+                f"expected radii that need at most {most:,} {what}, got {wanted:,}; ask for fewer or smaller radii"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +63,11 @@ class Lattice:
     def __post_init__(self) -> None:
         for name in ("shift", "clean", "adversarial", "weight", "weight_error"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def covered(self) -> tuple[bool, ...]:
+        """[kinds], true where all that the noisy adversarial input can be, the noisy clean input can be too."""
+        return tuple(np.all((self.clean > 0.0) | (self.adversarial == 0.0), axis=1).tolist())
 
     def informative(self, point: Point) -> Point:
         """The point with inert kinds of change set to zero: they do not change any region."""
@@ -155,8 +164,13 @@ def _general(noise: FlipNoise) -> Lattice:
 
 
 def _outcomes(flip: float, categories: int) -> tuple[float, float, float]:
-    """Probabilities to keep the value, to take one particular other value, to take any of the rest."""
-    return 1.0 - flip, flip / (categories - 1), flip * (categories - 2) / (categories - 1)
+    """Probabilities to keep the value, to take one particular other value, to take any of the rest.
+
+    A positive one stays positive: what can happen must not look impossible (statement 9).
+    """
+    smallest = math.ulp(0.0) if flip > 0.0 else 0.0
+    one, rest = flip / (categories - 1), flip * (categories - 2) / (categories - 1)
+    return 1.0 - flip, max(one, smallest), max(rest, smallest)
 
 
 def _log_ratio(above: tuple[float, ...], below: tuple[float, ...]) -> tuple[float, float]:

@@ -17,7 +17,10 @@ def checked_probability(value: Any, name: str) -> float:
     """Returns `value` as a float in [0, 1], or raises with `name` in the message."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InvalidInputError(f"expected {name} to be a number in [0, 1], got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if math.isnan(number) or not 0.0 <= number <= 1.0:
         raise InvalidInputError(f"expected {name} in [0, 1], got {number!r}")
     return number
@@ -63,7 +66,7 @@ class JointNoise:
     __slots__ = ("_items",)
     _items: tuple[tuple[str, FlipNoise], ...]
 
-    def __init__(self, **parts: FlipNoise) -> None:
+    def __init__(self, /, **parts: FlipNoise) -> None:
         if not parts:
             raise InvalidInputError("expected at least one named part, got none")
         for name, part in parts.items():

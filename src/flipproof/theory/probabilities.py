@@ -14,9 +14,12 @@ from flipproof.theory.arrays import FloatArray
 
 def checked_probabilities(values: ArrayLike, name: str) -> FloatArray:
     """Returns the values as float64, all in [0, 1], or raises with `name` and the first bad one."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiu":
-        raise InvalidInputError(f"expected {name} to be numbers in [0, 1], got {values!r}")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InvalidInputError(f"expected {name} to be an array of numbers in [0, 1], got {values!r}") from None
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise InvalidInputError(f"expected {name} to be float64 numbers in [0, 1], got {values!r}")
     array = array.astype(np.float64)
     wrong = ~((array >= 0.0) & (array <= 1.0))
     if wrong.any():

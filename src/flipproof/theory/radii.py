@@ -86,7 +86,7 @@ def axes_of(noise: Noise) -> tuple[Axis, ...]:
 def axis_index(noise: Noise, along: str | tuple[str, str]) -> int:
     """The position of an axis given as "add", "structure.add" or ("structure", "add")."""
     axes = axes_of(noise)
-    wanted = ".".join(along) if isinstance(along, tuple) else along
+    wanted = ".".join(map(str, along)) if isinstance(along, tuple) else along
     for index, axis in enumerate(axes):
         if wanted == str(axis):
             return index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -15,14 +16,17 @@ from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import AnyRadii, Point, kinds_of, parts_of, point_of
 from flipproof.theory.rounding import ROUNDOFF, raised
 
-MAX_REGIONS = 2**21
+MAX_REGIONS = 2**23
 """Above this, the regions of a joint noise are merged on a grid of log ratios (statement 10)."""
 
 _SUM_TOLERANCE = 1e-6
 
 
 def _checked_masses(masses: FloatArray, name: str) -> FloatArray:
-    array = np.asarray(masses, dtype=np.float64)
+    try:
+        array = np.asarray(masses, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InvalidInputError(f"expected {name} to be a list of masses, got {masses!r}") from None
     if array.ndim != 1 or not np.all(array >= 0.0) or abs(array.sum() - 1.0) > _SUM_TOLERANCE:
         raise InvalidInputError(f"expected {name} to be non-negative masses that sum to 1, got {array!r}")
     return array
@@ -50,6 +54,8 @@ class Regions:
         adversarial: the same for the noisy adversarial input.
         slack: relative bound on what the masses may hide: with the exact masses, `rho_upper` is at most
             (1 + slack) times what these masses give.
+        covered: true if the noisy clean input can be all that the noisy adversarial input can be, exactly. If
+            not, masses that underflowed may matter to a label of probability 0 or 1 (statement 9).
         log_ratio: log(clean / adversarial), derived.
 
     Example:
@@ -60,6 +66,7 @@ class Regions:
     clean: FloatArray
     adversarial: FloatArray
     slack: float = 0.0
+    covered: bool = False
     log_ratio: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -71,7 +78,7 @@ class Regions:
             raise InvalidInputError(
                 f"expected clean and adversarial of equal length, got {clean.size} and {adversarial.size}"
             )
-        if not 0.0 <= self.slack < math.inf:
+        if not isinstance(self.slack, numbers.Real) or not 0.0 <= float(self.slack) < math.inf:
             raise InvalidInputError(f"expected a finite slack >= 0, got {self.slack!r}")
         clean, adversarial = _merge_extremes(clean, adversarial)
         with np.errstate(divide="ignore"):
@@ -101,6 +108,7 @@ class Regions:
             np.outer(self.clean, other.clean).ravel(),
             np.outer(self.adversarial, other.adversarial).ravel(),
             combined_slack(self.slack, other.slack, 4 * ROUNDOFF),
+            self.covered and other.covered,
         )
 
     def upper_mass(self, s: FloatArray) -> FloatArray:
@@ -109,7 +117,7 @@ class Regions:
             return s
         from flipproof.theory import kernels
 
-        raised_s = raised(s)
+        raised_s = raised(s, self.covered)
         order = np.argsort(raised_s)
         result = np.empty_like(s)
         result[order] = kernels.upper_masses(raised_s[order], *self._tail_first(), self.slack, self.order_slack())
@@ -150,7 +158,7 @@ class Regions:
         return self.clean[::-1].copy(), self.adversarial[::-1].copy()
 
 
-_IDENTICAL = Regions(np.ones(1), np.ones(1))
+_IDENTICAL = Regions(np.ones(1), np.ones(1), covered=True)
 
 
 def regions(noise: Noise, radii: AnyRadii) -> Regions:
@@ -191,7 +199,7 @@ def _part_regions(part: FlipNoise, point: Point) -> Regions:
     from flipproof.theory import kernels
 
     extent = lattice.extent(point)
-    refuse_if_large(math.prod(extent))
+    refuse_if_large(math.prod(extent), math.prod(extent) * sum(point))
     offsets = lattice.offsets(extent)
     pad = int(offsets.max())
     start = np.zeros(pad + int(np.prod(extent)))
@@ -199,7 +207,8 @@ def _part_regions(part: FlipNoise, point: Point) -> Regions:
     counts = np.asarray(point, dtype=np.int64)
     clean = kernels.step_masses(start, counts, offsets, lattice.clean, pad)
     adversarial = kernels.step_masses(start, counts, offsets, lattice.adversarial, pad)
-    return Regions(clean[pad:], adversarial[pad:], mass_slack(sum(point)))
+    covered = all(flag for flag, count in zip(lattice.covered, point, strict=True) if count)
+    return Regions(clean[pad:], adversarial[pad:], mass_slack(sum(point)), covered)
 
 
 def mass_slack(steps: int) -> float:
@@ -232,7 +241,8 @@ def _merged_product(small: Regions, large: Regions) -> Regions:
         clean += np.bincount(cell, large.clean * f, MAX_REGIONS)
         adversarial += np.bincount(cell, large.adversarial * g, MAX_REGIONS)
     rounding = small.order_slack() + large.order_slack() + 2 * (len(large) + len(small) + 4) * ROUNDOFF
-    return Regions(clean, adversarial, combined_slack(small.slack, large.slack, 1.01 * width, rounding))
+    slack = combined_slack(small.slack, large.slack, 1.01 * width, rounding)
+    return Regions(clean, adversarial, slack, small.covered and large.covered)
 
 
 def _finite(log_ratio: FloatArray) -> FloatArray:

@@ -13,6 +13,9 @@ TINY = 1e-270
 """Far above where underflow starts, far below any probability that matters (statement 9)."""
 
 
-def raised(s: FloatArray) -> FloatArray:
-    """Clean masses with the positive ones raised to at least `TINY`, which errs on the safe side."""
-    return np.where(s > 0.0, np.maximum(s, TINY), s)
+def raised(s: FloatArray, covered: bool) -> FloatArray:
+    """Clean masses raised to at least `TINY`, which errs on the safe side.
+
+    A clean mass of exactly zero stays zero if `covered`: then there is nothing that only the adversarial input reaches.
+    """
+    return np.where(s > 0.0, np.maximum(s, TINY), 0.0 if covered else TINY)

@@ -69,38 +69,64 @@ def largest_radius(
 def radii_along(noise: Noise, axis: int, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
     """`largest_radius` for flat arrays and an axis given by its position."""
 
-    def margin(radius: int, lower: FloatArray, upper: FloatArray) -> FloatArray:
-        return regions_at(noise, unit_of(noise, axis, radius)).margin(lower, upper)
+    def passes(radius: int, pairs: IntArray) -> BoolArray:
+        return regions_at(noise, unit_of(noise, axis, radius)).margin(p_lower[pairs], p_upper[pairs]) > 0.0
 
     unbounded = unbounded_axes(noise, p_lower, p_upper)[axis]
-    return largest_passing(margin, p_lower, p_upper, unbounded, checked_count(limit, "limit"))
+    return largest_passing(passes, unbounded, checked_count(limit, "limit"))
 
 
-def largest_passing(
-    margin: Callable[[int, FloatArray, FloatArray], FloatArray],
-    p_lower: FloatArray,
-    p_upper: FloatArray,
-    unbounded: BoolArray,
-    limit: int,
-) -> IntArray:
-    """The largest radius with margin > 0 for every pair: doubling, then bisection (rho falls in the radius)."""
-    certified = margin(0, p_lower, p_upper) > 0.0
-    low = np.zeros(p_lower.size, dtype=np.int64)
-    high = np.full(p_lower.size, limit + 1)
+Passes = Callable[[int, IntArray], BoolArray]
+"""Whether a radius is certified for some pairs of bounds, given by their indices. Falls in the radius."""
+
+
+def largest_passing(passes: Passes, unbounded: BoolArray, limit: int) -> IntArray:
+    """The largest radius that passes, for every pair: doubling, then bisection. 0 where none does."""
+    everyone = np.arange(unbounded.size)
+    certified = passes(0, everyone)
+    low, high = np.zeros_like(everyone), np.full(everyone.size, limit + 1)
     active, radius = np.flatnonzero(certified & ~unbounded), 1
+    high[~certified | unbounded] = 1
     while active.size and radius <= limit:
-        passed = margin(radius, p_lower[active], p_upper[active]) > 0.0
+        passed = passes(radius, active)
         low[active[passed]], high[active[~passed]] = radius, radius
         active, radius = active[passed], radius * 2
-    open_ = np.flatnonzero(certified & ~unbounded & (high - low > 1))
-    while open_.size:
-        middle = (low[open_] + high[open_]) // 2
-        for radius in np.unique(middle):
-            group = open_[middle == radius]
-            passed = margin(int(radius), p_lower[group], p_upper[group]) > 0.0
-            low[group[passed]], high[group[~passed]] = radius, radius
-        open_ = open_[high[open_] - low[open_] > 1]
-    return np.where(certified & unbounded, UNBOUNDED, low)
+    return np.where(certified & unbounded, UNBOUNDED, _bisected(passes, low, high))
+
+
+def largest_passing_below(passes: Passes, failing: IntArray) -> IntArray:
+    """The largest radius that passes, for pairs whose radius in `failing` does not; looks close to it first."""
+    low, high = failing - 1, failing.copy()
+    undecided, step = np.flatnonzero(low > 0), 1
+    while undecided.size:
+        passed = _by_radius(passes, low, undecided)
+        high[undecided[~passed]] = low[undecided[~passed]]
+        step *= 2
+        low[undecided[~passed]] = np.maximum(low[undecided[~passed]] - step, 0)
+        undecided = undecided[~passed & (low[undecided] > 0)]
+    return _bisected(passes, low, high)
+
+
+def _bisected(passes: Passes, low: IntArray, high: IntArray) -> IntArray:
+    """The largest passing radius between `low`, which passes, and `high`, which fails."""
+    undecided = np.flatnonzero(high - low > 1)
+    while undecided.size:
+        middle = low.copy()
+        middle[undecided] = (low[undecided] + high[undecided]) // 2
+        passed = _by_radius(passes, middle, undecided)
+        low[undecided[passed]] = middle[undecided[passed]]
+        high[undecided[~passed]] = middle[undecided[~passed]]
+        undecided = undecided[high[undecided] - low[undecided] > 1]
+    return low
+
+
+def _by_radius(passes: Passes, radii: IntArray, pairs: IntArray) -> BoolArray:
+    """Asks once for every distinct radius."""
+    passed = np.zeros(pairs.shape, dtype=bool)
+    for radius in np.unique(radii[pairs]).tolist():
+        group = radii[pairs] == radius
+        passed[group] = passes(radius, pairs[group])
+    return passed
 
 
 def unbounded_axes(noise: Noise, p_lower: FloatArray, p_upper: FloatArray) -> BoolArray:
@@ -110,7 +136,7 @@ def unbounded_axes(noise: Noise, p_lower: FloatArray, p_upper: FloatArray) -> Bo
     others 0, and whatever the noisy adversarial input can be the noisy clean input can be too.
     """
     inert = [flag for _, part in parts_of(noise) for flag in lattice_of(part).inert]
+    covered = [flag for _, part in parts_of(noise) for flag in lattice_of(part).covered]
     certain = (p_lower == 1.0) & (p_upper == 0.0)
-    covered = [bool(np.all(regions_at(noise, unit_of(noise, axis, 1)).clean > 0.0)) for axis in range(len(inert))]
     unbounded: BoolArray = np.array(inert)[:, None] | (np.array(covered)[:, None] & certain)
     return unbounded

@@ -128,7 +128,8 @@ def _fill_margins(noise: Noise, grid: Grid, p: FloatArray, table: FloatArray) ->
     """Writes `rho` where p has only the row p_lower, `mu` where it has p_upper too."""
     from flipproof.theory import kernels
 
-    s = raised(np.array([kernels.complements_up(p[0]), *p[1:]]))
+    covered = all(all(lattice_of(part).covered) for _, part in parts_of(noise))
+    s = raised(np.array([kernels.complements_up(p[0]), *p[1:]]), covered)
     orders = np.argsort(s, axis=1)
     s = np.take_along_axis(s, orders, axis=1)
     done = 0
@@ -154,12 +155,17 @@ class _Side:
         return _Side(
             _all_products(self.clean, other.clean),
             _all_products(self.adversarial, other.adversarial),
-            (self.slack[:, None] + other.slack[None, :] + 4 * ROUNDOFF).ravel(),
+            _summed_slack(self.slack[:, None], other.slack[None, :]).ravel(),
         )
 
 
 def _all_products(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(np.kron(a, b), dtype=np.float64)
+
+
+def _summed_slack(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The slack of products; none where neither side was changed."""
+    return np.where((a > 0.0) | (b > 0.0), a + b + 4 * ROUNDOFF, 0.0)
 
 
 _Cells = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, float]
@@ -190,7 +196,7 @@ def _slabs(noise: Noise, grid: Grid) -> Iterator[_Cells]:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """One part's way through its wanted counts."""
+    """One part's way through its wanted counts, those of inert kinds set to zero."""
 
     lattice: Lattice
     counts: tuple[IntArray, ...]
@@ -209,12 +215,11 @@ class _Walk:
         """One side after the other, for as many counts on the first axis as fit into a slab."""
         from flipproof.theory import kernels
 
-        inert = np.array(self.lattice.inert)
-        offsets = np.where(inert[:, None], 0, self.lattice.offsets(self.extent))
+        offsets = self.lattice.offsets(self.extent)
         pad = int(offsets.max())
         start = np.zeros(pad + math.prod(self.extent))
         start[pad] = 1.0
-        laws = [np.where(inert[:, None], [1.0, 0.0, 0.0], p) for p in (self.lattice.clean, self.lattice.adversarial)]
+        laws = [self.lattice.clean, self.lattice.adversarial]
         starts, at = [start, start], 0
         for first in self._pieces_of_first_axis(start.size):
             lead, at = first[:1] - at, first[0]
@@ -230,8 +235,7 @@ class _Walk:
 
     def _changes(self, first: IntArray) -> IntArray:
         """How many changes that matter each cell has."""
-        counts = zip((first, *self.counts[1:]), self.lattice.inert, strict=True)
-        return np.ravel(sum(np.ix_(*(own * (not inert) for own, inert in counts))))
+        return np.ravel(sum(np.ix_(first, *self.counts[1:])))
 
     def _pieces_of_first_axis(self, masses: int) -> Iterator[IntArray]:
         rest = math.prod(1 + int(counts.max()) for counts in self.counts[1:])
@@ -252,5 +256,8 @@ def _part_walks(noise: Noise, grid: Grid) -> list[_Walk]:
 def _part_walk(part: FlipNoise, counts: tuple[tuple[int, ...], ...]) -> _Walk:
     lattice = lattice_of(part)
     extent = lattice.extent(lattice.informative(tuple(map(max, counts))))
-    refuse_if_large(math.prod(extent))
-    return _Walk(lattice, tuple(np.array(one, dtype=np.int64) for one in counts), extent)
+    cells = math.prod(1 if inert else 1 + max(one) for inert, one in zip(lattice.inert, counts, strict=True))
+    refuse_if_large(math.prod(extent), math.prod(extent) * cells)
+    # Changes that do not matter are counted as none: all their cells are the same.
+    informative = ([0] * len(one) if inert else one for inert, one in zip(lattice.inert, counts, strict=True))
+    return _Walk(lattice, tuple(np.array(one, dtype=np.int64) for one in informative), extent)
