@@ -18,7 +18,7 @@ def run_python(code):
 
 
 def test_importing_is_light():
-    heavy = ("torch", "scipy", "numba", "matplotlib", "rich", "typer", "pandas", "sklearn")
+    heavy = ("torch", "numpy", "scipy", "numba", "matplotlib", "rich", "typer", "pandas", "sklearn")
     assert run_python(f"import sys, flipproof; print([m for m in {heavy} if m in sys.modules])").strip() == "[]"
 
 
@@ -37,6 +37,13 @@ def test_the_api_page_lists_exactly_the_exported_names():
     listed = re.findall(r"^\| `(\w+)", page, flags=re.MULTILINE)
     assert sorted(listed) == sorted(fp.__all__)
     assert all(hasattr(fp, name) for name in fp.__all__)
+
+
+def test_type_checkers_see_the_exported_names():
+    source = Path(fp.__file__).read_text()
+    assert sorted(re.findall(r" as (\w+)$", source, flags=re.MULTILINE)) == fp.__all__
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        fp.nothing  # noqa: B018
 
 
 def blocks(document, language):

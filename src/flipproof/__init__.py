@@ -1,40 +1,64 @@
-"""Provable robustness of classifiers of discrete data, by sparsity-aware randomized smoothing."""
+"""Provable robustness of classifiers of discrete data, by sparsity-aware randomized smoothing.
 
-from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
-from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.certify import certify
-from flipproof.smoothing.votes import Votes
-from flipproof.theory.frontier import frontier
-from flipproof.theory.l0_ball import largest_l0_radius
-from flipproof.theory.law import FlipNoise, JointNoise
-from flipproof.theory.radii import UNBOUNDED, Radii
-from flipproof.theory.regions import Regions, regions
-from flipproof.theory.search import largest_radius
-from flipproof.theory.tables import critical_table, mu_table, rho_table
-from flipproof.theory.worst_case import critical_probability, mu, rho, rho_upper
+Names are loaded when first used, so that importing the package, and `flipproof --help`, cost next to nothing.
+"""
 
-__all__ = [
-    "UNBOUNDED",
-    "Certificates",
-    "FileFormatError",
-    "FlipNoise",
-    "FlipproofError",
-    "InvalidInputError",
-    "JointNoise",
-    "OutputError",
-    "Radii",
-    "Regions",
-    "Votes",
-    "certify",
-    "critical_probability",
-    "critical_table",
-    "frontier",
-    "largest_l0_radius",
-    "largest_radius",
-    "mu",
-    "mu_table",
-    "regions",
-    "rho",
-    "rho_table",
-    "rho_upper",
-]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flipproof.errors import FileFormatError as FileFormatError
+    from flipproof.errors import FlipproofError as FlipproofError
+    from flipproof.errors import InvalidInputError as InvalidInputError
+    from flipproof.errors import OutputError as OutputError
+    from flipproof.smoothing.certificates import Certificates as Certificates
+    from flipproof.smoothing.certify import certify as certify
+    from flipproof.smoothing.votes import Votes as Votes
+    from flipproof.theory.frontier import frontier as frontier
+    from flipproof.theory.l0_ball import largest_l0_radius as largest_l0_radius
+    from flipproof.theory.law import FlipNoise as FlipNoise
+    from flipproof.theory.law import JointNoise as JointNoise
+    from flipproof.theory.radii import UNBOUNDED as UNBOUNDED
+    from flipproof.theory.radii import Radii as Radii
+    from flipproof.theory.regions import Regions as Regions
+    from flipproof.theory.regions import regions as regions
+    from flipproof.theory.search import largest_radius as largest_radius
+    from flipproof.theory.tables import critical_table as critical_table
+    from flipproof.theory.tables import mu_table as mu_table
+    from flipproof.theory.tables import rho_table as rho_table
+    from flipproof.theory.worst_case import critical_probability as critical_probability
+    from flipproof.theory.worst_case import mu as mu
+    from flipproof.theory.worst_case import rho as rho
+    from flipproof.theory.worst_case import rho_upper as rho_upper
+
+_HOMES = {
+    "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError"),
+    "smoothing.certificates": ("Certificates",),
+    "smoothing.certify": ("certify",),
+    "smoothing.votes": ("Votes",),
+    "theory.frontier": ("frontier",),
+    "theory.l0_ball": ("largest_l0_radius",),
+    "theory.law": ("FlipNoise", "JointNoise"),
+    "theory.radii": ("UNBOUNDED", "Radii"),
+    "theory.regions": ("Regions", "regions"),
+    "theory.search": ("largest_radius",),
+    "theory.tables": ("critical_table", "mu_table", "rho_table"),
+    "theory.worst_case": ("critical_probability", "mu", "rho", "rho_upper"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'flipproof' has no attribute {name!r}")
+    value = getattr(import_module(f"flipproof.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

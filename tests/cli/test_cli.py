@@ -83,8 +83,13 @@ def test_radius_says_never_unbounded_and_nothing(run):
     assert json.loads(run("radius", "--p-plus", 0, "--p-minus", 0.6, "--json")[1])["critical"][2][0] is None
     assert "unbounded" in run("radius", "--p-plus", 0.5, "--p-minus", 0.5, "--p-lower", 0.9)[1]
     assert json.loads(run("radius", "--p-plus", 0.5, "--p-minus", 0.5, "--p-lower", 0.9, "--json")[1])["largest"] == {
-        "add": None, "delete": None, "mixed": None,
+        "add": "unbounded", "delete": "unbounded", "mixed": "unbounded",
     }  # fmt: skip
+    assert "never" in run("radius", "--p-plus", 1e-18, "--p-minus", 0.6)[1]
+    assert (
+        "too many to list"
+        in run("radius", "--p-plus", 0.5, "--p-minus", 0.499, "--categories", 3, "--p-lower", 0.9999999)[1]
+    )
     assert "certified  nothing" in run("radius", *NOISE, "--p-lower", 0.4)[1]
     assert "change only" in run("radius", *NOISE, "--categories", 4, "--p-lower", 0.99, "--p-upper", 0.001)[1]
 
@@ -104,6 +109,7 @@ def test_certify_as_json_and_csv(run, votes, tmp_path):
     facts, certificates = json.loads(out), fp.certify(fp.Votes.load(votes), alpha=0.05)
     assert code == 0
     assert facts["alpha"] == 0.05
+    assert facts["certified_ratio"]["ratio"][0][0] == 1.0
     assert facts["noise"] == {"p_plus": 0.01, "p_minus": 0.6, "categories": 2}
     assert facts["certificates"]["p_lower"] == certificates.p_lower.tolist()
     assert facts["certificates"]["max_delete"] == certificates.max_radius("delete").tolist()
@@ -118,6 +124,8 @@ def test_certify_prints_radii_of_a_joint_noise(run, tmp_path):
     assert code == 0
     assert "radius    structure.delete: mean" in out
     assert "words: p_plus 0.1, p_minus 0.5, 3 categories" in out
+    assert re.search(r"structure.delete: 1.000 1.000", out)
+    assert len(json.loads(run("certify", tmp_path / "joint.npz", "--json")[1])["certified_ratio"]) == 5
 
 
 def test_certify_no_inputs(run, tmp_path):
@@ -137,22 +145,31 @@ def test_certify_no_inputs(run, tmp_path):
         (["radius", *NOISE, "--p-lower", "-0.1"], "expected p_lower in [0, 1], got -0.1"),
         (["radius", *NOISE, "--categories", "1"], "expected categories"),
         (["radius", *NOISE, "--samples", "-5"], "expected samples to be a non-negative integer, got -5"),
-        (["radius", *NOISE, "--samples", "5", "--alpha", "2"], "expected alpha strictly between 0 and 1, got 2.0"),
+        (["radius", *NOISE, "--p-lower", "0.9", "--alpha", "2"], "expected alpha in [0, 1], got 2.0"),
         (["radius", *NOISE, "--samples", "5", "--p-lower", "0.9"], "expected --p-lower or --samples, got both"),
         (["radius", *NOISE, "--p-upper", "0.1"], "expected --p-lower beside --p-upper"),
-        (["radius", *NOISE, "--p-lower", "0.9", "--add", "3"], "expected --add and --delete for the table"),
+        (
+            ["radius", *NOISE, "--p-lower", "0.9", "--add", "3"],
+            "expected --add, --delete and --change only for the table",
+        ),
         (["radius", *NOISE, "--add", "1000000000"], "ask for fewer radii"),
         (["certify", "missing.npz"], "expected a readable votes file, got missing.npz: No such file or directory"),
         (["certify", "VOTES", "--alpha", "0"], "expected alpha strictly between 0 and 1, got 0.0"),
         (["certify", "VOTES", "--rule", "best"], "expected rule to be one of multi-class, two-class, got 'best'"),
         (["certify", "VOTES", "--csv", "/nowhere/out.csv"], "expected to be able to write /nowhere/out.csv"),
+        (["certify", "VOTES", "--csv", "VOTES"], "expected --csv to name another file than the votes"),
+        (["certify", "VOTES", "--csv", "out.csv", "--add", "1000000000"], "ask for fewer radii"),
+        (["certify", "VOTES", "--add", "3000", "--delete", "3000"], "ask for fewer or smaller radii"),
+        (["certify", "JOINT", "--add", "3"], "only for a noise without parts, got a joint noise"),
         (["certify", "CUT"], "expected a votes file written by flipproof"),
     ],
 )
 def test_refusals_are_one_line_and_exit_code_2(run, votes, tmp_path, arguments, words):
     cut = tmp_path / "cut.npz"
     cut.write_bytes(votes.read_bytes()[:300])
-    files = {"VOTES": str(votes), "CUT": str(cut)}
+    joint = fp.JointNoise(a=fp.FlipNoise(0.1, 0.2), b=fp.FlipNoise(0.1, 0.3))
+    fp.Votes.from_counts(selection=[[9, 1]], estimation=[[9, 1]], noise=joint).save(tmp_path / "joint.npz")
+    files = {"VOTES": str(votes), "CUT": str(cut), "JOINT": str(tmp_path / "joint.npz")}
     before = sorted(path.name for path in tmp_path.iterdir())
     code, out, err = run(*(files.get(argument, argument) for argument in arguments))
     assert code == 2

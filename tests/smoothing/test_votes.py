@@ -50,7 +50,9 @@ def test_no_inputs_are_votes_too():
         (ROWS, ROWS, {"n_estimate": 9}, "expected rows of estimation to sum to at most 9, got 10 in row 0"),
         (ROWS, ROWS, {"n_estimate": 5}, "expected estimation counts of at most 5 samples, got 9"),
         (ROWS, ROWS, {"n_select": 10.5}, "expected n_select to be a non-negative integer"),
-        (ROWS, ROWS, {"n_select": 2**60}, "expected at most"),
+        (ROWS, ROWS, {"n_select": 2**60}, "expected n_select of at most"),
+        ([[9, 1], [10]], ROWS, {}, "got rows of unequal length"),
+        (np.full((1, 2), 2**63, np.uint64), [[1, 1]], {}, "expected rows of selection to sum to at most"),
         (
             np.array([[2**63, 1]], np.uint64),
             [[9, 1]],

@@ -121,6 +121,9 @@ HUGE = npy(np.zeros((1, 1), dtype="<i8")).replace(b"(1, 1), }           ", b"(1,
         ({"metadata__json": description(noise={"p_plus": 0.1, "q": 0.6})}, "TypeError"),
         ({"metadata__json": description(noise={"parts": {"a": {"p_plus": 0.1}}})}, "TypeError"),
         ({"metadata__json": description(noise=3)}, "TypeError"),
+        ({"metadata__json": description(noise={"parts": [1]})}, "AttributeError"),
+        ({"metadata__json": description(noise={"p_plus": 10**400, "p_minus": 0.5})}, "expected p_plus in"),
+        ({"metadata__json": description(version=True)}, "it has version True"),
         ({"metadata__json": description(n_estimate=70)}, "expected estimation counts of at most 70"),
         ({"metadata__json": description(n_select=-1)}, "expected n_select to be a non-negative integer"),
         ({"metadata__json": " " * 2_000_000}, "its description is longer than"),
@@ -165,6 +168,40 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(saved, monkeypatch):
         make_votes(inputs=9).save(saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for target in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(fp.OutputError, match="which is something else"):
+            make_votes().save(target)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_link_is_followed(saved):
+    link = saved.parent / "link.npz"
+    link.symlink_to(saved)
+    make_votes(inputs=2).save(link)
+    assert link.is_symlink()
+    assert len(fp.Votes.load(saved)) == 2
+
+
+@pytest.mark.parametrize("path", [None, 5, b"votes.npz"])
+def test_a_path_must_be_a_path(path):
+    with pytest.raises(fp.InvalidInputError, match="expected the path of a file, got"):
+        fp.Votes.load(path)
+    with pytest.raises(fp.InvalidInputError, match="expected the path of a file, got"):
+        make_votes().save(path)
+
+
+def test_other_compressions_are_refused(saved):
+    with zipfile.ZipFile(saved) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_LZMA) as archive:
+        for name, value in content.items():
+            archive.writestr(name, value)
+    with pytest.raises(fp.FileFormatError, match="compressed in a way that flipproof does not write"):
+        fp.Votes.load(saved)
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.statistics.bounds import Counts, Rule, bounds_from_counts, planned_split
+from flipproof.statistics.bounds import Counts, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
 from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
 
@@ -15,8 +15,7 @@ def counts(*rows, samples=None):
 
 
 def bounds(selection, estimation, rule, alpha=0.01):
-    budget = AlphaBudget(alpha)
-    return bounds_from_counts(selection, estimation, budget, planned_split(selection, estimation.samples, budget, rule))
+    return bounds_from_counts(selection, estimation, AlphaBudget(alpha), rule)
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 1e-9, 0.1, 0.3])
@@ -54,15 +53,13 @@ def test_multi_class_rule_bounds_the_strongest_other_label_of_the_estimation_vot
     assert result.p_upper[0] == upper_bound(150, 1000, budget.for_upper)
 
 
-def test_the_split_is_left_out_where_it_does_not_pay():
-    selection = counts([100, 0, 0], [60, 20, 20], [51, 49, 0])
-    split = planned_split(selection, 10_000, AlphaBudget(0.01), Rule.MULTI_CLASS)
-    assert split.tolist() == [False, True, False]
-    assert not planned_split(selection, 10_000, AlphaBudget(0.01), Rule.TWO_CLASS).any()
+def test_two_labels_are_not_worth_a_split():
+    multi, two = (bounds(counts([60, 40]), counts([600, 400]), rule) for rule in (Rule.MULTI_CLASS, Rule.TWO_CLASS))
+    assert multi.p_lower[0] == two.p_lower[0]
+    assert multi.p_upper[0] == two.p_upper[0]
 
 
-def test_the_default_rule_never_promises_less_than_two_classes_by_much(rng):
-    """Its margin at radius 0 is at least the two-class one wherever the selection votes were telling."""
+def test_the_default_rule_gains_where_the_other_votes_are_spread(rng):
     p = rng.dirichlet([6, 1, 1, 1], size=2000)
     selection, estimation = Counts(rng.multinomial(1000, p), 1000), Counts(rng.multinomial(10_000, p), 10_000)
     multi, two = (bounds(selection, estimation, rule) for rule in (Rule.MULTI_CLASS, Rule.TWO_CLASS))
@@ -91,8 +88,10 @@ def test_edges_have_defined_answers(rule):
     assert (none.label[0], none.p_lower[0], none.p_upper[0]) == (0, 0.0, 1.0)
     one_sample = bounds(counts([1, 0]), counts([1, 0]), rule)
     assert 0 < one_sample.p_lower[0] < one_sample.p_upper[0] <= 1
-    all_agree = bounds(counts([0, 10]), counts([0, 1000]), rule)
-    assert all_agree.p_lower[0] == lower_bound(1000, 1000, 0.01)
+    all_agree = bounds(counts([0, 10, 0]), counts([0, 1000, 0]), rule)
+    spent = AlphaBudget(0.01).for_lower if rule is Rule.MULTI_CLASS else 0.01
+    assert all_agree.p_lower[0] == lower_bound(1000, 1000, spent)
+    assert all_agree.p_upper[0] == 1 - all_agree.p_lower[0]
     one_class = bounds(counts([10]), counts([1000]), rule)
     assert one_class.runner_up[0] == one_class.label[0] == 0
     assert one_class.p_upper[0] == (0.0 if rule is Rule.MULTI_CLASS else 1 - one_class.p_lower[0])

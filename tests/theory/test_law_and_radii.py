@@ -28,7 +28,7 @@ def test_values_cannot_be_changed(value, name):
         setattr(value, name, 1)
 
 
-@pytest.mark.parametrize("bad", [-0.1, 1.3, math.nan, math.inf, "0.1", None, True, 1j, np.nan])
+@pytest.mark.parametrize("bad", [-0.1, 1.3, math.nan, math.inf, "0.1", None, True, 1j, np.nan, 10**400])
 def test_flip_probabilities_outside_the_unit_interval_are_refused(bad):
     with pytest.raises(fp.InvalidInputError, match=r"expected p_plus .*got"):
         fp.FlipNoise(p_plus=bad, p_minus=0.5)
@@ -95,7 +95,7 @@ def test_radii_that_do_not_fit_the_noise_are_refused(noise, radii, words):
         fp.rho(noise, radii, 0.9)
 
 
-@pytest.mark.parametrize("along", ["change", "sideways", "structure.add", ("a", "add"), ""])
+@pytest.mark.parametrize("along", ["change", "sideways", "structure.add", ("a", "add"), (1, 2), ""])
 def test_an_unknown_axis_is_refused_with_the_known_ones(along):
     with pytest.raises(fp.InvalidInputError, match="expected along to be one of add, delete, got"):
         fp.largest_radius(BINARY, 0.9, along=along)

@@ -51,6 +51,9 @@ def test_an_unsorted_list_cannot_be_made():
         ([0.5, 0.5], [0.5, 0.5], -1.0),
         ([0.5, 0.5], [0.5, 0.5], math.nan),
         ([0.5, 0.5], [0.5, 0.5], math.inf),
+        ([0.5, 0.5], [0.5, 0.5], "0"),
+        ("a", "b", 0.0),
+        ([[0.5], [0.2, 0.3]], [0.5, 0.5], 0.0),
     ],
 )
 def test_masses_that_are_no_distribution_are_refused(clean, adversarial, slack):

@@ -95,6 +95,19 @@ def test_an_l0_ball_leaves_out_what_the_input_cannot_suffer(zeros, nonzeros):
     assert fp.largest_l0_radius(noise, p_lower, zeros=zeros, nonzeros=nonzeros) == expected
 
 
+def test_an_input_without_entries_has_nothing_to_fear_if_it_is_certified():
+    radii = fp.largest_l0_radius(PAPER, [0.0, 0.3, 0.5, 0.51], zeros=0, nonzeros=0)
+    assert radii.tolist() == [0, 0, 0, fp.UNBOUNDED]
+
+
+def test_large_l0_balls_are_searched_in_reasonable_time():
+    noise = fp.FlipNoise(0.3, 0.6)
+    radius = fp.largest_l0_radius(noise, 0.999)
+    assert radius > 150
+    splits = [fp.Radii(a, radius + 1 - a) for a in range(radius + 2)]
+    assert min(fp.mu(noise, split, 0.999) for split in splits) <= 0
+
+
 def test_change_and_delete_share_the_nonzeros():
     noise = fp.FlipNoise(0.1, 0.6, 3)
     assert fp.largest_l0_radius(noise, 0.999, zeros=0, nonzeros=2) == fp.UNBOUNDED
@@ -146,6 +159,16 @@ def test_arrays_in_arrays_out():
     assert fp.largest_radius(PAPER, [], "delete").shape == (0,)
     assert type(fp.largest_radius(PAPER, 0.99, "delete")) is int
     np.testing.assert_array_equal(fp.largest_l0_radius(PAPER, [0.4, 0.9999]), [0, 6])
+
+
+def test_searches_that_would_take_too_long_are_refused():
+    noise = fp.FlipNoise(0.66, 0.6666, 3)
+    with pytest.raises(fp.InvalidInputError, match="expected a limit below"):
+        fp.largest_l0_radius(noise, 0.99)
+    assert fp.largest_l0_radius(noise, 0.99, limit=20) == 20
+    with pytest.raises(fp.InvalidInputError, match="expected a smaller limit for this frontier"):
+        fp.frontier(noise, 0.99, limit=200)
+    assert fp.frontier(noise, 0.99, limit=2) == [fp.Radii(2, 2, 2)]
 
 
 def test_a_search_stops_at_its_limit():

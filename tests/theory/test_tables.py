@@ -42,6 +42,21 @@ def test_tables_agree_with_single_radii_and_stay_on_the_safe_side(noise):
             assert margin <= exact.mu(noise, radii, p, q)
 
 
+def test_changes_that_do_not_matter_are_not_counted():
+    hidden = fp.FlipNoise(0.25, 0.75)
+    assert fp.critical_table(hidden, add=[1, 10**9, 2**70], delete=[0, 3]).tolist() == [[0.5, 0.5]] * 3
+    half = fp.FlipNoise(0.2, 0.75, 4)
+    table = fp.critical_table(half, add=[0, 2], delete=[1, 3], change=[0, 5, 10**12])
+    assert (table == table[..., :1]).all()
+    np.testing.assert_allclose(table[1, 1, 0], fp.critical_probability(half, fp.Radii(2, 3)), rtol=1e-12)
+
+
+def test_radius_zero_is_exact_for_any_number_of_parts():
+    noise = fp.JointNoise(a=fp.FlipNoise(0.1, 0.2), b=fp.FlipNoise(0.2, 0.3), c=fp.FlipNoise(0.1, 0.4, 3))
+    assert fp.rho_table(noise, [0.123, 0.9], {}).tolist() == [0.123, 0.9]
+    assert fp.critical_table(noise, {}) == 0.5
+
+
 def test_every_range_is_a_dimension_and_every_number_is_not():
     noise = fp.FlipNoise(0.01, 0.6)
     assert fp.critical_table(noise, add=range(11), delete=range(26)).shape == (11, 26)
@@ -49,6 +64,8 @@ def test_every_range_is_a_dimension_and_every_number_is_not():
     assert fp.critical_table(noise, add=2, delete=range(5)).shape == (5,)
     assert fp.critical_table(noise, add=2, delete=3).shape == ()
     assert fp.critical_table(noise, add=iter([1, 3])).shape == (2,)
+    assert fp.critical_table(noise, add=np.array(3)).shape == ()
+    assert fp.critical_table(noise, add=np.arange(3)).shape == (3,)
     assert fp.rho_table(noise, 0.9, add=range(2)).shape == (2,)
     assert fp.rho_table(noise, [0.9], add=range(2)).shape == (2, 1)
     assert fp.rho_table(noise, [], add=range(2)).shape == (2, 0)

@@ -92,6 +92,23 @@ def test_closed_forms_without_additions(r):
     assert critical == (pytest.approx(needed) if needed < 1 else math.inf)
 
 
+@pytest.mark.parametrize(
+    ("noise", "radii"),
+    [
+        (fp.FlipNoise(5e-324, 1.0, 5), fp.Radii(delete=1)),
+        (fp.FlipNoise(5e-324, 1.0), fp.Radii(delete=1)),
+        (fp.FlipNoise(1e-310, 0.3), fp.Radii(add=2)),
+        (
+            fp.JointNoise(a=fp.FlipNoise(5e-324, 1.0), b=fp.FlipNoise(0.3, 0.4, 3)),
+            {"a": fp.Radii(delete=1), "b": fp.Radii(1, 1, 1)},
+        ),
+    ],
+)
+def test_certainty_is_on_the_safe_side_where_masses_underflow(noise, radii):
+    assert fp.rho(noise, radii, 1.0) <= exact.rho(noise, radii, 1)
+    assert fp.rho_upper(noise, radii, 0.0) >= exact.rho_upper(noise, radii, 0)
+
+
 def test_scalars_give_floats_and_arrays_give_arrays():
     noise, radii = fp.FlipNoise(0.01, 0.6), fp.Radii(1, 2)
     for function in (fp.rho, fp.rho_upper, fp.mu):
@@ -105,7 +122,23 @@ def test_scalars_give_floats_and_arrays_give_arrays():
     assert type(fp.critical_probability(noise, radii)) is float
 
 
-@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan, math.inf, "0.9", None, [0.5, 2.0], [0.5, math.nan], 1j, True])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        -0.1,
+        1.1,
+        math.nan,
+        math.inf,
+        "0.9",
+        None,
+        [0.5, 2.0],
+        [0.5, math.nan],
+        [[0.5], [0.5, 0.5]],
+        1j,
+        True,
+        np.longdouble(0.5),
+    ],
+)
 def test_bad_probabilities_are_refused(bad):
     for function, name in ((fp.rho, "p_lower"), (fp.rho_upper, "p_upper"), (fp.mu, "p_lower")):
         with pytest.raises(fp.InvalidInputError, match=f"expected {name} .*, got"):
@@ -118,6 +151,7 @@ def test_bounds_of_different_shapes_are_refused():
 
 
 def test_radii_that_do_not_fit_into_memory_are_refused():
-    with pytest.raises(fp.InvalidInputError, match="ask for fewer or smaller radii"):
-        fp.rho(fp.FlipNoise(0.1, 0.2), fp.Radii(add=10**9), 0.9)
+    for count in (10**5, 10**9, fp.UNBOUNDED):
+        with pytest.raises(fp.InvalidInputError, match="ask for fewer or smaller radii"):
+            fp.rho(fp.FlipNoise(0.1, 0.2), fp.Radii(add=count), 0.9)
     assert fp.rho(fp.FlipNoise(0.5, 0.5), fp.Radii(add=10**9), 0.9) == 0.9

@@ -10,13 +10,7 @@ import typer
 from flipproof.cli import certify, demo, radius
 from flipproof.errors import FlipproofError
 
-app = typer.Typer(
-    name="flipproof",
-    help="Prove how robust a classifier of discrete data is.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
+app = typer.Typer(name="flipproof", no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
 app.command("radius")(radius.radius)
 app.command("certify")(certify.certify)
 app.command("demo")(demo.demo)
@@ -40,18 +34,9 @@ def _options(
 
 
 def main() -> None:
-    """Runs the program; errors meant for users become one line."""
+    """Runs the program; a refusal becomes one line. Wrong usage is explained by typer, also with exit code 2."""
     try:
         app()
     except FlipproofError as error:
-        _fail(str(error))
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left; nothing to say
-        sys.exit(1)
-    except OSError as error:
-        _fail(f"{error.strerror}: {error.filename}" if error.filename else str(error))
-
-
-def _fail(message: str) -> None:
-    print(f"flipproof: {message}", file=sys.stderr)
-    sys.exit(2)
+        print(f"flipproof: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -8,42 +8,75 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flipproof.cli.options import Alpha, AsJson, MaxAdd, MaxDelete
+from flipproof.cli.options import Alpha, AsJson, Change, MaxAdd, MaxDelete
 
 if TYPE_CHECKING:
     from flipproof.smoothing.certificates import Certificates
-
-_LARGEST_TABLE = 12
+    from flipproof.theory.arrays import IntArray
 
 
 def certify(
     votes: Annotated[Path, typer.Argument(help="A votes file, as Votes.save writes it.", show_default=False)],
     alpha: Alpha = 0.01,
     rule: Annotated[str, typer.Option(help='"multi-class" or "two-class".')] = "multi-class",
-    simultaneous: Annotated[bool, typer.Option(help="Promise for all inputs at once, not for each.")] = False,
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="Promise for all inputs at once, not for each.")
+    ] = False,
     add: MaxAdd = None,
     delete: MaxDelete = None,
+    change: Change = 0,
     as_json: AsJson = False,
     csv: Annotated[Path | None, typer.Option(help="Also write one line per input to this file.")] = None,
 ) -> None:
     """Turn votes into certificates: a summary, the certified ratio over the radii, --json, --csv FILE."""
+    from flipproof.errors import InvalidInputError
     from flipproof.smoothing.certify import certify as certified
     from flipproof.smoothing.votes import Votes
 
+    if csv is not None and csv.resolve() == votes.resolve():
+        raise InvalidInputError(f"expected --csv to name another file than the votes, got {csv}")
     certificates = certified(Votes.load(votes), alpha, rule, simultaneous)
+    ratio = certified_ratio(certificates, add, delete, change)
     if csv is not None:
         certificates.to_csv(csv)
     if as_json:
-        typer.echo(json.dumps(_facts(certificates)))
+        typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio}))
         return
-    print_certificates(certificates, add, delete)
+    print_certificates(certificates, ratio)
     if csv is not None:
         typer.echo(f"wrote {csv}")
 
 
-def print_certificates(certificates: Certificates, add: int | None = None, delete: int | None = None) -> None:
-    """The summary and, for a single noise, the certified ratio over additions and deletions."""
-    from flipproof.cli.text import noise_words
+def certified_ratio(
+    certificates: Certificates, add: int | None = None, delete: int | None = None, change: int = 0
+) -> dict[str, Any]:
+    """The certified ratio over additions and deletions; for a joint noise along each axis."""
+    from flipproof.cli.text import table_columns
+    from flipproof.errors import InvalidInputError
+    from flipproof.theory.law import FlipNoise
+
+    if not len(certificates):
+        return {}
+    most = {axis: min(int(radii.max()), table_columns() - 1) for axis, radii in _largest(certificates).items()}
+    if isinstance(certificates.noise, FlipNoise):
+        adds = range(1 + (most["add"] if add is None else add))
+        deletes = range(1 + (most["delete"] if delete is None else delete))
+        ratio = certificates.certified_ratio(add=adds, delete=deletes, change=change or None)
+        return {"add": list(adds), "delete": list(deletes), "change": change, "ratio": ratio.tolist()}
+    if add is not None or delete is not None or change:
+        raise InvalidInputError(
+            "expected --add, --delete and --change only for a noise without parts, got a joint noise"
+        )
+    lines = {}
+    for axis, largest in most.items():
+        part, kind = axis.rsplit(".", 1)
+        lines[axis] = certificates.certified_ratio({part: {kind: range(1 + largest)}}).tolist()
+    return lines
+
+
+def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> None:
+    """The summary and the certified ratio."""
+    from flipproof.cli.text import noise_words, print_table
     from flipproof.theory.law import FlipNoise
 
     votes = certificates.votes
@@ -53,43 +86,33 @@ def print_certificates(certificates: Certificates, add: int | None = None, delet
     typer.echo(f"samples   {votes.n_select:,} to select the label, {votes.n_estimate:,} to bound its probability")
     typer.echo(f"promise   wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule")
     typer.echo(f"abstained {int(certificates.abstained.sum())}")
-    if not len(certificates):
+    if not ratio:
         return
     for axis, radii in _largest(certificates).items():
         typer.echo(f"radius    {axis}: {_spread(radii)}")
+    title = "\nCertified ratio: the share of inputs that no attacker within the radii can turn"
     if isinstance(certificates.noise, FlipNoise):
-        typer.echo()
-        _print_ratio(certificates, add, delete)
+        rows = zip(ratio["add"], ratio["ratio"], strict=True)
+        held = f" (change {ratio['change']})" if ratio["change"] else ""
+        print_table(f"{title}{held}", ratio["delete"], ((a, [f"{share:.3f}" for share in row]) for a, row in rows))
+        return
+    typer.echo(f"{title}, along each axis")
+    for axis, line in ratio.items():
+        typer.echo(f"  {axis}: {' '.join(f'{share:.3f}' for share in line)}")
 
 
-def _largest(certificates: Certificates) -> dict[str, Any]:
+def _largest(certificates: Certificates) -> dict[str, IntArray]:
     from flipproof.theory.radii import axes_of
 
     return {str(axis): certificates.max_radius(str(axis)) for axis in axes_of(certificates.noise)}
 
 
-def _spread(radii: Any) -> str:
+def _spread(radii: IntArray) -> str:
     from flipproof.cli.text import radius_words
-    from flipproof.theory.radii import UNBOUNDED
+    from flipproof.theory.search import SEARCH_LIMIT
 
-    bounded = radii[radii != UNBOUNDED]
-    mean = f"mean {bounded.mean():.2f}, " if bounded.size == radii.size else ""
+    mean = f"mean {radii.mean():.2f}, " if radii.max() < SEARCH_LIMIT else ""
     return f"{mean}largest {radius_words(int(radii.max()))}"
-
-
-def _print_ratio(certificates: Certificates, add: int | None, delete: int | None) -> None:
-    from flipproof.cli.text import print_table
-
-    most = {kind: min(_LARGEST_TABLE, int(radii.max())) for kind, radii in _largest(certificates).items()}
-    rows = range(1 + (most["add"] if add is None else add))
-    columns = range(1 + (most["delete"] if delete is None else delete))
-    ratio = certificates.certified_ratio(add=rows, delete=columns)
-    print_table(
-        "Certified ratio: the share of inputs that no attacker within the radii can turn",
-        "add \\ delete",
-        columns,
-        ((a, [f"{share:.3f}" for share in row]) for a, row in zip(rows, ratio, strict=True)),
-    )
 
 
 def _facts(certificates: Certificates) -> dict[str, Any]:

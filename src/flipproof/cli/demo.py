@@ -9,7 +9,7 @@ def demo() -> None:
     """Certify built-in votes of a digit classifier and print the certified-ratio grid."""
     from importlib.resources import as_file, files
 
-    from flipproof.cli.certify import print_certificates
+    from flipproof.cli.certify import certified_ratio, print_certificates
     from flipproof.smoothing.certify import certify
     from flipproof.smoothing.votes import Votes
 
@@ -19,6 +19,6 @@ def demo() -> None:
     typer.echo("Its votes come with the package (examples/digits_votes.py makes them). What do they prove?\n")
     with as_file(files("flipproof.cli") / "demo_votes.npz") as path:
         certificates = certify(Votes.load(path), alpha=0.01)
-    print_certificates(certificates)
+    print_certificates(certificates, certified_ratio(certificates))
     share = certificates.certified_ratio(delete=1)
     typer.echo(f"Read it so: for {share:.1%} of the digits, no attacker who deletes one pixel changes the prediction.")

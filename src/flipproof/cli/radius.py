@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from flipproof.cli.options import Alpha, AsJson, MaxAdd, MaxDelete
+from flipproof.cli.options import Alpha, AsJson, Change, MaxAdd, MaxDelete
+
+if TYPE_CHECKING:
+    from flipproof.theory.law import FlipNoise
+    from flipproof.theory.radii import AnyRadii
 
 _ADD, _DELETE = 4, 6
+_T = TypeVar("_T")
 
 
 def radius(
@@ -23,6 +29,7 @@ def radius(
     alpha: Alpha = 0.01,
     add: MaxAdd = None,
     delete: MaxDelete = None,
+    change: Change = 0,
     as_json: AsJson = False,
 ) -> None:
     """What does a probability buy under a noise?
@@ -34,64 +41,85 @@ def radius(
     With neither, the probability that each radius needs.
     """
     from flipproof.errors import InvalidInputError
+    from flipproof.statistics.clopper_pearson import checked_alpha, lower_bound
     from flipproof.theory.law import FlipNoise
 
     noise = FlipNoise(p_plus, p_minus, categories)
+    checked_alpha(alpha)
     if samples is not None:
         if p_lower is not None:
             raise InvalidInputError("expected --p-lower or --samples, got both")
-        from flipproof.statistics.clopper_pearson import lower_bound
-
         p_lower = lower_bound(samples, samples, alpha)
     if p_lower is None:
         if p_upper is not None:
             raise InvalidInputError("expected --p-lower beside --p-upper, got none")
-        _print_critical(noise, _ADD if add is None else add, _DELETE if delete is None else delete, as_json)
-    elif add is not None or delete is not None:
-        raise InvalidInputError("expected --add and --delete for the table of critical probabilities, got --p-lower")
+        _print_critical(noise, _ADD if add is None else add, _DELETE if delete is None else delete, change, as_json)
+    elif add is not None or delete is not None or change:
+        raise InvalidInputError("expected --add, --delete and --change only for the table, got --p-lower or --samples")
     else:
         _print_radii(noise, p_lower, p_upper, as_json)
 
 
-def _print_critical(noise: Any, add: int, delete: int, as_json: bool) -> None:
+def _print_critical(noise: FlipNoise, add: int, delete: int, change: int, as_json: bool) -> None:
     from flipproof.cli.text import critical_words, noise_words, print_table
     from flipproof.theory.tables import critical_table
 
-    table = critical_table(noise, add=range(add + 1), delete=range(delete + 1))
+    adds, deletes = range(add + 1), range(delete + 1)
+    table = critical_table(noise, add=adds, delete=deletes, change=change or None)
     if as_json:
         rows = [[None if math.isinf(p) else p for p in row] for row in table.tolist()]
-        typer.echo(json.dumps({"add": list(range(add + 1)), "delete": list(range(delete + 1)), "critical": rows}))
+        facts = {"add": list(adds), "delete": list(deletes), "change": change, "critical": rows}
+        typer.echo(json.dumps(facts))
         return
+    held = f", change {change}" if change else ""
     print_table(
-        f"Certified when p_lower is above ({noise_words(noise)})",
-        "add \\ delete",
-        range(delete + 1),
+        f"Certified when p_lower is above ({noise_words(noise)}{held})",
+        deletes,
         ((a, [critical_words(p) for p in row]) for a, row in enumerate(table)),
     )
 
 
-def _print_radii(noise: Any, p_lower: float, p_upper: float | None, as_json: bool) -> None:
+def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_json: bool) -> None:
     from flipproof.cli.text import json_radius, noise_words, radii_words, radius_words
     from flipproof.theory.frontier import frontier
     from flipproof.theory.l0_ball import largest_l0_radius
-    from flipproof.theory.radii import axes_of, point_of
+    from flipproof.theory.radii import axes_of
     from flipproof.theory.search import largest_radius
 
-    radii = {str(axis): largest_radius(noise, p_lower, str(axis), p_upper) for axis in axes_of(noise)}
-    radii["mixed"] = largest_l0_radius(noise, p_lower, p_upper)
-    maximal = frontier(noise, p_lower, p_upper)
+    kinds = [str(axis) for axis in axes_of(noise)]
+    radii: dict[str, int | None] = {kind: largest_radius(noise, p_lower, kind, p_upper) for kind in kinds}
+    radii["mixed"] = _unless_refused(lambda: largest_l0_radius(noise, p_lower, p_upper))
+    maximal = _unless_refused(lambda: frontier(noise, p_lower, p_upper))
     if as_json:
-        points = [dict(zip(radii, map(json_radius, point_of(noise, r)), strict=False)) for r in maximal]
+        points = None if maximal is None else [_json_point(noise, r) for r in maximal]
         largest = {kind: json_radius(r) for kind, r in radii.items()}
         typer.echo(json.dumps({"p_lower": p_lower, "p_upper": p_upper, "largest": largest, "frontier": points}))
         return
     typer.echo(f"noise      {noise_words(noise)}")
     other = f", any other label at most {p_upper!r}" if p_upper is not None else ""
     typer.echo(f"prediction probability at least {p_lower!r}{other}")
-    if not maximal:
+    if maximal == []:
         typer.echo("certified  nothing: the prediction is not even certain without an attacker")
         return
     for kind, count in radii.items():
         meaning = "changes of any kind" if kind == "mixed" else f"{kind} only"
         typer.echo(f"certified  {radius_words(count):>9}  {meaning}")
-    typer.echo("maximal    " + "\n           ".join(radii_words(noise, r) for r in maximal))
+    lines = ["too many to list"] if maximal is None else [radii_words(noise, r) for r in maximal]
+    typer.echo("maximal    " + "\n           ".join(lines))
+
+
+def _json_point(noise: FlipNoise, radii: AnyRadii) -> dict[str, int | str | None]:
+    from flipproof.cli.text import json_radius
+    from flipproof.theory.radii import axes_of, point_of
+
+    return {str(axis): json_radius(count) for axis, count in zip(axes_of(noise), point_of(noise, radii), strict=True)}
+
+
+def _unless_refused(search: Callable[[], _T]) -> _T | None:
+    """The result of a search over mixtures, or None where there are too many of them."""
+    from flipproof.errors import InvalidInputError
+
+    try:
+        return search()
+    except InvalidInputError:
+        return None

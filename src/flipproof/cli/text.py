@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flipproof.theory.law import JointNoise, Noise
 from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, point_of
+from flipproof.theory.search import SEARCH_LIMIT
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,14 +23,18 @@ def console() -> Console:
     return plain if plain.is_terminal else Console(highlight=False, width=1000)
 
 
-def radius_words(radius: int) -> str:
-    """A radius as a person would write it."""
-    return "unbounded" if radius == UNBOUNDED else str(radius)
+def radius_words(radius: int | None) -> str:
+    """A radius as a person would write it; None is one that was not found."""
+    if radius is None:
+        return "unknown"
+    if radius == UNBOUNDED:
+        return "unbounded"
+    return str(radius) if radius < SEARCH_LIMIT else f"at least {radius}"
 
 
-def json_radius(radius: int) -> int | None:
-    """A radius as JSON has it: null for unbounded."""
-    return None if radius == UNBOUNDED else radius
+def json_radius(radius: int | None) -> int | str | None:
+    """A radius as JSON has it: a number, "unbounded", or null where it was not found."""
+    return "unbounded" if radius == UNBOUNDED else radius
 
 
 def radii_words(noise: Noise, radii: AnyRadii) -> str:
@@ -48,24 +53,31 @@ def noise_words(noise: Noise) -> str:
 
 def critical_words(p: float) -> str:
     """A critical probability, rounded up, with enough digits to see how far from 1 it is."""
-    if math.isinf(p):
+    if p >= 1.0:
         return "never"
-    digits = 4 if p < 0.999 else 1 - math.floor(math.log10(max(1.0 - p, 1e-15)))
-    # The last ulps of the sound bound should not show as a whole digit.
-    return str((Decimal(p) - Decimal("1e-13")).quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
+    digits = 4 if p < 0.999 else 1 - math.floor(math.log10(1.0 - p))
+    # The last ulps of the sound bound, about 1e-13 of 1 - p, should not show as a whole digit.
+    shown = Decimal(p) - Decimal(1.0 - p) * Decimal("2e-13")
+    return str(shown.quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
 
 
-def print_table(title: str, corner: str, columns: Iterable[Any], rows: Iterable[tuple[Any, Sequence[str]]]) -> None:
-    """A table with a title above and a head at the left of each row."""
+def table_columns() -> int:
+    """How many columns of numbers the terminal has room for; a file takes 13."""
+    out = console()
+    return max(2, min(13, (out.width - 18) // 8)) if out.is_terminal else 13
+
+
+def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Sequence[str]]]) -> None:
+    """A table over additions (down) and deletions (across) with a title above."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
-    table.add_column(corner, style="bold", justify="right")
-    for column in columns:
-        table.add_column(str(column), justify="right")
-    for head, cells in rows:
-        table.add_row(str(head), *cells)
+    table.add_column("add \\ delete", style="bold", justify="right")
+    for count in deletes:
+        table.add_column(str(count), justify="right")
+    for add, cells in rows:
+        table.add_row(str(add), *cells)
     out = console()
     out.print(title, style="bold")
     out.print(table)

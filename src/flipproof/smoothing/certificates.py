@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.files import replacing
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts, planned_split
+from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.theory.frontier import frontier
@@ -141,10 +141,9 @@ class Certificates:
         point = point_of(self.noise, radii)
         certified = np.zeros(len(self), dtype=bool)
         budget = self.budget.shared_by(max(1, len(self)))
-        split = planned_split(selection, estimation.samples, budget, self.rule)
         no_votes = np.isin(self.abstention, (Abstention.NO_SELECTION_VOTES, Abstention.NO_ESTIMATION_VOTES))
         while True:
-            distinct = _Distinct.of(bounds_from_counts(selection, estimation, budget, split))
+            distinct = _Distinct.of(bounds_from_counts(selection, estimation, budget, self.rule))
             margin = regions_at(self.noise, point).margin(distinct.p_lower, distinct.p_upper)
             now = ((margin > 0.0)[distinct.index] & ~no_votes) | certified
             if now.all() or (now == certified).all():
@@ -196,7 +195,10 @@ class Certificates:
 
         Abstentions count as wrong.
         """
-        truth = np.asarray(true_labels)
+        try:
+            truth = np.asarray(true_labels)
+        except ValueError:
+            raise InvalidInputError(f"expected {len(self)} integer labels, got rows of unequal length") from None
         if truth.shape != (len(self),) or truth.dtype.kind not in "iu":
             raise InvalidInputError(f"expected {len(self)} integer labels, got {truth.dtype} of shape {truth.shape}")
         grid = grid_of(self.noise, parts, {"add": add, "delete": delete, "change": change})
@@ -227,7 +229,7 @@ class Certificates:
             "runner_up": self.bounds.runner_up,
         }
         for axis in axes_of(self.noise):
-            columns[f"max_{axis}".replace(".", "_")] = self.max_radius(str(axis))
+            columns[f"max_{axis}"] = self.max_radius(str(axis))
         return columns
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:

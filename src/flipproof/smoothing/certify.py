@@ -5,7 +5,7 @@ from __future__ import annotations
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import Rule, bounds_from_counts, planned_split
+from flipproof.statistics.bounds import Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
 
 
@@ -30,8 +30,9 @@ def certify(
     """
     if not isinstance(votes, Votes):
         raise InvalidInputError(f"expected Votes, got {type(votes).__name__}")
+    if not isinstance(simultaneous, bool):
+        raise InvalidInputError(f"expected simultaneous to be True or False, got {simultaneous!r}")
     named = Rule.named(rule)
     budget = AlphaBudget(alpha, claims=max(1, len(votes)) if simultaneous else 1)
-    split = planned_split(votes.selection_counts, votes.n_estimate, budget, named)
-    bounds = bounds_from_counts(votes.selection_counts, votes.estimation_counts, budget, split)
+    bounds = bounds_from_counts(votes.selection_counts, votes.estimation_counts, budget, named)
     return Certificates(votes, budget, named, simultaneous, bounds)

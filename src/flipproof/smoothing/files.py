@@ -7,17 +7,29 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from flipproof.errors import OutputError
+from flipproof.errors import InvalidInputError, OutputError
+
+
+def checked_path(path: Any) -> Path:
+    """Returns the path of a file, or says what was given instead."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInputError(f"expected the path of a file, got {path!r}")
+    return Path(path)
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A temporary file beside `path` that takes its place on success and disappears on failure."""
-    target = Path(path)
+    """A temporary file beside `path` that takes its place on success and disappears on failure.
+
+    Links are followed; a target that is there but is no file (a folder, a device) is refused.
+    """
+    target = Path(os.path.realpath(checked_path(path)))
+    if target.exists() and not target.is_file():
+        raise OutputError(f"expected a file to write, got {target}, which is something else")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=".flipproof-", suffix=".part", dir=target.parent)
     except OSError as error:
         raise _cannot_write(target, error) from error
     try:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
 from flipproof.statistics.bounds import Counts
-from flipproof.statistics.clopper_pearson import MAX_SAMPLES
+from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.law import Noise
-from flipproof.theory.radii import checked_count, parts_of
+from flipproof.theory.radii import parts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,7 @@ class Votes:
     def __post_init__(self) -> None:
         parts_of(self.noise)
         for role, n in (("selection", "n_select"), ("estimation", "n_estimate")):
-            object.__setattr__(self, n, checked_count(getattr(self, n), n))
+            object.__setattr__(self, n, checked_samples(getattr(self, n), n))
             object.__setattr__(self, role, read_only(_checked_counts(getattr(self, role), role, getattr(self, n))))
         if self.selection.shape != self.estimation.shape:
             raise InvalidInputError(
@@ -68,9 +68,10 @@ class Votes:
             n_select: number of selection samples, if some of them got no label.
             n_estimate: number of estimation samples, if some of them got no label.
         """
+        selection, estimation = _as_array(selection, "selection"), _as_array(estimation, "estimation")
         return cls(
-            selection=np.asarray(selection),
-            estimation=np.asarray(estimation),
+            selection=selection,
+            estimation=estimation,
             noise=noise,
             n_select=_row_sum(selection, "selection", "n_select") if n_select is None else n_select,
             n_estimate=_row_sum(estimation, "estimation", "n_estimate") if n_estimate is None else n_estimate,
@@ -108,14 +109,19 @@ class Votes:
         return read_votes(path)
 
 
+def _as_array(given: ArrayLike, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise InvalidInputError(f"expected {name} of shape [inputs, classes], got rows of unequal length") from None
+
+
 def _checked_counts(given: Any, name: str, samples: int) -> IntArray:
     counts = np.asarray(given)
     if counts.ndim != 2 or counts.shape[1] == 0:
         raise InvalidInputError(f"expected {name} of shape [inputs, classes], got shape {counts.shape}")
     if counts.dtype.kind not in "iu":
         raise InvalidInputError(f"expected {name} to be integer counts, got {counts.dtype}")
-    if samples > MAX_SAMPLES:
-        raise InvalidInputError(f"expected at most {MAX_SAMPLES} samples, got {samples}")
     if (counts < 0).any():
         raise InvalidInputError(f"expected {name} to be non-negative counts, got {counts.min()}")
     if (counts > samples).any():
@@ -128,10 +134,11 @@ def _checked_counts(given: Any, name: str, samples: int) -> IntArray:
     return counts
 
 
-def _row_sum(given: ArrayLike, name: str, argument: str) -> int:
-    counts = np.asarray(given)
+def _row_sum(counts: NDArray[Any], name: str, argument: str) -> int:
     if counts.ndim != 2 or counts.dtype.kind not in "iu":
         return 0  # refused with a better message when the votes are made
+    if counts.sum(axis=1, dtype=np.float64).max(initial=0.0) > MAX_SAMPLES:
+        raise InvalidInputError(f"expected rows of {name} to sum to at most {MAX_SAMPLES}, got more")
     sums = counts.sum(axis=1)
     if sums.size and (sums != sums[0]).any():
         row = int((sums != sums[0]).argmax())

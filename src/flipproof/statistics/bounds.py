@@ -10,14 +10,14 @@ import numpy as np
 from flipproof.errors import InvalidInputError
 from flipproof.statistics.budget import AlphaBudget
 from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
-from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
+from flipproof.theory.arrays import FloatArray, IntArray, read_only
 
 
 class Rule(StrEnum):
     """How the other labels are bounded."""
 
     MULTI_CLASS = "multi-class"
-    """p_upper bounds the most probable other label; part of alpha pays for it where that is worth it."""
+    """p_upper bounds the most probable other label, and a tenth of alpha pays for it (if there are several)."""
 
     TWO_CLASS = "two-class"
     """p_upper = 1 - p_lower, all of alpha goes to p_lower."""
@@ -65,29 +65,12 @@ class Bounds:
     p_lower: FloatArray
     p_upper: FloatArray
 
-
-def planned_split(selection: Counts, n_estimate: int, budget: AlphaBudget, rule: Rule) -> BoolArray:
-    """For every input, whether part of alpha should pay for a bound on the other labels.
-
-    Never under the two-class rule. Under the multi-class rule, where the selection votes suggest that it
-    buys more than it costs: the estimation votes, not yet looked at, are replaced by what the selection
-    votes make us expect, and the way with the larger p_lower - p_upper is taken. If splitting has the
-    larger difference it has the larger margin at every radius (docs/theory.md, statement 15). Both ways are
-    valid, so a wrong guess costs tightness, not soundness.
-    """
-    inputs, classes = selection.votes.shape
-    if rule is Rule.TWO_CLASS:
-        return np.zeros(inputs, dtype=bool)
-    if selection.samples == 0 or classes == 1:
-        return np.ones(inputs, dtype=bool)
-    label = selection.votes.argmax(axis=1)
-    scaled = np.rint(selection.votes * (n_estimate / selection.samples)).astype(np.int64)
-    expected = Counts(scaled, n_estimate)
-    difference = [np.subtract(*_bound_pair(expected, label, budget, np.full(inputs, split))) for split in (False, True)]
-    return np.asarray(difference[1] > difference[0])
+    def __post_init__(self) -> None:
+        for name in ("label", "runner_up", "p_lower", "p_upper"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
-def bounds_from_counts(selection: Counts, estimation: Counts, budget: AlphaBudget, split: BoolArray) -> Bounds:
+def bounds_from_counts(selection: Counts, estimation: Counts, budget: AlphaBudget, rule: Rule) -> Bounds:
     """Selects labels on one set of votes and bounds their probabilities on the other.
 
     The most probable other label is one fixed label, so its upper bound needs no division of alpha by the
@@ -96,27 +79,20 @@ def bounds_from_counts(selection: Counts, estimation: Counts, budget: AlphaBudge
 
     Example:
         >>> selection, estimation = Counts(np.array([[8, 2]]), 10), Counts(np.array([[90, 10]]), 100)
-        >>> bounds_from_counts(selection, estimation, AlphaBudget(0.05), np.array([False])).p_lower.round(3)
+        >>> bounds_from_counts(selection, estimation, AlphaBudget(0.05), Rule.TWO_CLASS).p_lower.round(3)
         array([0.836])
     """
-    label = selection.votes.argmax(axis=1)
-    runner_up, _ = estimation.best_other(label)
-    return Bounds(label, runner_up, *_bound_pair(estimation, label, budget, split))
-
-
-def _bound_pair(
-    counts: Counts, label: IntArray, budget: AlphaBudget, split: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """(p_lower, p_upper) with alpha divided between the two where `split`, else all of it on p_lower."""
     from flipproof.theory import kernels
 
-    own, (_, other) = counts.of(label), counts.best_other(label)
-    p_lower = np.empty(label.shape)
-    p_lower[split] = lower_bound(own[split], counts.samples, budget.for_lower)
-    p_lower[~split] = lower_bound(own[~split], counts.samples, budget.per_claim)
+    label = selection.votes.argmax(axis=1)
+    own, (runner_up, other) = estimation.of(label), estimation.best_other(label)
+    classes = estimation.votes.shape[1]
+    # With two labels, 1 - p_lower already bounds the other one; splitting alpha would only cost.
+    split = rule is Rule.MULTI_CLASS and classes > 2
+    p_lower = lower_bound(own, estimation.samples, budget.for_lower if split else budget.per_claim)
     p_upper = np.asarray(kernels.complements_up(p_lower))
-    if counts.votes.shape[1] == 1:
-        p_upper[split] = 0.0  # there is no other label
-    else:
-        p_upper[split] = np.minimum(p_upper[split], upper_bound(other[split], counts.samples, budget.for_upper))
-    return p_lower, p_upper
+    if split:
+        p_upper = np.minimum(p_upper, upper_bound(other, estimation.samples, budget.for_upper))
+    elif rule is Rule.MULTI_CLASS and classes == 1:
+        p_upper = np.zeros_like(p_upper)  # there is no other label
+    return Bounds(label, runner_up, p_lower, p_upper)

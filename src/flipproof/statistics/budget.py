@@ -34,6 +34,8 @@ class AlphaBudget:
         object.__setattr__(self, "alpha", checked_alpha(self.alpha))
         if checked_count(self.claims, "claims") < 1:
             raise InvalidInputError(f"expected at least one claim, got {self.claims}")
+        if self.claims > 1:
+            checked_alpha(self.per_claim)
         if not 0.0 < self.lower_share < 1.0:
             raise InvalidInputError(f"expected lower_share strictly between 0 and 1, got {self.lower_share!r}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.law import checked_probability
 from flipproof.theory.radii import checked_count
 
 MAX_SAMPLES = 2**50
+SMALLEST_ALPHA = 1e-100
 
 
 def lower_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
@@ -64,19 +65,28 @@ def upper_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
 
 
 def checked_alpha(alpha: Any) -> float:
-    """Returns alpha as a float strictly between 0 and 1."""
-    if isinstance(alpha, bool) or not isinstance(alpha, numbers.Real) or not 0.0 < float(alpha) < 1.0:
+    """Returns alpha as a float strictly between 0 and 1, and not so small that float64 could not prove it."""
+    number = checked_probability(alpha, "alpha")
+    if not 0.0 < number < 1.0:
         raise InvalidInputError(f"expected alpha strictly between 0 and 1, got {alpha!r}")
-    return float(alpha)
+    if number < SMALLEST_ALPHA:
+        raise InvalidInputError(f"expected alpha (for each input) of at least {SMALLEST_ALPHA}, got {alpha!r}")
+    return number
+
+
+def checked_samples(value: Any, name: str) -> int:
+    """Returns a number of samples that float64 can count."""
+    samples = checked_count(value, name)
+    if samples > MAX_SAMPLES:
+        raise InvalidInputError(f"expected {name} of at most {MAX_SAMPLES}, got {samples}")
+    return samples
 
 
 def _checked(votes: ArrayLike, samples: int, alpha: float) -> tuple[IntArray, int, float]:
+    samples = checked_samples(samples, "samples")
     counts = np.asarray(votes)
-    samples = checked_count(samples, "samples")
     if counts.dtype.kind not in "iu":
         raise InvalidInputError(f"expected votes to be integers, got {counts.dtype}")
-    if samples > MAX_SAMPLES:
-        raise InvalidInputError(f"expected at most {MAX_SAMPLES} samples, got {samples}")
     wrong = (counts < 0) | (counts > samples)
     if wrong.any():
         raise InvalidInputError(f"expected votes between 0 and {samples}, got {int(counts[wrong].flat[0])}")

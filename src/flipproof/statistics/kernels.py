@@ -38,6 +38,8 @@ def tail_bound(votes: int, samples: int, odds: float) -> float:
         steps_below += 1
         if ratio < 1.0 and term * ratio < _NEGLIGIBLE * below * (1.0 - ratio):
             break
+    if not np.isfinite(above + below):
+        return 1.0  # too far from the middle for float64; proves nothing
     error = 4.0 * (steps_above + steps_below + 4.0) * ROUNDOFF
     return above / (above + below) * (1.0 + 2.0 * error)
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import FloatArray
+from flipproof.theory.lattice import MAX_WORK, lattice_of
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs
-from flipproof.theory.radii import UNBOUNDED, AnyRadii, Point, origin_of, radii_at
+from flipproof.theory.radii import UNBOUNDED, AnyRadii, Point, kinds_of, origin_of, parts_of, radii_at
 from flipproof.theory.regions import regions_at
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 
@@ -51,6 +53,7 @@ def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper:
         return bool(regions_at(noise, tuple(point)).margin(p_lower, p_upper)[0] > 0.0)
 
     bounds = [int(radii_along(noise, axis, p_lower, p_upper, limit)[0]) for axis in axes]
+    _refuse_long_walk(noise, axes, bounds)
     heights: dict[Point, int] = {}
     for leading in itertools.product(*(range(bound + 1) for bound in bounds[:-1])):
         # A step up on any leading axis can only lower the height, so the lowest neighbour is where to start.
@@ -67,6 +70,21 @@ def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper:
                 point[axis] = count
             points.append(tuple(point))
     return points
+
+
+def _refuse_long_walk(noise: Noise, axes: list[int], bounds: list[int]) -> None:
+    """Raises when visiting the staircase would take more than some minutes."""
+    corner = list(origin_of(noise))
+    for axis, bound in zip(axes, bounds, strict=True):
+        corner[axis] = bound
+    positions, rest = 1, tuple(corner)
+    for _, part in parts_of(noise):
+        kinds = len(kinds_of(part))
+        positions *= math.prod(lattice_of(part).extent(lattice_of(part).informative(rest[:kinds])))
+        rest = rest[kinds:]
+    visits = math.prod(bound + 1 for bound in bounds[:-1]) + bounds[-1]
+    if visits * positions * sum(bounds) > 2 * MAX_WORK:
+        raise InvalidInputError(f"expected a smaller limit for this frontier, got radii up to {max(bounds)} to visit")
 
 
 def _neighbours(point: Point, step: int) -> Iterator[Point]:

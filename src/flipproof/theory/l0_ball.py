@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
@@ -10,11 +11,21 @@ from numpy.typing import ArrayLike
 
 from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
+from flipproof.theory.lattice import MAX_WORK
 from flipproof.theory.law import JointNoise, Noise
 from flipproof.theory.probabilities import checked_pairs, in_shape_of
-from flipproof.theory.radii import UNBOUNDED, Point, axes_of, checked_count, checked_part_names, origin_of
+from flipproof.theory.radii import (
+    UNBOUNDED,
+    Point,
+    axes_of,
+    checked_count,
+    checked_part_names,
+    kinds_of,
+    origin_of,
+    parts_of,
+)
 from flipproof.theory.regions import regions_at
-from flipproof.theory.search import SEARCH_LIMIT, largest_passing, largest_passing_below, unbounded_axes
+from flipproof.theory.search import SEARCH_LIMIT, Passes, largest_passing, largest_passing_below, unbounded_axes
 
 EntryCounts = int | Mapping[str, int] | None
 """How many entries there are: one number, one for each part of a joint noise, or unknown."""
@@ -71,7 +82,7 @@ _Budgets = list[tuple[tuple[int, ...], int]]
 
 def _l0_radii(noise: Noise, budgets: _Budgets, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
     """A few splits of every radius tell where to look, then all splits are checked."""
-    entries, axes = sum(most for _, most in budgets), len(axes_of(noise))
+    entries = sum(most for _, most in budgets)
 
     def all_pass(points: Sequence[Point], pairs: IntArray) -> BoolArray:
         passed = np.ones(pairs.shape, dtype=bool)
@@ -82,11 +93,14 @@ def _l0_radii(noise: Noise, budgets: _Budgets, p_lower: FloatArray, p_upper: Flo
         return passed
 
     def every_split(radius: int, pairs: IntArray) -> BoolArray:
-        return all_pass(list(_splits(radius, budgets, axes)), pairs)
+        return all_pass(_distinct_splits(noise, radius, budgets), pairs)
 
     def some_splits(radius: int, pairs: IntArray) -> BoolArray:
-        splits = list(_splits(radius, budgets, axes))
+        splits = _distinct_splits(noise, radius, budgets)
         return all_pass([*splits[:: max(1, len(splits) // 16)], splits[-1]], pairs)
+
+    def among(pairs: IntArray) -> Passes:
+        return lambda radius, chosen: every_split(radius, pairs[chosen])
 
     most = min(checked_count(limit, "limit"), entries)
     unbounded = np.logical_and.reduce(unbounded_axes(noise, p_lower, p_upper))
@@ -94,7 +108,7 @@ def _l0_radii(noise: Noise, budgets: _Budgets, p_lower: FloatArray, p_upper: Flo
     for radius in np.unique(result[(result > 0) & ~unbounded]).tolist():
         group = np.flatnonzero(result == radius)
         failed = group[~every_split(radius, group)]
-        result[failed] = largest_passing_below(lambda r, i, f=failed: every_split(r, f[i]), result[failed])
+        result[failed] = largest_passing_below(among(failed), result[failed])
     # An input all of whose entries may change has nothing left to fear, if it is certified at all.
     fearless = (result >= entries) & all_pass([origin_of(noise)], np.arange(result.size))
     return np.where(fearless, UNBOUNDED, result)
@@ -118,6 +132,22 @@ def _entry_counts(noise: Noise, given: EntryCounts, name: str) -> dict[str | Non
         checked_part_names(noise, given)
         return {part: checked_count(count, f"{name} of {part}") for part, count in given.items()}
     return {None: checked_count(given, name)}
+
+
+def _distinct_splits(noise: Noise, radius: int, budgets: _Budgets) -> list[Point]:
+    """The splits of a radius, one of each law: where p_plus = p_minus, all kinds of change are alike."""
+    alike: list[int] = []
+    for number, (_, part) in enumerate(parts_of(noise)):
+        symmetric = part.p_plus == part.p_minus
+        alike += [number if symmetric else -len(alike) - i - 1 for i in range(len(kinds_of(part)))]
+    distinct: dict[tuple[int, ...], Point] = {}
+    groups = sorted(set(alike))
+    if math.comb(radius + len(groups) - 1, radius) * radius * (radius + 1) > MAX_WORK:
+        raise InvalidInputError(f"expected a limit below {radius} for this search, which would take too long beyond it")
+    for point in _splits(radius, budgets, len(alike)):
+        totals = tuple(sum(n for n, group in zip(point, alike, strict=True) if group == g) for g in groups)
+        distinct.setdefault(totals, point)
+    return list(distinct.values())
 
 
 def _splits(radius: int, budgets: _Budgets, axes: int) -> Iterator[Point]:

@@ -15,7 +15,7 @@ from flipproof.theory.probabilities import checked_pairs, in_shape_of
 from flipproof.theory.radii import UNBOUNDED, axis_index, checked_count, parts_of, unit_of
 from flipproof.theory.regions import regions_at
 
-SEARCH_LIMIT = 10_000
+SEARCH_LIMIT = 1_000
 """Where a search stops by default. A result equal to the limit means "at least"."""
 
 
