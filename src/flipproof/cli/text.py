@@ -56,8 +56,8 @@ def critical_words(p: float) -> str:
     if p >= 1.0:
         return "never"
     digits = 4 if p < 0.999 else 1 - math.floor(math.log10(1.0 - p))
-    # The last ulps of the sound bound, about 1e-13 of 1 - p, should not show as a whole digit.
-    shown = Decimal(p) - Decimal(1.0 - p) * Decimal("2e-13")
+    # The last ulps of the sound bound, below 1e-12 of 1 - p, should not show as a whole digit.
+    shown = Decimal(p) - Decimal(1.0 - p) * Decimal("1e-12")
     return str(shown.quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
 
 
