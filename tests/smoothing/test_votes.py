@@ -31,6 +31,12 @@ def test_votes_are_a_read_only_copy():
         votes.estimation[0, 0] = 5
 
 
+def test_an_input_without_votes_is_an_input():
+    votes = fp.Votes.from_counts(selection=[[0, 0], [9, 1]], estimation=[[0, 0], [90, 10]], noise=NOISE)
+    assert (votes.n_select, votes.n_estimate) == (10, 100)
+    assert fp.certify(votes).reason[0] == "no selection votes"
+
+
 def test_no_inputs_are_votes_too():
     empty = np.zeros((0, 3), dtype=int)
     assert len(fp.Votes.from_counts(selection=empty, estimation=empty, noise=NOISE)) == 0

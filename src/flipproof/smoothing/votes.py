@@ -135,15 +135,18 @@ def _checked_counts(given: Any, name: str, samples: int) -> IntArray:
 
 
 def _row_sum(counts: NDArray[Any], name: str, argument: str) -> int:
+    """The number of votes that all rows have in common; inputs that got no vote at all do not count."""
     if counts.ndim != 2 or counts.dtype.kind not in "iu":
         return 0  # refused with a better message when the votes are made
     if counts.sum(axis=1, dtype=np.float64).max(initial=0.0) > MAX_SAMPLES:
         raise InvalidInputError(f"expected rows of {name} to sum to at most {MAX_SAMPLES}, got more")
     sums = counts.sum(axis=1)
-    if sums.size and (sums != sums[0]).any():
-        row = int((sums != sums[0]).argmax())
+    rows = np.flatnonzero(sums)
+    unequal = rows[sums[rows] != sums[rows[:1]]]
+    if unequal.size:
+        first, other = rows[0], unequal[0]
         raise InvalidInputError(
-            f"expected all rows of {name} to have the same number of votes, got {sums[0]} in row 0 and "
-            f"{sums[row]} in row {row}; give {argument}= if some samples got no label"
+            f"expected all rows of {name} to have the same number of votes, got {sums[first]} in row {first} and "
+            f"{sums[other]} in row {other}; give {argument}= if some samples got no label"
         )
-    return int(sums[0]) if sums.size else 0
+    return int(sums.max(initial=0))

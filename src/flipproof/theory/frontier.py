@@ -13,7 +13,7 @@ from flipproof.theory.arrays import FloatArray
 from flipproof.theory.lattice import MAX_WORK, lattice_of
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs
-from flipproof.theory.radii import UNBOUNDED, AnyRadii, Point, kinds_of, origin_of, parts_of, radii_at
+from flipproof.theory.radii import UNBOUNDED, AnyRadii, Point, by_part, origin_of, radii_at
 from flipproof.theory.regions import regions_at
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 
@@ -42,18 +42,18 @@ def frontier(
 
 def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper: FloatArray, limit: int) -> list[Point]:
     """Walks the staircase: for all counts on the leading axes, the largest certified count on the last one."""
-    origin = origin_of(noise)
     if not axes:
-        return [origin]
+        return [origin_of(noise)]
+
+    def placed(counts: Point) -> Point:
+        given = dict(zip(axes, counts, strict=True))
+        return tuple(given.get(axis, 0) for axis in range(len(origin_of(noise))))
 
     def certified(counts: Point) -> bool:
-        point = list(origin)
-        for axis, count in zip(axes, counts, strict=True):
-            point[axis] = count
-        return bool(regions_at(noise, tuple(point)).margin(p_lower, p_upper)[0] > 0.0)
+        return bool(regions_at(noise, placed(counts)).margin(p_lower, p_upper)[0] > 0.0)
 
-    bounds = [int(radii_along(noise, axis, p_lower, p_upper, limit)[0]) for axis in axes]
-    _refuse_long_walk(noise, axes, bounds)
+    bounds = tuple(int(radii_along(noise, axis, p_lower, p_upper, limit)[0]) for axis in axes)
+    _refuse_long_walk(noise, placed(bounds), math.prod(bound + 1 for bound in bounds[:-1]) + bounds[-1])
     heights: dict[Point, int] = {}
     for leading in itertools.product(*(range(bound + 1) for bound in bounds[:-1])):
         # A step up on any leading axis can only lower the height, so the lowest neighbour is where to start.
@@ -62,29 +62,21 @@ def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper:
             height -= 1
         if height >= 0:
             heights[leading] = height
-    points = []
-    for leading, height in heights.items():
-        if all(heights.get(n, -1) < height for n in _neighbours(leading, +1)):
-            point = list(origin)
-            for axis, count in zip(axes, (*leading, height), strict=True):
-                point[axis] = count
-            points.append(tuple(point))
-    return points
+    return [
+        placed((*leading, height))
+        for leading, height in heights.items()
+        if all(heights.get(n, -1) < height for n in _neighbours(leading, +1))
+    ]
 
 
-def _refuse_long_walk(noise: Noise, axes: list[int], bounds: list[int]) -> None:
-    """Raises when visiting the staircase would take more than some minutes."""
-    corner = list(origin_of(noise))
-    for axis, bound in zip(axes, bounds, strict=True):
-        corner[axis] = bound
-    positions, rest = 1, tuple(corner)
-    for _, part in parts_of(noise):
-        kinds = len(kinds_of(part))
-        positions *= math.prod(lattice_of(part).extent(lattice_of(part).informative(rest[:kinds])))
-        rest = rest[kinds:]
-    visits = math.prod(bound + 1 for bound in bounds[:-1]) + bounds[-1]
-    if visits * positions * sum(bounds) > 2 * MAX_WORK:
-        raise InvalidInputError(f"expected a smaller limit for this frontier, got radii up to {max(bounds)} to visit")
+def _refuse_long_walk(noise: Noise, corner: Point, visits: int) -> None:
+    """Raises when visiting so many points below the corner would take more than some tens of seconds."""
+    positions = 1
+    for part, own in by_part(noise, corner):
+        lattice = lattice_of(part)
+        positions *= math.prod(lattice.extent(lattice.informative(own)))
+    if visits * positions * sum(corner) > 2 * MAX_WORK:
+        raise InvalidInputError(f"expected a smaller limit for this frontier, got radii up to {max(corner)} to visit")
 
 
 def _neighbours(point: Point, step: int) -> Iterator[Point]:

@@ -7,6 +7,8 @@ be from the exact ones (statements 6 to 9).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -15,6 +17,24 @@ from flipproof.theory.rounding import ROUNDOFF
 
 EVALUATION_STEPS = 24.0
 """Roundings outside the sums: slope, product, difference, factor, final scaling, with room to spare."""
+
+
+class Cells(NamedTuple):
+    """The masses of some radii of one part, of all wanted radii of the other parts, and their common order."""
+
+    clean: FloatArray
+    adversarial: FloatArray
+    slack: FloatArray
+    other_clean: FloatArray
+    other_adversarial: FloatArray
+    other_slack: FloatArray
+    tail: IntArray
+    order_slack: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many cells there are of the one part and of the others."""
+        return len(self.clean), len(self.other_clean)
 
 
 COMPENSATED = 3
@@ -148,32 +168,22 @@ def _gather(clean: FloatArray, adversarial: FloatArray, tail: IntArray, out: Flo
 
 
 @njit(cache=True, nogil=True)
-def critical_cells(
-    clean: FloatArray,
-    adversarial: FloatArray,
-    other_clean: FloatArray,
-    other_adversarial: FloatArray,
-    tail: IntArray,
-    slack: FloatArray,
-    other_slack: FloatArray,
-    order_slack: float,
-    result: FloatArray,
-) -> None:
+def critical_cells(cells: Cells, result: FloatArray) -> None:
     """Writes [cells, other cells]: the clean mass below which `rho_upper` stays under one half, rounded down."""
-    gathered, index = np.empty((2, tail.shape[1])), np.empty(tail.shape[1], np.int64)
-    for a in range(clean.shape[0]):
-        n = _gather(clean[a], adversarial[a], tail, gathered, index)
-        for b in range(other_clean.shape[0]):
-            total_slack = slack[a] + other_slack[b]
+    gathered, index = np.empty((2, cells.tail.shape[1])), np.empty(cells.tail.shape[1], np.int64)
+    for a in range(cells.clean.shape[0]):
+        n = _gather(cells.clean[a], cells.adversarial[a], cells.tail, gathered, index)
+        for b in range(cells.other_clean.shape[0]):
+            total_slack = cells.slack[a] + cells.other_slack[b]
             if total_slack == 0.0:
                 result[a, b] = 0.5
                 continue
-            target = 0.5 / safety_factor(total_slack, order_slack, n)
+            target = 0.5 / safety_factor(total_slack, cells.order_slack, n)
             f_sum = 0.0
             g_sum = 0.0
             for k in range(n):
-                f = gathered[0, k] * other_clean[b, index[k]]
-                g = gathered[1, k] * other_adversarial[b, index[k]]
+                f = gathered[0, k] * cells.other_clean[b, index[k]]
+                g = gathered[1, k] * cells.other_adversarial[b, index[k]]
                 if g_sum + g >= target:
                     f_sum += f * ((target - g_sum) / g)
                     break
@@ -248,40 +258,29 @@ def _cell_knots(
 
 
 @njit(cache=True, nogil=True)
-def margin_cells(
-    clean: FloatArray,
-    adversarial: FloatArray,
-    other_clean: FloatArray,
-    other_adversarial: FloatArray,
-    tail: IntArray,
-    slack: FloatArray,
-    other_slack: FloatArray,
-    order_slack: float,
-    p: FloatArray,
-    s: FloatArray,
-    orders: IntArray,
-    result: FloatArray,
-) -> None:
+def margin_cells(cells: Cells, p: FloatArray, s: FloatArray, orders: IntArray, result: FloatArray) -> None:
     """Writes [cells, other cells, pairs]: `rho` of p[0], minus `rho_upper` of p[1] if that row is there.
 
     s[0] is 1 - p[0] rounded up, s[1] is p[1], each sorted by its row of `orders`.
     """
     rows, pairs = s.shape
-    gathered, index = np.empty((2, tail.shape[1])), np.empty(tail.shape[1], np.int64)
-    scratch, knots = np.empty((2, tail.shape[1])), np.empty((3, tail.shape[1] + 1))
+    gathered, index = np.empty((2, cells.tail.shape[1])), np.empty(cells.tail.shape[1], np.int64)
+    scratch, knots = np.empty((2, cells.tail.shape[1])), np.empty((3, cells.tail.shape[1] + 1))
     masses = np.empty(pairs)
     until = s.max() if s.size else 0.0
-    for a in range(clean.shape[0]):
-        n = _gather(clean[a], adversarial[a], tail, gathered, index)
-        for b in range(other_clean.shape[0]):
+    for a in range(cells.clean.shape[0]):
+        n = _gather(cells.clean[a], cells.adversarial[a], cells.tail, gathered, index)
+        for b in range(cells.other_clean.shape[0]):
             row = result[a, b]
-            total_slack = slack[a] + other_slack[b]
+            total_slack = cells.slack[a] + cells.other_slack[b]
             if total_slack == 0.0:
                 for i in range(pairs):
                     row[i] = subtract_down(p[0, i], p[1, i]) if rows == 2 else p[0, i]
                 continue
-            factor = safety_factor(total_slack, order_slack, COMPENSATED)
-            last = _cell_knots(gathered, index, n, other_clean[b], other_adversarial[b], until, scratch, knots)
+            factor = safety_factor(total_slack, cells.order_slack, COMPENSATED)
+            last = _cell_knots(
+                gathered, index, n, cells.other_clean[b], cells.other_adversarial[b], until, scratch, knots
+            )
             _upper_masses(s[0], knots, last, factor, masses)
             for j in range(pairs):
                 row[orders[0, j]] = complement_down(masses[j])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 UNBOUNDED = 2**63 - 1
 """The radius of an input that no number of changes can turn: larger than any other, fits an int64."""
+
+_T = TypeVar("_T")
 
 KINDS = ("add", "delete", "change")
 
@@ -118,6 +120,15 @@ def radii_at(noise: Noise, point: Point) -> AnyRadii:
     if isinstance(noise, FlipNoise):
         return Radii(**by_part[None])
     return {str(name): Radii(**counts) for name, counts in by_part.items()}
+
+
+def by_part(noise: Noise, along_axes: tuple[_T, ...]) -> Iterator[tuple[FlipNoise, tuple[_T, ...]]]:
+    """Cuts what is given for every axis into the pieces of the parts."""
+    start = 0
+    for _, part in parts_of(noise):
+        end = start + len(kinds_of(part))
+        yield part, along_axes[start:end]
+        start = end
 
 
 def origin_of(noise: Noise) -> Point:

@@ -13,7 +13,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import FloatArray, read_only
 from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import AnyRadii, Point, kinds_of, parts_of, point_of
+from flipproof.theory.radii import AnyRadii, Point, by_part, point_of
 from flipproof.theory.rounding import ROUNDOFF, raised
 
 MAX_REGIONS = 2**23
@@ -35,7 +35,7 @@ def _checked_masses(masses: FloatArray, name: str) -> FloatArray:
 def _merge_extremes(clean: FloatArray, adversarial: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Drops empty regions; one region for ratio infinity and one for ratio zero."""
     both = (clean > 0.0) & (adversarial > 0.0)
-    only_clean, only_adversarial = clean[adversarial == 0.0].sum(), adversarial[clean == 0.0].sum()
+    only_clean, only_adversarial = math.fsum(clean[adversarial == 0.0]), math.fsum(adversarial[clean == 0.0])
     clean = np.concatenate([[only_clean], clean[both], [0.0]])
     adversarial = np.concatenate([[0.0], adversarial[both], [only_adversarial]])
     kept = (clean > 0.0) | (adversarial > 0.0)
@@ -145,9 +145,9 @@ class Regions:
 
         clean, adversarial = (masses.reshape(1, -1) for masses in self._tail_first())
         tail = np.array([np.arange(len(self)), np.zeros(len(self), dtype=np.int64)])
-        one, zero = np.ones((1, 1)), np.zeros(1)
-        slack, result = np.array([max(self.slack, ROUNDOFF)]), np.empty((1, 1))
-        kernels.critical_cells(clean, adversarial, one, one, tail, slack, zero, self.order_slack(), result)
+        one, slack, result = np.ones((1, 1)), np.array([max(self.slack, ROUNDOFF)]), np.empty((1, 1))
+        cells = kernels.Cells(clean, adversarial, slack, one, one, np.zeros(1), tail, self.order_slack())
+        kernels.critical_cells(cells, result)
         return float(result[0, 0])
 
     def order_slack(self) -> float:
@@ -179,9 +179,7 @@ def regions(noise: Noise, radii: AnyRadii) -> Regions:
 def regions_at(noise: Noise, point: Point) -> Regions:
     """`regions` for radii given as a point."""
     changes: dict[FlipNoise, Point] = {}
-    rest = point
-    for _, part in parts_of(noise):
-        own, rest = rest[: len(kinds_of(part))], rest[len(kinds_of(part)) :]
+    for part, own in by_part(noise, point):
         # Parts with one law are one part with more changes.
         changes[part] = tuple(map(sum, zip(own, changes.get(part, (0,) * len(own)), strict=True)))
     total = _IDENTICAL

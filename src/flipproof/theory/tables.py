@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +19,12 @@ from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.lattice import Lattice, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.probabilities import checked_pairs, checked_probabilities
-from flipproof.theory.radii import kinds_of, parts_of
+from flipproof.theory.radii import by_part, parts_of
 from flipproof.theory.regions import mass_slack
 from flipproof.theory.rounding import ROUNDOFF, raised
+
+if TYPE_CHECKING:
+    from flipproof.theory.kernels import Cells
 
 _SLAB_MASSES = 2**18
 """How many masses of one part are made at once, 2 MiB."""
@@ -63,9 +67,9 @@ def critical_table(
     refuse_if_large(grid.cells)
     clean_mass, done = np.empty(grid.cells), 0
     for cells in _slabs(noise, grid):
-        shape = len(cells[0]), len(cells[2])
-        kernels.critical_cells(*cells, clean_mass[done : done + math.prod(shape)].reshape(shape))
-        done += math.prod(shape)
+        size = math.prod(cells.shape)
+        kernels.critical_cells(cells, clean_mass[done : done + size].reshape(cells.shape))
+        done += size
     table = np.where(clean_mass > 0.0, kernels.complements_up(clean_mass), np.inf)
     return table.reshape(grid.shape)
 
@@ -134,10 +138,9 @@ def _fill_margins(noise: Noise, grid: Grid, p: FloatArray, table: FloatArray) ->
     s = np.take_along_axis(s, orders, axis=1)
     done = 0
     for cells in _slabs(noise, grid):
-        shape = len(cells[0]), len(cells[2])
-        rows = table[done : done + math.prod(shape)]
-        kernels.margin_cells(*cells, p, s, orders, rows.reshape(*shape, -1))
-        done += math.prod(shape)
+        size = math.prod(cells.shape)
+        kernels.margin_cells(cells, p, s, orders, table[done : done + size].reshape(*cells.shape, -1))
+        done += size
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +171,17 @@ def _summed_slack(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.where((a > 0.0) | (b > 0.0), a + b + 4 * ROUNDOFF, 0.0)
 
 
-_Cells = tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, float]
 _NO_PART = _Side(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
 
 
-def _slabs(noise: Noise, grid: Grid) -> Iterator[_Cells]:
-    """Arguments of the cell kernels, one slab of the grid after the other along its first axis.
+def _slabs(noise: Noise, grid: Grid) -> Iterator[Cells]:
+    """One slab of the grid after the other along its first axis.
 
     Only one slab of the first part is in memory at a time, next to the whole of the other parts.
     """
-    walks = _part_walks(noise, grid)
+    from flipproof.theory.kernels import Cells
+
+    walks = [_part_walk(part, counts) for part, counts in by_part(noise, grid.counts)]
     spans = sum(walk.lattice.finite_span(walk.extent) for walk in walks)
     keys, errors = zip(*(walk.lattice.keys(walk.extent, 8.0 * (1.0 + spans)) for walk in walks), strict=True)
     other, other_keys = _NO_PART, np.zeros(1)
@@ -190,8 +194,9 @@ def _slabs(noise: Noise, grid: Grid) -> Iterator[_Cells]:
     order_slack = 2.1 * sum(errors)
     for side in walks[0].slabs():
         tail = np.array([side.pad + own_position, other_position])
-        masses = (side.clean, side.adversarial, other.clean, other.adversarial)
-        yield *masses, tail, side.slack, other.slack, order_slack
+        yield Cells(
+            side.clean, side.adversarial, side.slack, other.clean, other.adversarial, other.slack, tail, order_slack
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,15 +247,6 @@ class _Walk:
         length = max(1, _SLAB_MASSES // (masses * rest))
         for i in range(0, self.counts[0].size, length):
             yield self.counts[0][i : i + length]
-
-
-def _part_walks(noise: Noise, grid: Grid) -> list[_Walk]:
-    walks, rest = [], grid.counts
-    for _, part in parts_of(noise):
-        kinds = len(kinds_of(part))
-        walks.append(_part_walk(part, rest[:kinds]))
-        rest = rest[kinds:]
-    return walks
 
 
 def _part_walk(part: FlipNoise, counts: tuple[tuple[int, ...], ...]) -> _Walk:
