@@ -30,19 +30,22 @@ def simulate(rng, law, trials, n_select=30, n_estimate=200):
     return fp.Votes.from_counts(selection=selection, estimation=estimation, noise=noise)
 
 
+def true_pair(certificates, law):
+    """The true probability of every predicted label, and of the most probable other one."""
+    p = np.array(law)
+    others = np.where(np.arange(len(p)) == certificates.label[:, None], 0.0, p).max(axis=1)
+    return p[certificates.label], others
+
+
 def wrong_bounds(certificates, law):
     """Where p_lower or p_upper is on the wrong side of the truth."""
-    p = np.array(law)
-    own = p[certificates.label]
-    others = np.where(np.arange(len(p)) == certificates.label[:, None], 0.0, p).max(axis=1)
+    own, others = true_pair(certificates, law)
     return (certificates.p_lower > own) | (certificates.p_upper < others)
 
 
 def wrong_labels(certificates, law):
     """Certified at radius 0 although another label is as probable."""
-    p = np.array(law)
-    own = p[certificates.label]
-    others = np.where(np.arange(len(p)) == certificates.label[:, None], 0.0, p).max(axis=1)
+    own, others = true_pair(certificates, law)
     return certificates.certified(fp.Radii()) & (own <= others)
 
 
@@ -71,10 +74,9 @@ def test_holm_is_right_for_all_inputs_at_once(law, rng):
     runs, inputs, broken = 200, 30, 0
     for _ in range(runs):
         certificates = fp.certify(simulate(rng, LAWS[law], inputs), alpha=ALPHA, simultaneous=True)
-        p = np.array(LAWS[law])
-        others = np.where(np.arange(len(p)) == certificates.label[:, None], 0.0, p).max(axis=1)
+        own, others = true_pair(certificates, LAWS[law])
         for radii in (fp.Radii(), fp.Radii(delete=2)):
-            truth = fp.mu(certificates.noise, radii, p[certificates.label], others) > 0
+            truth = fp.mu(certificates.noise, radii, own, others) > 0
             broken += (certificates.certified_holm(radii) & ~truth).any()
     assert binomial_p_value(broken, 2 * runs, ALPHA) > 1e-4
 

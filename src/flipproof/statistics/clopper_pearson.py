@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from flipproof.errors import InvalidInputError
-from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import checked_probability
 from flipproof.theory.radii import checked_count
 
@@ -27,19 +27,7 @@ def lower_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
         >>> round(lower_bound(99_000, 100_000, alpha=0.01), 6)
         0.989243
     """
-    counts, samples, alpha = _checked(votes, samples, alpha)
-    distinct, index = np.unique(counts, return_inverse=True)
-    bounds = np.zeros(distinct.size)
-    some = distinct > 0
-    if some.any():
-        from scipy.special import betaincinv
-
-        from flipproof.statistics import kernels
-
-        k = distinct[some]
-        guess = betaincinv(k, samples - k + 1.0, alpha)
-        bounds[some] = kernels.proved_lower(k, samples, alpha, np.nan_to_num(guess, nan=0.5))
-    return _shaped(bounds, index, counts)
+    return _bound(votes, samples, alpha, "lower")
 
 
 def upper_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
@@ -49,19 +37,7 @@ def upper_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
         >>> round(upper_bound(1_000, 100_000, alpha=0.01), 6)
         0.010757
     """
-    counts, samples, alpha = _checked(votes, samples, alpha)
-    distinct, index = np.unique(counts, return_inverse=True)
-    bounds = np.ones(distinct.size)
-    some = distinct < samples
-    if some.any():
-        from scipy.special import betainccinv
-
-        from flipproof.statistics import kernels
-
-        k = distinct[some]
-        guess = betainccinv(k + 1.0, samples - k, alpha)
-        bounds[some] = kernels.proved_upper(k, samples, alpha, np.nan_to_num(guess, nan=0.5))
-    return _shaped(bounds, index, counts)
+    return _bound(votes, samples, alpha, "upper")
 
 
 def checked_alpha(alpha: Any) -> float:
@@ -93,6 +69,22 @@ def _checked(votes: ArrayLike, samples: int, alpha: float) -> tuple[IntArray, in
     return counts.astype(np.int64), samples, checked_alpha(alpha)
 
 
-def _shaped(bounds: FloatArray, index: IntArray, counts: IntArray) -> Any:
+def _bound(votes: ArrayLike, samples: int, alpha: float, side: Literal["lower", "upper"]) -> Any:
+    """Every distinct count once: a guess from the incomplete beta function, moved until it is proved."""
+    counts, samples, alpha = _checked(votes, samples, alpha)
+    distinct, index = np.unique(counts, return_inverse=True)
+    bounds = np.full(distinct.size, 0.0 if side == "lower" else 1.0)
+    open_ = distinct > 0 if side == "lower" else distinct < samples
+    if open_.any():
+        from scipy.special import betainccinv, betaincinv
+
+        from flipproof.statistics import kernels
+
+        k = distinct[open_]
+        if side == "lower":
+            guess, direction = betaincinv(k, samples - k + 1.0, alpha), kernels.LOWER
+        else:
+            guess, direction = betainccinv(k + 1.0, samples - k, alpha), kernels.UPPER
+        bounds[open_] = kernels.proved_bounds(k, samples, alpha, np.nan_to_num(guess, nan=0.5), direction)
     result = bounds[index.ravel()].reshape(counts.shape)
     return result.item() if counts.ndim == 0 else result

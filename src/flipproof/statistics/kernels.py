@@ -10,7 +10,7 @@ from flipproof.theory.rounding import ROUNDOFF
 
 _NEGLIGIBLE = 1e-15
 _FIRST_STEP = 2.0**-46
-_TRIES = 60
+LOWER, UPPER = -1, 1
 
 
 @njit(cache=True, nogil=True)
@@ -45,37 +45,22 @@ def tail_bound(votes: int, samples: int, odds: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def proved_lower(votes: IntArray, samples: int, alpha: float, guess: FloatArray) -> FloatArray:
-    """Largest found p near each guess with P(Binomial(samples, p) >= votes) <= alpha; 0 where none is."""
-    out = np.zeros(votes.size)
-    for i in range(votes.size):
-        step = _FIRST_STEP
-        for _ in range(_TRIES):
-            p = guess[i] - step * guess[i] * (1.0 - guess[i])
-            if 0.0 < p < 1.0 and tail_bound(votes[i], samples, p / (1.0 - p) * (1.0 + 4 * ROUNDOFF)) <= alpha:
-                out[i] = p
-                break
-            step *= 4.0
-            if step > 1.0:
-                break
-    return out
+def proved_bounds(votes: IntArray, samples: int, alpha: float, guess: FloatArray, side: int) -> FloatArray:
+    """For every guess, the nearest p found on its safe side with a proof; 0 or 1 where none is found.
 
-
-@njit(cache=True, nogil=True)
-def proved_upper(votes: IntArray, samples: int, alpha: float, guess: FloatArray) -> FloatArray:
-    """Smallest found p near each guess with P(Binomial(samples, p) <= votes) <= alpha; 1 where none is."""
-    out = np.ones(votes.size)
+    side = LOWER: P(Binomial(samples, p) >= votes) <= alpha. side = UPPER: P(Binomial(samples, p) <= votes) <= alpha,
+    which is the same for the votes and the probability of "anything else".
+    """
+    out = np.empty(votes.size)
     for i in range(votes.size):
+        out[i] = 0.0 if side == LOWER else 1.0
         step = _FIRST_STEP
-        for _ in range(_TRIES):
-            p = guess[i] + step * guess[i] * (1.0 - guess[i])
-            # The other label has samples - votes of the votes, and probability 1 - p.
-            if 0.0 < p < 1.0 and (
-                tail_bound(samples - votes[i], samples, (1.0 - p) / p * (1.0 + 4 * ROUNDOFF)) <= alpha
-            ):
-                out[i] = p
-                break
+        while step < 1.0:
+            p = guess[i] + side * step * guess[i] * (1.0 - guess[i])
+            if 0.0 < p < 1.0:
+                k, odds = (votes[i], p / (1.0 - p)) if side == LOWER else (samples - votes[i], (1.0 - p) / p)
+                if tail_bound(k, samples, odds * (1.0 + 4 * ROUNDOFF)) <= alpha:
+                    out[i] = p
+                    break
             step *= 4.0
-            if step > 1.0:
-                break
     return out
