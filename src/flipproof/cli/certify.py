@@ -51,13 +51,13 @@ def certified_ratio(
     certificates: Certificates, add: int | None = None, delete: int | None = None, change: int = 0
 ) -> dict[str, Any]:
     """The certified ratio over additions and deletions; for a joint noise along each axis."""
-    from flipproof.cli.text import table_columns
+    from flipproof.cli.text import columns_that_fit
     from flipproof.errors import InvalidInputError
     from flipproof.theory.law import FlipNoise
 
     if not len(certificates):
         return {}
-    most = {axis: min(int(radii.max()), table_columns() - 1) for axis, radii in _largest(certificates).items()}
+    most = {axis: min(int(radii.max()), columns_that_fit(5) - 1) for axis, radii in _largest(certificates).items()}
     if isinstance(certificates.noise, FlipNoise):
         adds = range(1 + (most["add"] if add is None else add))
         deletes = range(1 + (most["delete"] if delete is None else delete))

@@ -40,6 +40,7 @@ def radius(
 
     With neither, the probability that each radius needs.
     """
+    from flipproof.cli.text import columns_that_fit
     from flipproof.errors import InvalidInputError
     from flipproof.statistics.clopper_pearson import checked_alpha, lower_bound
     from flipproof.theory.law import FlipNoise
@@ -53,7 +54,8 @@ def radius(
     if p_lower is None:
         if p_upper is not None:
             raise InvalidInputError("expected --p-lower beside --p-upper, got none")
-        _print_critical(noise, _ADD if add is None else add, _DELETE if delete is None else delete, change, as_json)
+        most = min(_DELETE, columns_that_fit(8) - 1) if delete is None else delete
+        _print_critical(noise, _ADD if add is None else add, most, change, as_json)
     elif add is not None or delete is not None or change:
         raise InvalidInputError("expected --add, --delete and --change only for the table, got --p-lower or --samples")
     else:

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import math
+import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Decimal
-from typing import TYPE_CHECKING
 
 from flipproof.theory.law import JointNoise, Noise
 from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, point_of
 from flipproof.theory.search import SEARCH_LIMIT
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-
-def console() -> Console:
-    """A console that never cuts a table when its output goes to a file or a pipe."""
-    from rich.console import Console
-
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=1000)
 
 
 def radius_words(radius: int | None) -> str:
@@ -61,15 +51,17 @@ def critical_words(p: float) -> str:
     return str(shown.quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
 
 
-def table_columns() -> int:
-    """How many columns of numbers the terminal has room for; a file takes 13."""
-    out = console()
-    return max(2, min(13, (out.width - 18) // 8)) if out.is_terminal else 13
+def columns_that_fit(cell: int) -> int:
+    """How many columns of `cell` characters the terminal has room for, from 2 to 13; a file takes 13."""
+    if not sys.stdout.isatty():
+        return 13
+    return max(2, min(13, (shutil.get_terminal_size().columns - 17) // (cell + 3)))
 
 
 def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Sequence[str]]]) -> None:
     """A table over additions (down) and deletions (across) with a title above."""
     from rich import box
+    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
@@ -78,6 +70,6 @@ def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Se
         table.add_column(str(count), justify="right")
     for add, cells in rows:
         table.add_row(str(add), *cells)
-    out = console()
+    out = Console(highlight=False, width=1000)  # a number must never be cut to fit
     out.print(title, style="bold")
     out.print(table)
