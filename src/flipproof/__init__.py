@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from flipproof.errors import FlipproofError as FlipproofError
     from flipproof.errors import InvalidInputError as InvalidInputError
     from flipproof.errors import OutputError as OutputError
+    from flipproof.errors import TooLargeError as TooLargeError
     from flipproof.smoothing.certificates import Certificates as Certificates
     from flipproof.smoothing.certify import certify as certify
     from flipproof.smoothing.votes import Votes as Votes
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from flipproof.theory.worst_case import rho_upper as rho_upper
 
 _HOMES = {
-    "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError"),
+    "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError", "TooLargeError"),
     "smoothing.certificates": ("Certificates",),
     "smoothing.certify": ("certify",),
     "smoothing.votes": ("Votes",),
@@ -53,6 +54,10 @@ __all__ = sorted(_HOME_OF)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("flipproof")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'flipproof' has no attribute {name!r}")
     value = getattr(import_module(f"flipproof.{_HOME_OF[name]}"), name)

@@ -9,6 +9,10 @@ class InvalidInputError(FlipproofError, ValueError):
     """A value is outside what a function accepts: "expected ..., got ..."."""
 
 
+class TooLargeError(InvalidInputError):
+    """A question is well posed, but its answer would take too much time or memory."""
+
+
 class OutputError(FlipproofError):
     """A file cannot be written where it was asked for."""
 

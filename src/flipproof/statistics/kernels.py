@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.compiled import compiled
 from flipproof.theory.rounding import ROUNDOFF
 
 _NEGLIGIBLE = 1e-15
@@ -13,7 +13,7 @@ _FIRST_STEP = 2.0**-46
 LOWER, UPPER = -1, 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def tail_bound(votes: int, samples: int, odds: float) -> float:
     """Upper bound on P(Binomial(samples, p) >= votes) for p / (1 - p) <= odds (statement 13).
 
@@ -44,7 +44,7 @@ def tail_bound(votes: int, samples: int, odds: float) -> float:
     return above / (above + below) * (1.0 + 2.0 * error)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def proved_bounds(votes: IntArray, samples: int, alpha: float, guess: FloatArray, side: int) -> FloatArray:
     """For every guess, the nearest p found on its safe side with a proof; 0 or 1 where none is found.
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.theory.arrays import FloatArray
-from flipproof.theory.lattice import MAX_WORK, lattice_of
+from flipproof.theory.lattice import MAX_WORK
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs
-from flipproof.theory.radii import UNBOUNDED, AnyRadii, Point, by_part, origin_of, radii_at
-from flipproof.theory.regions import regions_at
+from flipproof.theory.radii import UNBOUNDED, AnyRadii, Point, origin_of, radii_at
+from flipproof.theory.regions import regions_at, work_of
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 
 
@@ -23,7 +23,8 @@ def frontier(
 ) -> list[AnyRadii]:
     """All maximal certified radii: every certified point is below one of them (paper: maximal radii).
 
-    Empty when not even radius 0 is certified. A kind of change that never matters is `UNBOUNDED`.
+    Empty when not even radius 0 is certified. A kind of change that never matters is `UNBOUNDED`. Radii beyond
+    `limit` are not looked at.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -71,12 +72,8 @@ def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper:
 
 def _refuse_long_walk(noise: Noise, corner: Point, visits: int) -> None:
     """Raises when visiting so many points below the corner would take more than some tens of seconds."""
-    positions = 1
-    for part, own in by_part(noise, corner):
-        lattice = lattice_of(part)
-        positions *= math.prod(lattice.extent(lattice.informative(own)))
-    if visits * positions * sum(corner) > 2 * MAX_WORK:
-        raise InvalidInputError(f"expected a smaller limit for this frontier, got radii up to {max(corner)} to visit")
+    if visits * work_of(noise, corner) > 2 * MAX_WORK:
+        raise TooLargeError(f"expected a smaller limit for this frontier, got radii up to {max(corner)} to visit")
 
 
 def _neighbours(point: Point, step: int) -> Iterator[Point]:

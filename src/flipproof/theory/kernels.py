@@ -10,13 +10,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.compiled import compiled
 from flipproof.theory.rounding import ROUNDOFF
 
 EVALUATION_STEPS = 24.0
-"""Roundings outside the sums: slope, product, difference, factor, final scaling, with room to spare."""
+"""Roundings outside the sums: the product of two sides (7), slope, difference, factors, scaling, and room to spare."""
+
+STEEPEST = 1e300
+"""Slopes above this are cut: beyond a knot they reach 1 at once, and at the knot 0 * inf would be no number."""
 
 
 class Cells(NamedTuple):
@@ -41,7 +44,7 @@ COMPENSATED = 3
 """Roundings that a compensated sum of any length amounts to: 2, and a little for the square of u."""
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled
 def safety_factor(slack: float, order_slack: float, additions: int) -> float:
     """By how much the exact `rho_upper` can exceed the computed one (statement 8).
 
@@ -51,21 +54,21 @@ def safety_factor(slack: float, order_slack: float, additions: int) -> float:
     return (1.0 + slack) * (1.0 + order_slack + (2.0 * additions + EVALUATION_STEPS) * ROUNDOFF)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def complement_up(p: float) -> float:
     """1 - p, rounded up."""
     s = 1.0 - p
     return s + ROUNDOFF if 1.0 - s > p else s
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def complement_down(p: float) -> float:
     """1 - p, rounded down."""
     s = 1.0 - p
     return s - ROUNDOFF if 1.0 - s < p else s
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def subtract_down(a: float, b: float) -> float:
     """A - b, rounded down: the rounding error of a float difference is a float (Knuth's two-sum)."""
     difference = a - b
@@ -75,7 +78,7 @@ def subtract_down(a: float, b: float) -> float:
     return difference - 2 * ROUNDOFF * abs(difference) if error < 0.0 else difference
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def complements_up(p: FloatArray) -> FloatArray:
     """Elementwise `complement_up`."""
     out = np.empty_like(p)
@@ -84,7 +87,7 @@ def complements_up(p: FloatArray) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def complements_down(p: FloatArray) -> FloatArray:
     """Elementwise `complement_down`."""
     out = np.empty_like(p)
@@ -93,7 +96,7 @@ def complements_down(p: FloatArray) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def differences_down(a: FloatArray, b: FloatArray) -> FloatArray:
     """Elementwise `subtract_down`."""
     out = np.empty_like(a)
@@ -102,7 +105,7 @@ def differences_down(a: FloatArray, b: FloatArray) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _step(old: FloatArray, offset: IntArray, probability: FloatArray, pad: int, end: int, new: FloatArray) -> None:
     o0, o1, o2 = offset[0], offset[1], offset[2]
     p0, p1, p2 = probability[0], probability[1], probability[2]
@@ -110,7 +113,7 @@ def _step(old: FloatArray, offset: IntArray, probability: FloatArray, pad: int, 
         new[j] = p0 * old[j - o0] + p1 * old[j - o1] + p2 * old[j - o2]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def step_masses(
     start: FloatArray, counts: IntArray, offsets: IntArray, probabilities: FloatArray, pad: int
 ) -> FloatArray:
@@ -127,7 +130,7 @@ def step_masses(
     return masses
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mass_table(
     start: FloatArray,
     sizes: IntArray,
@@ -153,7 +156,7 @@ def mass_table(
     return table
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather(clean: FloatArray, adversarial: FloatArray, tail: IntArray, out: FloatArray, index: IntArray) -> int:
     """Collects one cell's non-empty positions, tail first; returns how many there are."""
     n = 0
@@ -167,7 +170,7 @@ def _gather(clean: FloatArray, adversarial: FloatArray, tail: IntArray, out: Flo
     return n
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def critical_cells(cells: Cells, result: FloatArray) -> None:
     """Writes [cells, other cells]: the clean mass below which `rho_upper` stays under one half, rounded down."""
     gathered, index = np.empty((2, cells.tail.shape[1])), np.empty(cells.tail.shape[1], np.int64)
@@ -192,14 +195,14 @@ def critical_cells(cells: Cells, result: FloatArray) -> None:
             result[a, b] = f_sum
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_knots(f: FloatArray, g: FloatArray, n: int, until: float, knots: FloatArray) -> int:
     """Writes the sums of clean and adversarial mass and the slopes between; returns the last knot."""
     f_sum, f_rest, g_sum, g_rest = 0.0, 0.0, 0.0, 0.0
     for k in range(n):
         knots[0, k] = f_sum
         knots[1, k] = g_sum
-        knots[2, k] = g[k] / f[k] if f[k] > 0.0 else 0.0
+        knots[2, k] = min(g[k] / f[k], STEEPEST) if f[k] > 0.0 else 0.0
         if f_sum > until:
             return k
         # Kahan's sum: what the last addition lost is given to the next one, so the error does not grow with n.
@@ -214,7 +217,7 @@ def _fill_knots(f: FloatArray, g: FloatArray, n: int, until: float, knots: Float
     return n
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _upper_masses(s: FloatArray, knots: FloatArray, last: int, factor: float, out: FloatArray) -> None:
     """Upper bounds on the adversarial mass of any set with clean mass s[j], for ascending s (statement 6)."""
     j = 0
@@ -229,7 +232,7 @@ def _upper_masses(s: FloatArray, knots: FloatArray, last: int, factor: float, ou
         out[i] = min(1.0, knots[1, last] * factor)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def upper_masses(s: FloatArray, f: FloatArray, g: FloatArray, slack: float, order_slack: float) -> FloatArray:
     """`rho_upper` at every ascending s for masses f and g given tail first."""
     knots = np.empty((3, f.size + 1))
@@ -239,7 +242,7 @@ def upper_masses(s: FloatArray, f: FloatArray, g: FloatArray, slack: float, orde
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _cell_knots(
     gathered: FloatArray,
     index: IntArray,
@@ -257,7 +260,7 @@ def _cell_knots(
     return _fill_knots(scratch[0], scratch[1], n, until, knots)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def margin_cells(cells: Cells, p: FloatArray, s: FloatArray, orders: IntArray, result: FloatArray) -> None:
     """Writes [cells, other cells, pairs]: `rho` of p[0], minus `rho_upper` of p[1] if that row is there.
 

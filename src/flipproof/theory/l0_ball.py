@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.lattice import MAX_WORK
 from flipproof.theory.law import JointNoise, Noise
@@ -24,7 +24,7 @@ from flipproof.theory.radii import (
     origin_of,
     parts_of,
 )
-from flipproof.theory.regions import regions_at
+from flipproof.theory.regions import regions_at, work_of
 from flipproof.theory.search import SEARCH_LIMIT, Passes, largest_passing, largest_passing_below, unbounded_axes
 
 EntryCounts = int | Mapping[str, int] | None
@@ -142,8 +142,9 @@ def _distinct_splits(noise: Noise, radius: int, budgets: _Budgets) -> list[Point
         alike += [number if symmetric else -len(alike) - i - 1 for i in range(len(kinds_of(part)))]
     distinct: dict[tuple[int, ...], Point] = {}
     groups = sorted(set(alike))
-    if math.comb(radius + len(groups) - 1, radius) * radius * (radius + 1) > MAX_WORK:
-        raise InvalidInputError(f"expected a limit below {radius} for this search, which would take too long beyond it")
+    corner = tuple(-(-radius // len(alike)) for _ in alike)
+    if math.comb(radius + len(groups) - 1, radius) * work_of(noise, corner) > MAX_WORK:
+        raise TooLargeError(f"expected a limit below {radius} for this search, which would take too long beyond it")
     for point in _splits(radius, budgets, len(alike)):
         totals = tuple(sum(n for n, group in zip(point, alike, strict=True) if group == g) for g in groups)
         distinct.setdefault(totals, point)

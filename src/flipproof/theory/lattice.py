@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import TooLargeError
 from flipproof.theory.arrays import FloatArray, IntArray, read_only
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.radii import Point
@@ -35,7 +35,7 @@ def refuse_if_large(masses: int, work: int = 0) -> None:
     """Raises before memory or patience run out."""
     for wanted, most, what in ((masses, MAX_MASSES, "numbers in memory"), (work, MAX_WORK, "steps of computation")):
         if wanted > most:
-            raise InvalidInputError(
+            raise TooLargeError(
                 f"expected radii that need at most {most:,} {what}, got {wanted:,}; ask for fewer or smaller radii"
             )
 
@@ -69,6 +69,11 @@ class Lattice:
         """[kinds], true where all that the noisy adversarial input can be, the noisy clean input can be too."""
         return tuple(np.all((self.clean > 0.0) | (self.adversarial == 0.0), axis=1).tolist())
 
+    @property
+    def covering(self) -> tuple[bool, ...]:
+        """[kinds], true where all that the noisy clean input can be, the noisy adversarial input can be too."""
+        return tuple(np.all((self.adversarial > 0.0) | (self.clean == 0.0), axis=1).tolist())
+
     def informative(self, point: Point) -> Point:
         """The point with inert kinds of change set to zero: they do not change any region."""
         return tuple(0 if inert else count for inert, count in zip(self.inert, point, strict=True))
@@ -84,22 +89,39 @@ class Lattice:
         strides = np.cumprod([1, *extent[:0:-1]])[::-1]
         return np.asarray(self.shift @ strides, dtype=np.int64)
 
-    def finite_span(self, extent: tuple[int, ...]) -> float:
-        """How far apart finite log ratios can be."""
-        finite = np.isfinite(self.weight)
-        return float((np.asarray(extent) - 1.0)[finite] @ np.abs(self.weight[finite]))
-
-    def keys(self, extent: tuple[int, ...], dominating: float) -> tuple[FloatArray, float]:
-        """Log ratio of every position up to a constant, flattened, and a bound on its absolute error.
-
-        Where a weight is infinite, the positions with both masses positive agree in that dimension, so
-        any finite weight that outweighs all others together sorts the positions rightly.
-        """
-        weight = np.where(np.isfinite(self.weight), self.weight, np.sign(self.weight) * dominating)
+    def keys(self, extent: tuple[int, ...]) -> Keys:
+        """What the positions, flattened, are sorted by."""
+        infinite = np.isinf(self.weight)
         positions = np.indices(extent).reshape(len(extent), -1)
+        signs = np.where(infinite, np.sign(self.weight), 0.0).astype(np.int64)
+        weight = np.where(infinite, 0.0, self.weight)
         span = np.asarray(extent) - 1.0
-        error = float(span @ self.weight_error) + 8 * ROUNDOFF * float(span @ np.abs(weight))
-        return weight @ positions, error
+        error = float(span @ self.weight_error) + 4 * ROUNDOFF * float(span @ np.abs(weight))
+        return Keys(signs @ positions, weight @ positions, error)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """Log ratios of positions up to a constant: infinite multiples first, then the finite rest.
+
+    Positions with both masses positive agree in all dimensions of infinite weight; those with clean mass only
+    are nowhere below and somewhere above them, those with adversarial mass only the other way round. So
+    the sum of these coordinates sorts them, and costs no precision.
+    """
+
+    infinite: IntArray
+    finite: FloatArray
+    error: float
+
+    def plus(self, other: Keys) -> Keys:
+        """The keys of all pairs of positions of two parts."""
+        finite = np.add.outer(self.finite, other.finite).ravel()
+        error = self.error + other.error + 2 * ROUNDOFF * float(np.abs(finite).max(initial=0.0))
+        return Keys(np.add.outer(self.infinite, other.infinite).ravel(), finite, error)
+
+    def tail_first(self) -> IntArray:
+        """The positions from the smallest ratio to the largest."""
+        return np.lexsort((self.finite, self.infinite))
 
 
 @lru_cache(maxsize=256)

@@ -20,6 +20,7 @@ MAX_REGIONS = 2**23
 """Above this, the regions of a joint noise are merged on a grid of log ratios (statement 10)."""
 
 _SUM_TOLERANCE = 1e-6
+_SORTING_WORK = 100
 
 
 def _checked_masses(masses: FloatArray, name: str) -> FloatArray:
@@ -175,7 +176,7 @@ def regions(noise: Noise, radii: AnyRadii) -> Regions:
     return regions_at(noise, point_of(noise, radii))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def regions_at(noise: Noise, point: Point) -> Regions:
     """`regions` for radii given as a point."""
     changes: dict[FlipNoise, Point] = {}
@@ -209,6 +210,16 @@ def _part_regions(part: FlipNoise, point: Point) -> Regions:
     return Regions(clean[pad:], adversarial[pad:], mass_slack(sum(point)), covered)
 
 
+def work_of(noise: Noise, point: Point) -> int:
+    """About how many steps on single masses the regions at a point take, sorting them included."""
+    positions, steps = 1, 0
+    for part, own in by_part(noise, point):
+        own = lattice_of(part).informative(own)
+        positions *= math.prod(lattice_of(part).extent(own))
+        steps += sum(own)
+    return positions * (steps + _SORTING_WORK)
+
+
 def mass_slack(steps: int) -> float:
     """What `steps` rounded convolution steps may hide, on both kinds of masses (statement 7)."""
     return 2.1 * steps * ERROR_PER_STEP
@@ -229,16 +240,19 @@ def _merged_product(small: Regions, large: Regions) -> Regions:
     bottom = sum(_finite(part.log_ratio).min(initial=0.0) for part in (small, large))
     width = max(top - bottom, 1e-12) / (MAX_REGIONS - 3)
     clean, adversarial = np.zeros(MAX_REGIONS), np.zeros(MAX_REGIONS)
-    for f, g, log_ratio in zip(small.clean, small.adversarial, small.log_ratio, strict=True):
+    refuse_if_large(0, len(small) * len(large))
+    batch = max(1, MAX_REGIONS // len(large))
+    for start in range(0, len(small), batch):
+        rows = slice(start, start + batch)
         with np.errstate(invalid="ignore"):  # inf - inf: both masses are zero there
-            below_top = (top - (large.log_ratio + log_ratio)) / width
+            below_top = (top - np.add.outer(small.log_ratio[rows], large.log_ratio).ravel()) / width
         # The first and the last cell belong to the infinite ratios, whatever rounding says.
         finite = 1.0 + np.clip(np.floor(below_top), 0, MAX_REGIONS - 3)
         cell = np.where(below_top == -np.inf, 0.0, np.where(below_top == np.inf, MAX_REGIONS - 1.0, finite))
         cell = np.nan_to_num(cell, nan=0.0).astype(np.int64)
-        clean += np.bincount(cell, large.clean * f, MAX_REGIONS)
-        adversarial += np.bincount(cell, large.adversarial * g, MAX_REGIONS)
-    rounding = small.order_slack() + large.order_slack() + 2 * (len(large) + len(small) + 4) * ROUNDOFF
+        clean += np.bincount(cell, np.outer(small.clean[rows], large.clean).ravel(), MAX_REGIONS)
+        adversarial += np.bincount(cell, np.outer(small.adversarial[rows], large.adversarial).ravel(), MAX_REGIONS)
+    rounding = small.order_slack() + large.order_slack() + 2 * (len(large) * batch + len(small) + 4) * ROUNDOFF
     slack = combined_slack(small.slack, large.slack, 1.01 * width, rounding)
     return Regions(clean, adversarial, slack, small.covered and large.covered)
 

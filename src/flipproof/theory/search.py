@@ -132,11 +132,14 @@ def _by_radius(passes: Passes, radii: IntArray, pairs: IntArray) -> BoolArray:
 def unbounded_axes(noise: Noise, p_lower: FloatArray, p_upper: FloatArray) -> BoolArray:
     """[axes, pairs]: where no number of changes along the axis can lower the margin to zero.
 
-    Either such changes do not move the law of the noisy input at all, or the label has probability 1, the
-    others 0, and whatever the noisy adversarial input can be the noisy clean input can be too.
+    Either such changes do not move the law of the noisy input at all; or the label has probability 1, the
+    others 0, and whatever the noisy adversarial input can be the noisy clean input can be too; or the others
+    have probability 0, and noisy clean and adversarial inputs can always be the same things.
     """
-    inert = [flag for _, part in parts_of(noise) for flag in lattice_of(part).inert]
-    covered = [flag for _, part in parts_of(noise) for flag in lattice_of(part).covered]
-    certain = (p_lower == 1.0) & (p_upper == 0.0)
-    unbounded: BoolArray = np.array(inert)[:, None] | (np.array(covered)[:, None] & certain)
+    lattices = [lattice_of(part) for _, part in parts_of(noise)]
+    inert = np.array([flag for one in lattices for flag in one.inert])[:, None]
+    covered = np.array([flag for one in lattices for flag in one.covered])[:, None]
+    alike = all(all(one.covered) and all(one.covering) for one in lattices)
+    alone = (p_upper == 0.0) & (p_lower > 0.0) & alike
+    unbounded: BoolArray = inert | (covered & (p_lower == 1.0) & (p_upper == 0.0)) | alone
     return unbounded

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from flipproof.theory.arrays import FloatArray, IntArray
 from flipproof.theory.grid import Counts, Grid, grid_of
-from flipproof.theory.lattice import Lattice, lattice_of, refuse_if_large
+from flipproof.theory.lattice import Keys, Lattice, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.probabilities import checked_pairs, checked_probabilities
 from flipproof.theory.radii import by_part, parts_of
@@ -168,7 +168,7 @@ def _all_products(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def _summed_slack(a: FloatArray, b: FloatArray) -> FloatArray:
     """The slack of products; none where neither side was changed."""
-    return np.where((a > 0.0) | (b > 0.0), a + b + 4 * ROUNDOFF, 0.0)
+    return np.where((a > 0.0) | (b > 0.0), a + b + 7 * ROUNDOFF, 0.0)
 
 
 _NO_PART = _Side(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
@@ -182,17 +182,16 @@ def _slabs(noise: Noise, grid: Grid) -> Iterator[Cells]:
     from flipproof.theory.kernels import Cells
 
     walks = [_part_walk(part, counts) for part, counts in by_part(noise, grid.counts)]
-    spans = sum(walk.lattice.finite_span(walk.extent) for walk in walks)
-    keys, errors = zip(*(walk.lattice.keys(walk.extent, 8.0 * (1.0 + spans)) for walk in walks), strict=True)
-    other, other_keys = _NO_PART, np.zeros(1)
-    for walk, own in zip(walks[1:], keys[1:], strict=True):
+    refuse_if_large(math.prod(math.prod(walk.extent) for walk in walks))
+    first, *others = walks
+    other, other_keys = _NO_PART, Keys(np.zeros(1, dtype=np.int64), np.zeros(1), 0.0)
+    for walk in others:
         other = other.times(walk.whole()) if other is not _NO_PART else walk.whole()
-        other_keys = np.add.outer(other_keys, own).ravel()
-    refuse_if_large(keys[0].size * other_keys.size)
-    order = np.argsort(np.add.outer(keys[0], other_keys), axis=None, kind="stable")
-    own_position, other_position = np.divmod(order, other_keys.size)
-    order_slack = 2.1 * sum(errors)
-    for side in walks[0].slabs():
+        other_keys = other_keys.plus(walk.lattice.keys(walk.extent))
+    keys = first.lattice.keys(first.extent).plus(other_keys)
+    own_position, other_position = np.divmod(keys.tail_first(), other_keys.finite.size)
+    order_slack = 2.1 * keys.error
+    for side in first.slabs():
         tail = np.array([side.pad + own_position, other_position])
         yield Cells(
             side.clean, side.adversarial, side.slack, other.clean, other.adversarial, other.slack, tail, order_slack

@@ -1,0 +1,19 @@
+"""How the loops of this package are compiled: once, cached on disk, without holding the interpreter lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def compiled(function: F) -> F:
+    """Compiles a function of arrays and numbers when it is first called."""
+    try:
+        return cast("F", njit(function, cache=True, nogil=True))
+    except RuntimeError:
+        # Nowhere to keep a cache (a read-only installation without a home): compile anew in every process.
+        return cast("F", njit(function, nogil=True))
