@@ -1,7 +1,7 @@
 """Votes from your own loop: a scikit-learn classifier, noise by numpy, certificates by flipproof.
 
 Usage: python examples/digits_votes.py [FILE [SAMPLES]]. `flipproof demo` certifies a copy of the file it writes.
-Needs scikit-learn: pip install "flipproof[graphs]".
+Needs scikit-learn: pip install scikit-learn.
 """
 
 import sys

@@ -73,12 +73,30 @@ def _plain(text):
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-def test_python_in_the_readme_runs(tmp_path, monkeypatch):
+def test_python_in_the_documents_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    """What a line prints stands behind it as a comment."""
     monkeypatch.chdir(tmp_path)
-    found = blocks("README.md", "python")
-    assert found
+    found = blocks("README.md", "python") + blocks("docs/cli.md", "python")
+    assert len(found) == 3
     for block in found:
         exec(compile(block, "README.md", "exec"), {})
+        expected = re.findall(r"^print\(.*# (.*)$", block, flags=re.MULTILINE)
+        assert capsys.readouterr().out.splitlines() == expected
+
+
+def test_it_works_where_nothing_can_be_cached():
+    """As in a container: the package is read-only, and there is no home."""
+    code = (
+        "import numba.core.caching as caching\n"
+        "caching.CacheImpl._locator_classes = []\n"
+        "import flipproof as fp\n"
+        "print(fp.largest_radius(fp.FlipNoise(0.01, 0.6), 0.99, along='delete'))"
+    )
+    assert run_python(code).strip() == "7"
+
+
+def test_the_version_is_known():
+    assert re.match(r"\d+\.\d+", fp.__version__)
 
 
 def test_the_digits_example_runs(tmp_path):

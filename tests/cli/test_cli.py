@@ -85,7 +85,8 @@ def test_radius_says_never_unbounded_and_nothing(run):
     assert json.loads(run("radius", "--p-plus", 0.5, "--p-minus", 0.5, "--p-lower", 0.9, "--json")[1])["largest"] == {
         "add": "unbounded", "delete": "unbounded", "mixed": "unbounded",
     }  # fmt: skip
-    assert "never" in run("radius", "--p-plus", 1e-18, "--p-minus", 0.6)[1]
+    assert "only 1" in run("radius", "--p-plus", 1e-18, "--p-minus", 0.6)[1]
+    assert "…" not in run("radius", *NOISE, "--delete", 150)[1]
     assert (
         "too many to list"
         in run("radius", "--p-plus", 0.5, "--p-minus", 0.499, "--categories", 3, "--p-lower", 0.9999999)[1]
@@ -144,8 +145,9 @@ def test_certify_no_inputs(run, tmp_path):
         (["radius", "--p-plus", "nan", "--p-minus", "0.6"], "expected p_plus in [0, 1], got nan"),
         (["radius", *NOISE, "--p-lower", "-0.1"], "expected p_lower in [0, 1], got -0.1"),
         (["radius", *NOISE, "--categories", "1"], "expected categories"),
+        (["radius", *NOISE, "--samples", "0"], "expected --samples of at least 1, got 0"),
         (["radius", *NOISE, "--samples", "-5"], "expected samples to be a non-negative integer, got -5"),
-        (["radius", *NOISE, "--p-lower", "0.9", "--alpha", "2"], "expected alpha in [0, 1], got 2.0"),
+        (["radius", *NOISE, "--p-lower", "0.9", "--alpha", "2"], "expected alpha strictly between 0 and 1, got 2.0"),
         (["radius", *NOISE, "--samples", "5", "--p-lower", "0.9"], "expected --p-lower or --samples, got both"),
         (["radius", *NOISE, "--p-upper", "0.1"], "expected --p-lower beside --p-upper"),
         (

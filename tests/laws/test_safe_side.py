@@ -112,6 +112,10 @@ def test_many_random_points_are_on_the_safe_side(seed):
         (fp.FlipNoise(0.45, 0.5), fp.Radii(120, 30)),
         (fp.FlipNoise(1e-7, 0.9), fp.Radii(10, 140)),
         (fp.FlipNoise(0.2, 0.7, 256), fp.Radii(9, 9, 9)),
+        (
+            fp.JointNoise(a=fp.FlipNoise(0.0, 0.99), b=fp.FlipNoise(1e-9, 0.999)),
+            {"a": fp.Radii(delete=30), "b": fp.Radii(delete=60)},
+        ),
     ],
 )
 def test_large_radii_are_on_the_safe_side(noise, radii):

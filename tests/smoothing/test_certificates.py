@@ -156,6 +156,8 @@ def test_one_class_cannot_be_changed():
     certificates = fp.certify(fp.Votes.from_counts(selection=[[5]], estimation=[[1]], noise=NOISE))
     assert not certificates.abstained[0]
     assert certificates.p_upper[0] == 0.0
+    assert certificates.max_radius("delete").tolist() == [fp.UNBOUNDED]
+    assert certificates.frontier(0) == [fp.Radii(fp.UNBOUNDED, fp.UNBOUNDED)]
 
 
 def test_no_inputs():
@@ -197,7 +199,7 @@ def test_csv_has_one_line_per_input(certificates, tmp_path):
     ("arguments", "words"),
     [
         ({"alpha": 0}, "expected alpha strictly between 0 and 1, got 0"),
-        ({"alpha": 1.5}, "expected alpha in .0, 1., got 1.5"),
+        ({"alpha": 1.5}, "expected alpha strictly between 0 and 1, got 1.5"),
         ({"alpha": 1e-99, "simultaneous": True}, "expected alpha .for each input. of at least"),
         ({"simultaneous": "no"}, "expected simultaneous to be True or False, got 'no'"),
         ({"alpha": math.nan}, "expected alpha"),

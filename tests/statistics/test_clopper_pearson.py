@@ -71,12 +71,12 @@ def test_shapes_and_types():
         (1, 10.5, 0.05, "expected samples to be a non-negative integer"),
         (1, 10, 0.0, "expected alpha strictly between 0 and 1, got 0.0"),
         (1, 10, 1.0, "expected alpha strictly between 0 and 1, got 1.0"),
-        (1, 10, 2, "expected alpha in .0, 1., got 2.0"),
-        (1, 10, math.nan, "expected alpha in .0, 1., got nan"),
-        (1, 10, "0.05", "expected alpha to be a number in"),
+        (1, 10, 2, "expected alpha strictly between 0 and 1, got 2"),
+        (1, 10, math.nan, "expected alpha strictly between 0 and 1, got nan"),
+        (1, 10, "0.05", "expected alpha strictly between 0 and 1"),
         (1, 2**60, 0.05, "expected samples of at most"),
         (1, 10, 1e-320, "expected alpha .for each input. of at least 1e-100, got 1e-320"),
-        (1, 10, 10**400, "expected alpha in"),
+        (1, 10, 10**400, "expected alpha strictly between"),
     ],
 )
 def test_bad_input_is_refused(votes, samples, alpha, words):

@@ -109,6 +109,13 @@ def test_certainty_is_on_the_safe_side_where_masses_underflow(noise, radii):
     assert fp.rho_upper(noise, radii, 0.0) >= exact.rho_upper(noise, radii, 0)
 
 
+@pytest.mark.parametrize(("noise", "count"), [(fp.FlipNoise(0.01, 0.1), 320), (fp.FlipNoise(0.0, 0.6), 1000)])
+def test_certainty_stays_certain_where_slopes_overflow(noise, count):
+    assert fp.rho(noise, fp.Radii(delete=count), 1.0) == 1.0
+    assert fp.rho_upper(noise, fp.Radii(delete=count), 0.0) == 0.0
+    assert fp.rho_table(noise, [1.0], delete=count)[0] >= 1 - 2**-53
+
+
 def test_scalars_give_floats_and_arrays_give_arrays():
     noise, radii = fp.FlipNoise(0.01, 0.6), fp.Radii(1, 2)
     for function in (fp.rho, fp.rho_upper, fp.mu):

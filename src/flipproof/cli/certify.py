@@ -10,6 +10,8 @@ import typer
 
 from flipproof.cli.options import Alpha, AsJson, Change, MaxAdd, MaxDelete
 
+_JSON_COLUMNS = 101
+
 if TYPE_CHECKING:
     from flipproof.smoothing.certificates import Certificates
     from flipproof.theory.arrays import IntArray
@@ -29,6 +31,7 @@ def certify(
     csv: Annotated[Path | None, typer.Option(help="Also write one line per input to this file.")] = None,
 ) -> None:
     """Turn votes into certificates: a summary, the certified ratio over the radii, --json, --csv FILE."""
+    from flipproof.cli.text import columns_that_fit
     from flipproof.errors import InvalidInputError
     from flipproof.smoothing.certify import certify as certified
     from flipproof.smoothing.votes import Votes
@@ -36,7 +39,8 @@ def certify(
     if csv is not None and csv.resolve() == votes.resolve():
         raise InvalidInputError(f"expected --csv to name another file than the votes, got {csv}")
     certificates = certified(Votes.load(votes), alpha, rule, simultaneous)
-    ratio = certified_ratio(certificates, add, delete, change)
+    columns = _JSON_COLUMNS if as_json else columns_that_fit(5)
+    ratio = certified_ratio(certificates, columns, add, delete, change)
     if csv is not None:
         certificates.to_csv(csv)
     if as_json:
@@ -48,16 +52,15 @@ def certify(
 
 
 def certified_ratio(
-    certificates: Certificates, add: int | None = None, delete: int | None = None, change: int = 0
+    certificates: Certificates, columns: int, add: int | None = None, delete: int | None = None, change: int = 0
 ) -> dict[str, Any]:
-    """The certified ratio over additions and deletions; for a joint noise along each axis."""
-    from flipproof.cli.text import columns_that_fit
+    """The certified ratio over additions and deletions; for a joint noise along each axis. At most so many columns."""
     from flipproof.errors import InvalidInputError
     from flipproof.theory.law import FlipNoise
 
     if not len(certificates):
         return {}
-    most = {axis: min(int(radii.max()), columns_that_fit(5) - 1) for axis, radii in _largest(certificates).items()}
+    most = {axis: min(int(radii.max()), columns - 1) for axis, radii in _largest(certificates).items()}
     if isinstance(certificates.noise, FlipNoise):
         adds = range(1 + (most["add"] if add is None else add))
         deletes = range(1 + (most["delete"] if delete is None else delete))
@@ -95,6 +98,8 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
         rows = zip(ratio["add"], ratio["ratio"], strict=True)
         held = f" (change {ratio['change']})" if ratio["change"] else ""
         print_table(f"{title}{held}", ratio["delete"], ((a, [f"{share:.3f}" for share in row]) for a, row in rows))
+        if any(_largest(certificates)[kind].max() > ratio[kind][-1] for kind in ("add", "delete")):
+            typer.echo("Some inputs are certified beyond this table: see --add, --delete and --csv.")
         return
     typer.echo(f"{title}, along each axis")
     for axis, line in ratio.items():

@@ -50,6 +50,8 @@ def radius(
     if samples is not None:
         if p_lower is not None:
             raise InvalidInputError("expected --p-lower or --samples, got both")
+        if samples == 0:
+            raise InvalidInputError("expected --samples of at least 1, got 0")
         p_lower = lower_bound(samples, samples, alpha)
     if p_lower is None:
         if p_upper is not None:
@@ -101,7 +103,7 @@ def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_jso
     other = f", any other label at most {p_upper!r}" if p_upper is not None else ""
     typer.echo(f"prediction probability at least {p_lower!r}{other}")
     if maximal == []:
-        typer.echo("certified  nothing: the prediction is not even certain without an attacker")
+        typer.echo("certified  nothing, not even the prediction without an attacker")
         return
     for kind, count in radii.items():
         meaning = "changes of any kind" if kind == "mixed" else f"{kind} only"
@@ -119,9 +121,9 @@ def _json_point(noise: FlipNoise, radii: AnyRadii) -> dict[str, int | str | None
 
 def _unless_refused(search: Callable[[], _T]) -> _T | None:
     """The result of a search over mixtures, or None where there are too many of them."""
-    from flipproof.errors import InvalidInputError
+    from flipproof.errors import TooLargeError
 
     try:
         return search()
-    except InvalidInputError:
+    except TooLargeError:
         return None

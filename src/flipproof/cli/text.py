@@ -42,9 +42,9 @@ def noise_words(noise: Noise) -> str:
 
 
 def critical_words(p: float) -> str:
-    """A critical probability, rounded up, with enough digits to see how far from 1 it is."""
+    """A critical probability, rounded up but for the last 1e-12 of 1 - p, with enough digits to tell it from 1."""
     if p >= 1.0:
-        return "never"
+        return "never" if math.isinf(p) else "only 1"
     digits = 4 if p < 0.999 else 1 - math.floor(math.log10(1.0 - p))
     # The last ulps of the sound bound, below 1e-12 of 1 - p, should not show as a whole digit.
     shown = Decimal(p) - Decimal(1.0 - p) * Decimal("1e-12")
@@ -70,6 +70,6 @@ def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Se
         table.add_column(str(count), justify="right")
     for add, cells in rows:
         table.add_row(str(add), *cells)
-    out = Console(highlight=False, width=1000)  # a number must never be cut to fit
+    out = Console(highlight=False, width=100_000)  # a number must never be cut to fit
     out.print(title, style="bold")
     out.print(table)

@@ -164,11 +164,11 @@ class Certificates:
         radii = largest_l0_radius(self.noise, self._distinct.p_lower, self._distinct.p_upper, limit=limit)
         return np.where(self.abstained, 0, radii[self._distinct.index])
 
-    def frontier(self, index: int) -> list[AnyRadii]:
+    def frontier(self, index: int, *, limit: int = SEARCH_LIMIT) -> list[AnyRadii]:
         """All maximal certified radii of one input; empty if it abstained."""
         if self.abstained[index]:
             return []
-        return frontier(self.noise, float(self.p_lower[index]), float(self.p_upper[index]))
+        return frontier(self.noise, float(self.p_lower[index]), float(self.p_upper[index]), limit=limit)
 
     def certified_ratio(
         self,

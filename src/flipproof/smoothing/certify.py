@@ -15,7 +15,7 @@ def certify(
     """Turns votes into certificates that are wrong with probability at most alpha.
 
     Args:
-        votes: counts of labels, from `vote` or `Votes.from_counts`.
+        votes: counts of labels on noisy copies of every input.
         alpha: failure probability, over the estimation samples.
         rule: "multi-class" bounds the strongest other label, "two-class" only the prediction itself.
         simultaneous: False promises for each input by itself, True for all inputs at once (Bonferroni).

@@ -25,7 +25,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     Links are followed; a target that is there but is no file (a folder, a device) is refused.
     """
-    target = Path(os.path.realpath(checked_path(path)))
+    given = checked_path(path)
+    target = Path(os.path.realpath(given))
+    if given.is_relative_to("/dev") or given.is_relative_to("/proc"):
+        raise OutputError(f"expected a file to write, got {given}, which is something else")
     if target.exists() and not target.is_file():
         raise OutputError(f"expected a file to write, got {target}, which is something else")
     try:

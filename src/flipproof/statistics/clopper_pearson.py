@@ -42,9 +42,12 @@ def upper_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
 
 def checked_alpha(alpha: Any) -> float:
     """Returns alpha as a float strictly between 0 and 1, and not so small that float64 could not prove it."""
-    number = checked_probability(alpha, "alpha")
+    try:
+        number = checked_probability(alpha, "alpha")
+    except InvalidInputError:
+        number = 0.0
     if not 0.0 < number < 1.0:
-        raise InvalidInputError(f"expected alpha strictly between 0 and 1, got {alpha!r}")
+        raise InvalidInputError(f"expected alpha strictly between 0 and 1, got {alpha!r}") from None
     if number < SMALLEST_ALPHA:
         raise InvalidInputError(f"expected alpha (for each input) of at least {SMALLEST_ALPHA}, got {alpha!r}")
     return number

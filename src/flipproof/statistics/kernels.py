@@ -9,7 +9,11 @@ from flipproof.theory.compiled import compiled
 from flipproof.theory.rounding import ROUNDOFF
 
 _NEGLIGIBLE = 1e-15
+"""Terms are added until the rest is below this share of the sum: far below what the roundings cost."""
+
 _FIRST_STEP = 2.0**-46
+"""First move away from the guess, in units of odds: what the error of `tail_bound` amounts to at common alpha."""
+
 LOWER, UPPER = -1, 1
 
 
@@ -28,7 +32,7 @@ def tail_bound(votes: int, samples: int, odds: float) -> float:
         above += term
         steps_above += 1
         if ratio < 1.0 and term * ratio < _NEGLIGIBLE * above * (1.0 - ratio):
-            above += 1.01 * term * ratio / (1.0 - ratio)
+            above += 1.01 * term * ratio / (1.0 - ratio)  # the rest, and the rounding of 1 - ratio
             break
     below, term, steps_below = 0.0, 1.0, 0
     for j in range(votes, 0, -1):

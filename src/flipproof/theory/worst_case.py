@@ -78,8 +78,8 @@ def mu(noise: Noise, radii: AnyRadii, p_lower: Any, p_upper: Any = None) -> Any:
 def critical_probability(noise: Noise, radii: AnyRadii) -> float:
     r"""The probability above which a label is certified at these radii: :math:`\rho^{-1}(1/2)`, rounded up.
 
-    A label with `p_lower` is certified by the two-class rule when ``p_lower > critical_probability``.
-    `math.inf` means that no probability certifies, not even 1.
+    A label with `p_lower` is certified by the two-class rule when ``p_lower > critical_probability``. 1.0 means
+    that only certainty is enough, `math.inf` that no probability is known to be.
 
     Example:
         >>> from flipproof import FlipNoise, Radii
