@@ -31,6 +31,7 @@ format: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python benchmarks/certificates.py
+	$(BIN)/python benchmarks/rules.py
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "flipproof needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

@@ -178,7 +178,7 @@ def critical_cells(cells: Cells, result: FloatArray) -> None:
         n = _gather(cells.clean[a], cells.adversarial[a], cells.tail, gathered, index)
         for b in range(cells.other_clean.shape[0]):
             total_slack = cells.slack[a] + cells.other_slack[b]
-            if total_slack == 0.0:
+            if total_slack == 0.0:  # nothing was changed here: both laws are the same
                 result[a, b] = 0.5
                 continue
             target = 0.5 / safety_factor(total_slack, cells.order_slack, n)
@@ -276,7 +276,7 @@ def margin_cells(cells: Cells, p: FloatArray, s: FloatArray, orders: IntArray, r
         for b in range(cells.other_clean.shape[0]):
             row = result[a, b]
             total_slack = cells.slack[a] + cells.other_slack[b]
-            if total_slack == 0.0:
+            if total_slack == 0.0:  # nothing was changed here: both laws are the same
                 for i in range(pairs):
                     row[i] = subtract_down(p[0, i], p[1, i]) if rows == 2 else p[0, i]
                 continue
