@@ -50,7 +50,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605 (a list all the same; type checkers read the imports above)
 
 
 def __getattr__(name: str) -> Any:

@@ -62,10 +62,13 @@ def _both_ends(rng, decades):
 
 def table_arguments(radii):
     """The same radii as a table of one cell."""
-    as_kinds = lambda one: {k: getattr(one, k) for k in ("add", "delete", "change") if getattr(one, k)}  # noqa: E731
     if isinstance(radii, fp.Radii):
         return None, as_kinds(radii)
     return {part: as_kinds(one) for part, one in radii.items()}, {}
+
+
+def as_kinds(radii):
+    return {kind: getattr(radii, kind) for kind in ("add", "delete", "change") if getattr(radii, kind)}
 
 
 def check(noise, radii, p_lower, p_upper):

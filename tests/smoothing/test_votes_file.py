@@ -9,10 +9,11 @@ import pytest
 
 import flipproof as fp
 
+BINARY = fp.FlipNoise(0.01, 0.6)
 JOINT = fp.JointNoise(structure=fp.FlipNoise(2e-5, 0.4), words=fp.FlipNoise(0.1, 1 / 3, 7))
 
 
-def make_votes(noise=fp.FlipNoise(0.01, 0.6), inputs=5):  # noqa: B008
+def make_votes(noise=BINARY, inputs=5):
     counts = np.random.default_rng(0).multinomial(1000, [0.7, 0.2, 0.1], inputs)
     return fp.Votes.from_counts(selection=counts, estimation=counts * 7, noise=noise)
 
