@@ -52,23 +52,17 @@ def rho_upper(clean, adversarial, p):
 
 def rho_grid(p_plus, p_minus, adds, deletes, probabilities):
     """`rho` for every cell and probability, as nested lists of floats."""
-    with gmpy2.context(precision=PRECISION):
-        plus, minus = mpfr(p_plus), mpfr(p_minus)
-        grid = []
-        for add in adds:
-            for delete in deletes:
-                clean, adversarial = region_masses(plus, minus, add, delete)
-                grid.append([float(rho(clean, adversarial, p)) for p in probabilities])
-        return grid
+    return _grid(p_plus, p_minus, adds, deletes, lambda f, g: [float(rho(f, g, p)) for p in probabilities])
 
 
 def margin_grid(p_plus, p_minus, adds, deletes, pairs):
     """The multi-class margin for every cell and pair of bounds."""
+    return _grid(
+        p_plus, p_minus, adds, deletes, lambda f, g: [float(rho(f, g, p) - rho_upper(f, g, q)) for p, q in pairs]
+    )
+
+
+def _grid(p_plus, p_minus, adds, deletes, answer):
     with gmpy2.context(precision=PRECISION):
         plus, minus = mpfr(p_plus), mpfr(p_minus)
-        grid = []
-        for add in adds:
-            for delete in deletes:
-                clean, adversarial = region_masses(plus, minus, add, delete)
-                grid.append([float(rho(clean, adversarial, p) - rho_upper(clean, adversarial, q)) for p, q in pairs])
-        return grid
+        return [answer(*region_masses(plus, minus, add, delete)) for add in adds for delete in deletes]

@@ -182,10 +182,32 @@ def test_refusals_are_one_line_and_exit_code_2(run, votes, tmp_path, arguments, 
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+def test_without_a_command_it_shows_its_help(run):
+    code, out, _ = run()
+    assert code == 0
+    assert "Commands" in out
+
+
 @pytest.mark.parametrize(
-    "arguments", [["radius"], ["radius", *NOISE, "--add", "-1"], ["certify"], ["fly"], ["radius", "--x"]]
+    ("arguments", "words"),
+    [
+        (["radius"], "Missing option"),
+        (["radius", *NOISE, "--add", "-1"], "expected --add to be a non-negative integer, got -1"),
+        (["radius", *NOISE, "--add", "1.5"], "--add"),
+        (
+            ["radius", *NOISE, "--categories", "3", "--change", "-2"],
+            "expected change to be a non-negative integer, got -2",
+        ),
+        (["radius", *NOISE, "--p-lower", "abc"], "--p-lower"),
+        (["certify"], "Missing argument"),
+        (["fly"], "No such command 'fly'"),
+        (["radius", "--x"], "--x"),
+    ],
 )
-def test_wrong_usage_exits_with_2(run, arguments):
-    code, _, err = run(*arguments)
+def test_wrong_usage_is_one_line_and_exit_code_2(run, arguments, words):
+    code, out, err = run(*arguments)
     assert code == 2
-    assert "Traceback" not in err
+    assert out == ""
+    assert err.startswith("flipproof: ")
+    assert err.count("\n") == 1
+    assert words in err

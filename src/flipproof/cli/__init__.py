@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from flipproof.cli import certify, demo, radius
 from flipproof.errors import FlipproofError
 
-app = typer.Typer(name="flipproof", no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
+app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
 app.command("radius")(radius.radius)
 app.command("certify")(certify.certify)
 app.command("demo")(demo.demo)
@@ -24,19 +25,29 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Prove how robust a classifier of discrete data is."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def main() -> None:
-    """Runs the program; a refusal becomes one line. Wrong usage is explained by typer, also with exit code 2."""
+    """Runs the program; whatever a user can get wrong becomes one line and exit code 2."""
     try:
-        app()
-    except FlipproofError as error:
-        print(f"flipproof: {error}", file=sys.stderr)
+        sys.exit(app(standalone_mode=False))
+    except (FlipproofError, typer.TyperException) as error:
+        message = error.format_message() if isinstance(error, typer.TyperException) else str(error)
+        print(f"flipproof: {' '.join(message.split())}", file=sys.stderr)
         sys.exit(2)
+    except (typer.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone; Python must not try to flush the rest at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flipproof.cli.options import Alpha, AsJson, Change, MaxAdd, MaxDelete
+from flipproof.cli.options import Alpha, AsJson, Change, MaxAdd, MaxDelete, up_to
 
 _JSON_COLUMNS = 101
 
@@ -62,8 +62,8 @@ def certified_ratio(
         return {}
     most = {axis: min(int(radii.max()), columns - 1) for axis, radii in _largest(certificates).items()}
     if isinstance(certificates.noise, FlipNoise):
-        adds = range(1 + (most["add"] if add is None else add))
-        deletes = range(1 + (most["delete"] if delete is None else delete))
+        adds = up_to(most["add"] if add is None else add, "--add")
+        deletes = up_to(most["delete"] if delete is None else delete, "--delete")
         ratio = certificates.certified_ratio(add=adds, delete=deletes, change=change or None)
         return {"add": list(adds), "delete": list(deletes), "change": change, "ratio": ratio.tolist()}
     if add is not None or delete is not None or change:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from flipproof.cli.options import Alpha, AsJson, Change, MaxAdd, MaxDelete
+from flipproof.cli.options import Alpha, AsJson, Change, MaxAdd, MaxDelete, up_to
 
 if TYPE_CHECKING:
     from flipproof.theory.law import FlipNoise
@@ -68,7 +68,7 @@ def _print_critical(noise: FlipNoise, add: int, delete: int, change: int, as_jso
     from flipproof.cli.text import critical_words, noise_words, print_table
     from flipproof.theory.tables import critical_table
 
-    adds, deletes = range(add + 1), range(delete + 1)
+    adds, deletes = up_to(add, "--add"), up_to(delete, "--delete")
     table = critical_table(noise, add=adds, delete=deletes, change=change or None)
     if as_json:
         rows = [[None if math.isinf(p) else p for p in row] for row in table.tolist()]

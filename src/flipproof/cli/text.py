@@ -42,13 +42,11 @@ def noise_words(noise: Noise) -> str:
 
 
 def critical_words(p: float) -> str:
-    """A critical probability, rounded up but for the last 1e-12 of 1 - p, with enough digits to tell it from 1."""
+    """A critical probability, rounded up, with enough digits to tell it from 1."""
     if p >= 1.0:
         return "never" if math.isinf(p) else "only 1"
     digits = 4 if p < 0.999 else 1 - math.floor(math.log10(1.0 - p))
-    # The last ulps of the sound bound, below 1e-12 of 1 - p, should not show as a whole digit.
-    shown = Decimal(p) - Decimal(1.0 - p) * Decimal("1e-12")
-    return str(shown.quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
+    return str(Decimal(p).quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
 
 
 def columns_that_fit(cell: int) -> int:

@@ -25,7 +25,7 @@ ERROR_PER_STEP = 5 * ROUNDOFF
 """Relative error that one step adds to a mass: coefficient 2, product 1, two sums 2 (statement 7)."""
 
 MAX_WORK = 2**33
-"""Largest number of steps on single masses, some ten seconds; what needs more is refused."""
+"""Largest number of steps on single masses, some twenty seconds; what needs more is refused."""
 
 MAX_MASSES = 2**27
 """Largest number of masses or results held at once, 1 GiB; what needs more is refused."""
