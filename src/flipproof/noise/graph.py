@@ -1,0 +1,289 @@
+"""Graphs as spaces: one entry per pair of nodes, attributes beside it, noise on either or both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.edges import Edges
+from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr
+from flipproof.noise.sampling import BitSampler, Role, Stream
+from flipproof.noise.space import as_array, noise_of_parts
+from flipproof.theory.arrays import IntArray, read_only
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.radii import checked_count
+
+STRUCTURE, ATTRIBUTES = "structure", "attributes"
+_PARTS = {"structure": (STRUCTURE,), "attributes": (ATTRIBUTES,), "both": (STRUCTURE, ATTRIBUTES)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyGraph:
+    """One noisy copy of a graph, as models take it. What noise does not touch is the same object in all copies."""
+
+    nodes: int
+    edge_index: IntArray
+    attributes: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """A graph with binary structure and, if there are any, attributes of its nodes.
+
+    Make one with `from_edge_index`, `from_scipy`, `from_networkx` or `from_pyg`. Every pair of different nodes is
+    one entry (unordered unless `directed`); self-loops are kept in all noisy copies and are never noise.
+
+    Attributes:
+        edges: the structure.
+        attributes: a `SparseRows` (zeros and ones), a `DenseRows` (categories), an array of anything that noise
+            does not touch, or None.
+        noisy: "structure", "attributes" or "both": which parts noise applies to. "both" takes a
+            `JointNoise(structure=..., attributes=...)`, the others a `FlipNoise`.
+
+    Example:
+        >>> graph = Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], nodes=3)
+        >>> graph.nodes, graph.edges.count, graph.parts
+        (3, 2, ('structure',))
+    """
+
+    edges: Edges
+    attributes: Any = None
+    noisy: str = STRUCTURE
+
+    def __post_init__(self) -> None:
+        if self.noisy not in _PARTS:
+            raise InvalidInputError(f"expected noisy to be one of {', '.join(_PARTS)}, got {self.noisy!r}")
+        object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.nodes, self.noisy))
+
+    @classmethod
+    def from_edge_index(
+        cls,
+        edge_index: Any,
+        nodes: int | None = None,
+        attributes: Any = None,
+        *,
+        noisy: str | None = None,
+        directed: bool = False,
+        duplicates: str = "refuse",
+    ) -> Graph:
+        """A graph from two rows of node numbers, as in PyTorch Geometric: undirected edges in both directions.
+
+        Args:
+            edge_index: integers [2, edges].
+            nodes: how many nodes there are; by default as many as there are rows of attributes.
+            attributes: one row per node, sparse or dense.
+            noisy: which parts get noise; by default both if there are attributes.
+            directed: whether (u, v) and (v, u) are different entries.
+            duplicates: "refuse" or "merge" edges that are there more than once.
+        """
+        if duplicates not in ("refuse", "merge"):
+            raise InvalidInputError(f"expected duplicates to be 'refuse' or 'merge', got {duplicates!r}")
+        if nodes is None and attributes is None:
+            raise InvalidInputError("expected the number of nodes or attributes, got neither; give nodes=")
+        nodes = checked_count(attributes.shape[0] if nodes is None else nodes, "nodes")
+        edges = Edges.from_index(edge_index, nodes, directed=directed, merge_duplicates=duplicates == "merge")
+        return cls(edges, attributes, ("both" if attributes is not None else STRUCTURE) if noisy is None else noisy)
+
+    @classmethod
+    def from_scipy(
+        cls, adjacency: Any, attributes: Any = None, *, noisy: str | None = None, directed: bool = False
+    ) -> Graph:
+        """A graph from a square sparse matrix of zeros and ones."""
+        starts, columns = binary_csr(adjacency, "the adjacency matrix")
+        if adjacency.shape[0] != adjacency.shape[1]:
+            raise InvalidInputError(f"expected a square adjacency matrix, got shape {adjacency.shape}")
+        heads = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+        index = np.stack([heads, columns.astype(np.int64)])
+        return cls.from_edge_index(index, starts.size - 1, attributes, noisy=noisy, directed=directed)
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, attributes: Any = None, *, noisy: str | None = None, duplicates: str = "refuse"
+    ) -> Graph:
+        """A graph from networkx, directed if it is; nodes are numbered in the order of `graph.nodes`."""
+        number = {node: i for i, node in enumerate(graph.nodes)}
+        pairs = [(number[u], number[v]) for u, v in graph.edges()]
+        index = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        directed = bool(graph.is_directed())
+        if not directed:
+            index = np.concatenate([index, index[::-1, index[0] != index[1]]], axis=1)
+        return cls.from_edge_index(
+            index, len(number), attributes, noisy=noisy, directed=directed, duplicates=duplicates
+        )
+
+    @classmethod
+    def from_pyg(
+        cls, data: Any, *, noisy: str | None = None, directed: bool = False, duplicates: str = "refuse"
+    ) -> Graph:
+        """A graph from a PyTorch Geometric `Data`: its `edge_index` and `x`. Models get no edge attributes."""
+        return cls.from_edge_index(
+            data.edge_index,
+            int(data.num_nodes),
+            getattr(data, "x", None),
+            noisy=noisy,
+            directed=directed,
+            duplicates=duplicates,
+        )
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return self.edges.nodes
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Which parts noise may touch."""
+        return _PARTS[self.noisy]
+
+    def clean(self) -> NoisyGraph:
+        """The graph as models take it, without noise."""
+        return NoisyGraph(self.nodes, self.edges.index(), plain_attributes(self.attributes))
+
+    def sampler(self, noise: Noise, seed: int) -> GraphSampler:
+        """Draws noisy copies of the graph."""
+        noises = noise_of_parts(noise, self.parts)
+        return GraphSampler(
+            self,
+            structure=structure_sampler([self.edges], noises, seed) if STRUCTURE in noises else None,
+            attributes=attribute_sampler(self.attributes, noises, seed) if ATTRIBUTES in noises else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbourhood:
+    """The nodes of a graph that matter to some targets, which of its edges are left, and where the targets are."""
+
+    nodes: IntArray
+    edges: Edges
+    numbers: IntArray
+    targets: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphSampler:
+    """Noisy copies of one graph, whole or of a neighbourhood, as a list of `NoisyGraph`."""
+
+    graph: Graph
+    structure: BitSampler | None
+    attributes: SparseSampler | DenseSampler | None
+    around: Neighbourhood | None = None
+    _index: Any = field(init=False, repr=False)
+    _plain: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        edges = self.graph.edges if self.around is None else self.around.edges
+        object.__setattr__(self, "_index", edges.index() if self.structure is None else None)
+        plain = plain_attributes(self.graph.attributes) if self.attributes is None else None
+        if plain is not None and self.around is not None:
+            plain = plain[self.around.nodes]
+        object.__setattr__(self, "_plain", plain)
+
+    @property
+    def rows(self) -> int:
+        """A graph is drawn as one."""
+        return 1
+
+    @property
+    def nodes(self) -> IntArray:
+        """The nodes that are drawn."""
+        return np.arange(self.graph.nodes) if self.around is None else self.around.nodes
+
+    @property
+    def distance(self) -> Fraction:
+        """Total variation distance of one sample of the whole graph."""
+        return sum((part.distance for part in (self.structure, self.attributes) if part is not None), Fraction(0))
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Noisy edges and attributes of one copy, and dense attributes for the model."""
+        edges = self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else 0.0
+        attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
+        return int(48 * edges) + attributes + 4096
+
+    def restricted(self, targets: IntArray, hops: int) -> GraphSampler | None:
+        """Draws only what reaches the targets in `hops` steps, or None where noise may add edges from anywhere.
+
+        One step more is kept, so that all nodes within `hops` have all their neighbours: models divide by degrees.
+        """
+        if self.structure is not None and self.structure.noise.p_plus > 0.0:
+            return None
+        nodes = self.graph.edges.ball(targets, hops + 1)
+        edges, numbers = self.graph.edges.within(nodes)
+        return replace(self, around=Neighbourhood(nodes, edges, numbers, np.searchsorted(nodes, targets)))
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> list[NoisyGraph]:
+        """One noisy graph per sample."""
+        edge_indices = self._draw_structure(role, samples)
+        attributes = self._draw_attributes(role, samples)
+        return [
+            NoisyGraph(self.nodes.size, index, values) for index, values in zip(edge_indices, attributes, strict=True)
+        ]
+
+    def _draw_structure(self, role: Role, samples: range) -> list[IntArray]:
+        if self.structure is None:
+            return [self._index] * len(samples)
+        if self.around is None:
+            edges = self.graph.edges
+            starts, ranks = self.structure.draw(role, samples, np.zeros(1, dtype=np.int64))
+        else:
+            edges = self.around.edges
+            starts, kept = self.structure.draw_kept(role, samples, self.around.numbers)
+            ranks = edges.ranks[kept]
+        return [edges.index(ranks[starts[i] : starts[i + 1]]) for i in range(len(samples))]
+
+    def _draw_attributes(self, role: Role, samples: range) -> list[Any]:
+        if self.attributes is None:
+            return [self._plain] * len(samples)
+        drawn, count = self.attributes.draw(role, samples, self.nodes), self.nodes.size
+        return [drawn[i * count : (i + 1) * count] for i in range(len(samples))]
+
+
+def structure_sampler(edges: list[Edges], noises: Mapping[str, FlipNoise], seed: int) -> BitSampler:
+    """Flips the pairs of several graphs, one row for each."""
+    noise = noises[STRUCTURE]
+    if noise.categories != 2:
+        raise InvalidInputError(f"expected noise with 2 categories for structure, got {noise.categories}")
+    starts = np.cumsum([0, *(graph.count for graph in edges)], dtype=np.int64)
+    ranks = np.concatenate([np.zeros(0, dtype=np.int64), *(graph.ranks for graph in edges)])
+    return BitSampler(starts, ranks, np.array([graph.pairs for graph in edges], dtype=np.int64), noise, Stream(seed))
+
+
+def attribute_sampler(attributes: Any, noises: Mapping[str, FlipNoise], seed: int) -> SparseSampler | DenseSampler:
+    """Flips attributes, one row per node."""
+    sampler: SparseSampler | DenseSampler = attributes.sampler_of_part(noises[ATTRIBUTES], Stream(seed, part=1))
+    return sampler
+
+
+def plain_attributes(attributes: Any) -> Any:
+    """Attributes as models take them: a CSR matrix, an array, or nothing."""
+    if isinstance(attributes, SparseRows):
+        return attributes.matrix
+    return attributes.values if isinstance(attributes, DenseRows) else attributes
+
+
+def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
+    """Wraps attributes that get noise; leaves others as they are, in an array of their own."""
+    if given is None:
+        if noisy != STRUCTURE:
+            raise InvalidInputError(f"expected attributes, since noisy is {noisy!r}, got none")
+        return None
+    attributes = given if isinstance(given, SparseRows | DenseRows) else _wrapped(given, noisy)
+    plain = plain_attributes(attributes)
+    if plain.ndim != 2 or plain.shape[0] != nodes:
+        raise InvalidInputError(f"expected attributes of shape [{nodes} nodes, ...], got shape {plain.shape}")
+    return attributes
+
+
+def _wrapped(given: Any, noisy: str) -> Any:
+    if noisy == STRUCTURE:
+        return sp.csr_array(given, dtype=np.float32) if sp.issparse(given) else read_only(as_array(given, "attributes"))
+    if sp.issparse(given):
+        return SparseRows(given)
+    array = as_array(given, "attributes")
+    return DenseRows(array) if array.size and array.max() > 1 else SparseRows(sp.csr_array(array))

@@ -1,0 +1,226 @@
+"""From a law and clean data to noisy copies: the samplers that every space is built of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.theory.arrays import IntArray
+from flipproof.theory.law import FlipNoise
+
+_FLIPS_PER_BLOCK = 64
+_SMALLEST_BLOCK, _LARGEST_BLOCK = 2**12, 2**20
+_DENSE_FROM = 0.125
+"""From this p_plus on, looking at every entry costs no more than finding those that flip."""
+
+
+class Role(IntEnum):
+    """What a sample is drawn for. Samples of different roles are independent."""
+
+    SELECT = 0
+    ESTIMATE = 1
+    TRAIN = 2
+
+
+class Sampler(Protocol):
+    """Draws noisy copies of a space. Sample i of a role is the same in every draw that contains it."""
+
+    @property
+    def rows(self) -> int:
+        """How many inputs there are that can be drawn by themselves."""
+
+    @property
+    def distance(self) -> Fraction:
+        """How far one sample of all rows is from the exact law at most, in total variation."""
+
+    @property
+    def bytes_per_row(self) -> int:
+        """About how much memory one noisy row takes."""
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> Any:
+        """Noisy copies of the rows, for one sample after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Where the random words of a sampler come from: the run's seed and which part of the input it is."""
+
+    seed: int
+    part: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or not 0 <= self.seed < 2**64:
+            raise InvalidInputError(f"expected seed to be an integer in [0, 2**64), got {self.seed!r}")
+
+    def words(self, role: Role) -> Any:
+        """The same as the compiled loops take it."""
+        from flipproof.noise import kernels
+
+        return kernels.Stream(np.uint64(self.seed), np.uint64(role), np.uint64(self.part))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BitSampler:
+    """Noisy copies of sparse rows of bits, in time proportional to their ones and flips.
+
+    The ones of row r are at the sorted `positions[starts[r] : starts[r + 1]]`, out of `entries[r]` entries.
+    """
+
+    starts: IntArray
+    positions: NDArray[Any]
+    entries: IntArray
+    noise: FlipNoise
+    stream: Stream
+    _law: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_law", _bit_law(self.noise, int(self.entries.max(initial=0))))
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.entries.size)
+
+    @property
+    def distance(self) -> Fraction:
+        """Total variation distance of one sample of all rows: that of one table, for every block."""
+        from flipproof.noise.binomial import binomial_table
+        from flipproof.noise.kernels import SCATTERED
+
+        if self._law.method != SCATTERED:
+            return Fraction(0)
+        size = int(self._law.block_size)
+        blocks = int((-(-self.entries // size)).sum())
+        return blocks * binomial_table(size, self.noise.p_plus).distance
+
+    def expected_ones(self, rows: IntArray) -> float:
+        """How many ones a noisy copy of the rows has on average."""
+        ones = (self.starts[rows + 1] - self.starts[rows]).sum(dtype=np.float64)
+        entries = self.entries[rows].sum(dtype=np.float64)
+        return float(ones * (1.0 - self.noise.p_minus) + (entries - ones) * self.noise.p_plus)
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, NDArray[Any]]:
+        """Starts and sorted positions of the ones of every (sample, row), samples first."""
+        from flipproof.noise import kernels
+
+        expected = self.expected_ones(rows) * len(samples)
+        ends = np.zeros(len(samples) * rows.size + 1, dtype=np.int64)
+        clean_ones = int((self.starts[rows + 1] - self.starts[rows]).max(initial=0))
+        capacity = int(expected + 12.0 * math.sqrt(expected)) + clean_ones + 4096
+        stream = self.stream.words(role)
+        data = kernels.BitRows(self.starts, self.positions, self.entries)
+        while True:
+            out = np.empty(capacity, dtype=self.positions.dtype)
+            total = kernels.draw_bits(
+                out,
+                ends[1:],
+                stream,
+                (samples.start, samples.stop),
+                rows,
+                data,
+                self._law,
+                kernels.scratch_for(self._law),
+            )
+            if total >= 0:
+                return ends, out[:total]
+            capacity *= 2
+
+    def draw_kept(self, role: Role, samples: range, numbers: IntArray) -> tuple[IntArray, IntArray]:
+        """Which of the given non-zeros of row 0 survive, for each sample; only with p_plus = 0.
+
+        They are the ones that survive in a draw of the whole row.
+        """
+        from flipproof.noise import kernels
+
+        ends = np.zeros(len(samples) + 1, dtype=np.int64)
+        out = np.empty(len(samples) * numbers.size, dtype=np.int64)
+        span = (samples.start, samples.stop)
+        total = kernels.draw_kept_numbers(out, ends[1:], self.stream.words(role), span, numbers, self._law.p_minus)
+        return ends, out[:total]
+
+
+def _bit_law(noise: FlipNoise, most_entries: int) -> Any:
+    """How the rows of a space are drawn; the same for all of them, whichever are wanted."""
+    from flipproof.noise import kernels
+    from flipproof.noise.binomial import NO_TABLE, binomial_table
+    from flipproof.noise.digits import digits_of
+    from flipproof.noise.philox import BLOCK_LIMIT
+
+    size, table = 1, NO_TABLE
+    if noise.p_plus == 0.0:
+        method = kernels.DELETE_ONLY
+    elif noise.p_plus >= _DENSE_FROM:
+        method = kernels.EVERY_ENTRY
+    else:
+        method = kernels.SCATTERED
+        wanted = _FLIPS_PER_BLOCK / max(noise.p_plus, _FLIPS_PER_BLOCK / _LARGEST_BLOCK)
+        size = max(1, min(most_entries, max(_SMALLEST_BLOCK, int(wanted))))
+        table = binomial_table(size, noise.p_plus)
+        if most_entries > BLOCK_LIMIT * size:
+            raise TooLargeError(f"expected at most {BLOCK_LIMIT * size} entries in a row, got {most_entries}")
+    return kernels.BitLaw(
+        digits_of(noise.p_plus), digits_of(noise.p_minus), method, size, table.first, table.high, table.low, table.guide
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueSampler:
+    """Noisy copies of rows of small integers, every entry looked at.
+
+    Entry j of row r flips by `noises[law_of[r, j]]`, and never where that is -1; `law_of` has one row for all
+    if all are alike.
+    """
+
+    values: NDArray[Any]
+    law_of: NDArray[np.int16]
+    noises: Sequence[FlipNoise]
+    stream: Stream
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.values.shape[0])
+
+    @property
+    def distance(self) -> Fraction:
+        """Nothing is rounded."""
+        return Fraction(0)
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
+        """Every (sample, row) as one row of the result, samples first."""
+        from flipproof.noise import kernels
+
+        out = np.empty((len(samples) * rows.size, self.values.shape[1]), dtype=self.values.dtype)
+        kernels.draw_values(
+            out,
+            self.stream.words(role),
+            (samples.start, samples.stop),
+            rows,
+            kernels.CleanValues(
+                self.values,
+                self.law_of,
+                _digit_table([noise.p_plus for noise in self.noises]),
+                _digit_table([noise.p_minus for noise in self.noises]),
+                np.array([noise.categories for noise in self.noises], dtype=np.uint64),
+            ),
+        )
+        return out
+
+
+def _digit_table(probabilities: Sequence[float]) -> NDArray[np.uint64]:
+    """The digits of several probabilities as one array, padded with zeros."""
+    from flipproof.noise.digits import digits_of
+
+    table = np.zeros((len(probabilities), 34), dtype=np.uint64)
+    for row, probability in zip(table, probabilities, strict=True):
+        digits = digits_of(probability)
+        row[: digits.size] = digits
+    return table
