@@ -14,8 +14,24 @@ if TYPE_CHECKING:
     from flipproof.errors import InvalidInputError as InvalidInputError
     from flipproof.errors import OutputError as OutputError
     from flipproof.errors import TooLargeError as TooLargeError
+    from flipproof.models.extras import MissingExtraError as MissingExtraError
+    from flipproof.models.graph_classifier import GraphClassifier as GraphClassifier
+    from flipproof.models.node_classifier import NodeClassifier as NodeClassifier
+    from flipproof.models.sklearn_classifier import SklearnClassifier as SklearnClassifier
+    from flipproof.models.torch_classifier import TorchClassifier as TorchClassifier
+    from flipproof.noise.graph import Graph as Graph
+    from flipproof.noise.graphs import Graphs as Graphs
+    from flipproof.noise.rows import DenseRows as DenseRows
+    from flipproof.noise.rows import SparseRows as SparseRows
+    from flipproof.noise.rows import Table as Table
+    from flipproof.noise.rows import Tokens as Tokens
     from flipproof.smoothing.certificates import Certificates as Certificates
     from flipproof.smoothing.certify import certify as certify
+    from flipproof.smoothing.classifier import Classifier as Classifier
+    from flipproof.smoothing.classifier import ClassifierError as ClassifierError
+    from flipproof.smoothing.classifier import FunctionClassifier as FunctionClassifier
+    from flipproof.smoothing.run import Run as Run
+    from flipproof.smoothing.vote import vote as vote
     from flipproof.smoothing.votes import Votes as Votes
     from flipproof.theory.frontier import frontier as frontier
     from flipproof.theory.l0_ball import largest_l0_radius as largest_l0_radius
@@ -36,8 +52,19 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError", "TooLargeError"),
+    "models.extras": ("MissingExtraError",),
+    "models.graph_classifier": ("GraphClassifier",),
+    "models.node_classifier": ("NodeClassifier",),
+    "models.sklearn_classifier": ("SklearnClassifier",),
+    "models.torch_classifier": ("TorchClassifier",),
+    "noise.graph": ("Graph",),
+    "noise.graphs": ("Graphs",),
+    "noise.rows": ("DenseRows", "SparseRows", "Table", "Tokens"),
     "smoothing.certificates": ("Certificates",),
     "smoothing.certify": ("certify",),
+    "smoothing.classifier": ("Classifier", "ClassifierError", "FunctionClassifier"),
+    "smoothing.run": ("Run",),
+    "smoothing.vote": ("vote",),
     "smoothing.votes": ("Votes",),
     "theory.frontier": ("frontier",),
     "theory.l0_ball": ("largest_l0_radius",),

@@ -39,7 +39,7 @@ def digits_of(probability: float) -> Digits:
 
 @compiled
 def flips(word: Any, digits: Any, place: Any, purpose: Any, number: int) -> bool:
-    """True with exactly the probability of the digits, given a uniform word (32 bits in a uint64) and, on a tie, further ones."""
+    """True with exactly the probability of the digits, given a uniform word; on a tie further ones decide."""
     for i in range(1, digits.size):
         if word != digits[i - 1]:
             return bool(word < digits[i - 1])

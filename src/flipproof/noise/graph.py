@@ -206,6 +206,11 @@ class GraphSampler:
         attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
         return int(48 * edges) + attributes + 4096
 
+    @property
+    def places(self) -> IntArray | None:
+        """Where in the drawn graphs the targets are, if only their neighbourhood is drawn."""
+        return None if self.around is None else self.around.targets
+
     def restricted(self, targets: IntArray, hops: int) -> GraphSampler | None:
         """Draws only what reaches the targets in `hops` steps, or None where noise may add edges from anywhere.
 

@@ -153,7 +153,8 @@ def _mark_distinct(place: Any, block: Any, count: Any, size: Any, bitmap: Any, w
     """
     limit = U64(size)
     unfair = (LOW - limit + _ONE) % limit
-    drawn, found = 0, 0
+    drawn: Any = 0
+    found: Any = 0
     while found < count:
         wanted = count - found
         skip = fill_words(words, place, POSITIONS, (block << 26) + drawn, wanted)
@@ -211,7 +212,8 @@ def _draw_every_entry(
     out: Any, at: Any, place: Any, ones: Any, length: Any, p_plus: Any, p_minus: Any, words: Any
 ) -> Any:
     """Tosses a coin for every entry: p_plus is so large that a good part of them flips."""
-    next_one, plus, minus = 0, p_plus[0], p_minus[0]
+    next_one: Any = 0
+    plus, minus = p_plus[0], p_minus[0]
     for start in range(0, length, _STRETCH):
         stop = min(length, start + _STRETCH)
         skip = fill_words(words, place, ENTRIES, start, stop - start) - start
@@ -231,7 +233,7 @@ def _draw_every_entry(
 @compiled
 def draw_kept_numbers(out: Any, ends: Any, stream: Any, samples: Any, numbers: Any, p_minus: Any) -> Any:
     """Which of the given non-zeros of row 0 survive; the same coins as in a draw of the whole row."""
-    at = 0
+    at: Any = 0
     for sample in range(samples[0], samples[1]):
         place = Place(stream.seed, stream.role, U64(sample), stream.part, U64(0))
         for i in range(numbers.size):

@@ -33,6 +33,6 @@ def certify(
     if not isinstance(simultaneous, bool):
         raise InvalidInputError(f"expected simultaneous to be True or False, got {simultaneous!r}")
     named = Rule.named(rule)
-    budget = AlphaBudget(alpha, claims=max(1, len(votes)) if simultaneous else 1)
+    budget = AlphaBudget(alpha, claims=max(1, len(votes)) if simultaneous else 1, sampling_error=votes.sampling_error)
     bounds = bounds_from_counts(votes.selection_counts, votes.estimation_counts, budget, named)
     return Certificates(votes, budget, named, simultaneous, bounds)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
+from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.run import Run
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
 from flipproof.theory.arrays import IntArray, read_only
@@ -22,7 +24,7 @@ class Votes:
     """Counts of labels on two independent sets of noisy samples, [inputs, classes] each.
 
     `selection` chooses the label, `estimation` bounds its probability. A row may sum to less than its number
-    of samples where the classifier gave no label.
+    of samples where the classifier gave no label. `run` says how the votes were drawn, if flipproof drew them.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -37,6 +39,7 @@ class Votes:
     noise: Noise
     n_select: int
     n_estimate: int
+    run: Run | None = None
 
     def __post_init__(self) -> None:
         parts_of(self.noise)
@@ -84,6 +87,32 @@ class Votes:
     def classes(self) -> int:
         """How many labels there are."""
         return int(self.selection.shape[1])
+
+    @property
+    def sampling_error(self) -> float:
+        """How far the law of the samples is from the stated noise at most, in total variation; part of alpha."""
+        return 0.0 if self.run is None else self.run.sampling_error
+
+    def merged(self, other: Votes) -> Votes:
+        """Votes of the same run on further samples, from another machine or a later day, added to these.
+
+        The sample numbers must be disjoint, and model, data, noise and seed the same.
+        """
+        if not isinstance(other, Votes):
+            raise InvalidInputError(f"expected Votes, got {type(other).__name__}")
+        if self.run is None or other.run is None:
+            raise InvalidInputError("expected votes that flipproof.vote has drawn, got votes from elsewhere")
+        differences = differences_between(other.run.identity, self.run.identity)
+        if differences:
+            raise InvalidInputError(f"expected votes of the same run, got others: {differences}")
+        return Votes(
+            selection=self.selection + other.selection,
+            estimation=self.estimation + other.estimation,
+            noise=self.noise,
+            n_select=self.n_select + other.n_select,
+            n_estimate=self.n_estimate + other.n_estimate,
+            run=self.run.merged(other.run),
+        )
 
     @property
     def selection_counts(self) -> Counts:

@@ -1,6 +1,6 @@
 """The votes file: a zip of two arrays that numpy can open and a JSON description. Never a pickle.
 
-The same votes give the same bytes, so files can be compared by hash.
+The same votes of the same run give the same bytes, so files can be compared by hash.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.lib import format as npy
 
 from flipproof.errors import FileFormatError, FlipproofError
 from flipproof.smoothing.files import checked_path, replacing
+from flipproof.smoothing.run import Run
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
@@ -39,6 +40,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
         "noise": noise_record(votes.noise),
         "n_select": votes.n_select,
         "n_estimate": votes.n_estimate,
+        "run": None if votes.run is None else votes.run.to_record(),
     }
     with replacing(path) as stream, zipfile.ZipFile(stream, "w") as archive:
         _add(archive, _DESCRIPTION, json.dumps(description, indent=1).encode())
@@ -61,6 +63,7 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
                 noise=noise_from_record(description["noise"]),
                 n_select=description["n_select"],
                 n_estimate=description["n_estimate"],
+                run=None if description.get("run") is None else Run.from_record(description["run"]),
             )
     except OSError as error:
         raise FileFormatError(f"expected a readable votes file, got {path}: {error.strerror or error}") from error

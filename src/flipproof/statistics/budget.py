@@ -19,6 +19,8 @@ class AlphaBudget:
 
     With one claim the promise holds for each input by itself; with as many claims as inputs it holds for
     all of them at once (Bonferroni). All parts are rounded down, so together they never exceed alpha.
+    `sampling_error` is what it costs, once for all inputs, that the samples were drawn from a law which is only
+    that close to the exact one.
 
     Example:
         >>> budget = AlphaBudget(alpha=0.01, claims=4)
@@ -29,12 +31,17 @@ class AlphaBudget:
     alpha: float
     claims: int = 1
     lower_share: float = LOWER_SHARE
+    sampling_error: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+        if not 0.0 <= self.sampling_error < self.alpha:
+            raise InvalidInputError(
+                f"expected alpha above {self.sampling_error:.2g}, which sampling may cost, got {self.alpha!r}"
+            )
         if checked_count(self.claims, "claims") < 1:
             raise InvalidInputError(f"expected at least one claim, got {self.claims}")
-        if self.claims > 1:
+        if self.claims > 1 or self.sampling_error:
             checked_alpha(self.per_claim)
         if not 0.0 < self.lower_share < 1.0:
             raise InvalidInputError(f"expected lower_share strictly between 0 and 1, got {self.lower_share!r}")
@@ -42,7 +49,10 @@ class AlphaBudget:
     @property
     def per_claim(self) -> float:
         """What one input may spend."""
-        return self.alpha if self.claims == 1 else math.nextafter(self.alpha / self.claims, 0.0)
+        left = self.alpha
+        if self.sampling_error:
+            left = math.nextafter(self.alpha - self.sampling_error, 0.0)
+        return left if self.claims == 1 else math.nextafter(left / self.claims, 0.0)
 
     @property
     def for_lower(self) -> float:
@@ -56,4 +66,4 @@ class AlphaBudget:
 
     def shared_by(self, claims: int) -> AlphaBudget:
         """The same alpha for another number of inputs."""
-        return AlphaBudget(self.alpha, claims, self.lower_share)
+        return AlphaBudget(self.alpha, claims, self.lower_share, self.sampling_error)

@@ -1,0 +1,1 @@
+"""Models behind the classifier protocol: scikit-learn estimators, torch modules, graph neural networks."""

@@ -1,0 +1,31 @@
+"""Packages that only some models need, imported when they are needed."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from flipproof.errors import FlipproofError
+
+_EXTRAS = {"torch": "torch", "torch_geometric": "graphs", "sklearn": "graphs", "networkx": "graphs"}
+
+
+class MissingExtraError(FlipproofError, ImportError):
+    """A package that comes with one of flipproof's extras is not there."""
+
+
+def require(module: str) -> Any:
+    """Imports a module of an optional package, or names the extra to install.
+
+    Example:
+        >>> torch = require("torch")
+        >>> torch.ones(2).sum().item()
+        2.0
+    """
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f'expected {package} to be installed, got "{error}": pip install "flipproof[{_EXTRAS[package]}]"'
+        ) from error

@@ -1,0 +1,61 @@
+"""A torch module as a classifier of rows: images, token sequences, bags of words, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flipproof.errors import InvalidInputError
+from flipproof.models.extras import require
+from flipproof.models.tensors import dense_tensor
+from flipproof.models.torch_modules import checked_classes, checked_module, device_of, evaluating, labels_of
+from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.theory.arrays import IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class TorchClassifier:
+    """Gives each row the index of its largest logit.
+
+    Args:
+        module: called with a tensor [rows, ...] on its own device; returns logits [rows, classes].
+        classes: how many labels there are.
+        dtype: the numbers that the module expects, "int64" for tokens.
+        transform: what to do with the tensor first, for example scale it.
+
+    Example:
+        >>> import numpy as np
+        >>> torch = require("torch")
+        >>> module = torch.nn.Linear(2, 2, bias=False)
+        >>> _ = module.weight.data.copy_(torch.eye(2))
+        >>> classifier = TorchClassifier(module, classes=2, transform=lambda levels: levels / 255)
+        >>> classifier(np.array([[255, 0], [17, 34]], dtype=np.uint8))
+        array([0, 1])
+    """
+
+    module: Any
+    classes: int
+    dtype: str = "float32"
+    transform: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        checked_module(self.module)
+        object.__setattr__(self, "classes", checked_classes(self.classes))
+        torch = require("torch")
+        if not isinstance(self.dtype, str) or not isinstance(getattr(torch, self.dtype, None), torch.dtype):
+            raise InvalidInputError(f'expected dtype to be a name like "float32" or "int64", got {self.dtype!r}')
+        if self.transform is not None and not callable(self.transform):
+            raise InvalidInputError(f"expected transform to be a function, got {self.transform!r}")
+
+    def __call__(self, batch: Any) -> IntArray:
+        """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""
+        rows = dense_tensor(batch, getattr(require("torch"), self.dtype), device_of(self.module))
+        with evaluating(self.module):
+            logits = self.module(rows if self.transform is None else self.transform(rows))
+            return labels_of(logits, batch.shape[0], self.classes)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the module and the options as they are now."""
+        return fingerprint(("TorchClassifier", self.module, self.classes, self.dtype, self.transform))

@@ -1,0 +1,83 @@
+"""The one door to all models: something that gives labels to a batch of noisy inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.theory.radii import checked_count
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """Anything callable that knows how many classes there are.
+
+    It gets one batch of noisy inputs, as the sampler of the space draws it:
+
+    - rows (vectors, images, tokens, tables): an array [samples * rows, ...] of small integers,
+    - sparse rows: a CSR matrix [samples * rows, columns] of float32 ones, columns in no particular order,
+    - one graph: a list with one `NoisyGraph` per sample,
+    - many graphs: one `GraphUnion` of samples * graphs graphs,
+
+    and returns integer labels in [0, classes): one per row or graph, samples first, or for one graph an array
+    [samples, outputs], say with one output per node. The same input must get the same label whenever it is asked.
+
+    It may have an attribute `fingerprint` (a string that changes whenever its labels may; made from its contents
+    otherwise) and `hops` (how many message-passing steps a model of nodes does).
+    """
+
+    @property
+    def classes(self) -> int:
+        """How many labels there are."""
+
+    def __call__(self, batch: Any, /) -> Any:
+        """Integer labels of a batch."""
+
+
+class ClassifierError(FlipproofError):
+    """The classifier failed on some samples. `votes` has what was counted before, or is None if there is nothing."""
+
+    votes: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionClassifier:
+    """A function from batches to labels, with its number of classes.
+
+    Example:
+        >>> by_parity = FunctionClassifier(lambda rows: rows.sum(axis=1) % 2, classes=2)
+        >>> import numpy as np
+        >>> by_parity(np.array([[0, 1], [1, 1]]))
+        array([1, 0])
+    """
+
+    function: Callable[[Any], Any]
+    classes: int
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidInputError(f"expected a function, got {self.function!r}")
+        if checked_count(self.classes, "classes") < 1:
+            raise InvalidInputError(f"expected at least one class, got {self.classes}")
+
+    def __call__(self, batch: Any, /) -> Any:
+        """What the function returns."""
+        return self.function(batch)
+
+
+def checked_classifier(given: Any) -> Classifier:
+    """The classifier, or the line that turns what was given into one."""
+    if isinstance(given, Classifier) and isinstance(given.classes, int) and given.classes >= 1:
+        return given
+    name = type(given).__name__
+    if any(base.__module__.split(".")[0] == "torch" for base in type(given).__mro__):
+        wrap = "TorchClassifier(module, classes=...), NodeClassifier(...) or GraphClassifier(...)"
+    elif hasattr(given, "predict"):
+        wrap = "SklearnClassifier(estimator)"
+    elif callable(given):
+        wrap = "FunctionClassifier(function, classes=...)"
+    else:
+        raise InvalidInputError(f"expected a classifier, got {name}")
+    raise InvalidInputError(f"expected a classifier, got {name}; wrap it: flipproof.{wrap}")

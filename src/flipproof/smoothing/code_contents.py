@@ -1,0 +1,147 @@
+"""What a function or a class does, as data: its code, and what of its surroundings the code refers to."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType
+from typing import Any, NamedTuple
+
+from flipproof.errors import InvalidInputError
+
+Contents = tuple[Any, ...]
+"""A tag and the simpler values that a value consists of."""
+
+_GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
+_READS = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"}
+_WRITES = {"STORE_ATTR", "DELETE_ATTR"}
+ENTRIES = ("__call__", "forward", "predict", "transform")
+"""Where a model's work begins."""
+
+
+class Names(NamedTuple):
+    """The names that a code object uses, inner functions included."""
+
+    globals: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+
+    @classmethod
+    def together(cls, *some: Names) -> Names:
+        """The names that any of them uses."""
+        return cls(*(frozenset[str]().union(*kind) for kind in zip(*some, strict=True)))
+
+
+def without_contents(value: object) -> InvalidInputError:
+    """The refusal of what can't be taken apart."""
+    return InvalidInputError(
+        f"expected something with contents, got {type(value).__name__}; an object may have a `fingerprint` text"
+    )
+
+
+def qualified(thing: Any) -> str:
+    """Module and name of a class or function."""
+    return f"{getattr(thing, '__module__', None)}.{getattr(thing, '__qualname__', None)}"
+
+
+@functools.cache
+def is_library(module: str | None) -> bool:
+    """Whether a module comes with Python or was installed: its code is then known by its name."""
+    if module is None or module == "__main__":
+        return False
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    return not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
+
+
+@functools.lru_cache(maxsize=4096)
+def names_in(code: CodeType) -> Names:
+    """The global names that the code looks up, and the attributes that it reads and writes."""
+    kinds: tuple[set[str], set[str], set[str]] = (set(), set(), set())
+    for step in dis.get_instructions(code):
+        for kind, operations in zip(kinds, (_GLOBALS, _READS, _WRITES), strict=True):
+            if step.opname in operations:
+                kind.add(step.argval)
+    inner = [names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return Names.together(Names(*map(frozenset, kinds)), *inner)
+
+
+def names_of(member: object) -> Names:
+    """The names that a function uses, decorated or not; none for anything else."""
+    function = inspect.unwrap(member) if isinstance(member, FunctionType) else None
+    return names_in(function.__code__) if isinstance(function, FunctionType) else Names()
+
+
+def code_contents(code: CodeType) -> Contents:
+    """A code object without the file and the lines it was written in."""
+    signature = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return "code", code.co_name, signature, names, code.co_consts, code.co_code, code.co_exceptiontable
+
+
+def function_contents(function: FunctionType) -> Contents:
+    """Code, defaults, closure and attributes of a function, and the globals it refers to."""
+    return (
+        "function",
+        function.__qualname__,
+        function.__code__,
+        function.__defaults__,
+        function.__kwdefaults__,
+        [_in_cell(cell) for cell in function.__closure__ or ()],
+        vars(function),
+        _globals_of(function),
+    )
+
+
+def class_contents(kind: type, entries: Iterable[str] = ENTRIES) -> dict[str, object]:
+    """The methods and constants of a class that its entries reach, directly or through each other.
+
+    They are found by name, so a few more may be among them. Members of libraries' classes are left out.
+    """
+    found: dict[str, object] = {}
+    waiting = list(entries)
+    while waiting:
+        name = waiting.pop()
+        for owner in kind.__mro__:
+            key = f"{owner.__qualname__}.{name}"
+            if key in found or name not in vars(owner) or is_library(owner.__module__):
+                continue
+            member = found[key] = _undecorated(vars(owner)[name])
+            waiting += names_of(member).reads
+    return found
+
+
+def _globals_of(function: FunctionType) -> dict[str, object]:
+    """Functions of other modules are known by name; a library's globals are its own affair."""
+    surroundings = function.__globals__
+    if is_library(surroundings.get("__name__", function.__module__)):
+        return {}
+    referred = names_in(function.__code__).globals & surroundings.keys()
+    return {name: _seen_from(function.__module__, surroundings[name]) for name in referred}
+
+
+def _seen_from(module: str, value: Any) -> object:
+    return qualified(value) if isinstance(value, FunctionType) and value.__module__ != module else value
+
+
+def _in_cell(cell: Any) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return Ellipsis  # not filled yet
+
+
+def _undecorated(member: Any) -> object:
+    """The function behind a member of a class; nothing for a slot, which only holds an instance's value."""
+    if isinstance(member, staticmethod | classmethod):
+        return member.__func__
+    if isinstance(member, property | functools.cached_property):
+        return member.fget if isinstance(member, property) else member.func
+    if isinstance(member, GetSetDescriptorType | MemberDescriptorType):
+        return None
+    return member

@@ -1,0 +1,82 @@
+"""One chunk from beginning to end: draw noisy copies, ask the classifier, count its labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.graph import GraphSampler
+from flipproof.noise.sampling import Role, Sampler
+from flipproof.smoothing.classifier import Classifier, ClassifierError
+from flipproof.smoothing.plan import Chunk, Plan
+from flipproof.theory.arrays import IntArray
+
+_ROLES = {"select": Role.SELECT, "estimate": Role.ESTIMATE}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """The work of a run, as it is sent to workers: call it with a chunk to get counts [outputs, classes].
+
+    Attributes:
+        rows: the inputs that are drawn.
+        outputs: which of the labels of a graph are counted, or None for all.
+    """
+
+    classifier: Classifier
+    sampler: Sampler
+    plan: Plan
+    rows: IntArray
+    outputs: IntArray | None = None
+
+    def __call__(self, chunk: Chunk) -> IntArray:
+        """How often each label was given to each input on the samples of the chunk."""
+        whole = self.plan.whole(chunk.samples)
+        step = self.plan.rows_per_call
+        parts = [self._counts(chunk, whole, self.rows[i : i + step]) for i in range(0, self.rows.size, step)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.classifier.classes), dtype=np.int64)
+
+    def _counts(self, chunk: Chunk, whole: range, rows: IntArray) -> IntArray:
+        batch = self.sampler.draw(_ROLES[chunk.role], whole, rows)
+        try:
+            labels = self._labels(self.classifier(batch), len(whole), rows.size)
+        except Exception as error:
+            detail = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
+            raise ClassifierError(f"the classifier failed on {chunk} (chunk {whole}): {detail}") from error
+        wanted = labels[chunk.samples.start - whole.start : chunk.samples.stop - whole.start]
+        return _label_counts(wanted, self.classifier.classes)
+
+    def _labels(self, given: Any, samples: int, rows: int) -> NDArray[Any]:
+        """The labels as an array [samples, outputs], checked."""
+        if hasattr(given, "detach"):
+            given = given.detach().cpu()
+        labels = np.asarray(given)
+        if isinstance(self.sampler, GraphSampler):
+            expected, fits = f"[{samples}, outputs]", labels.ndim == 2 and labels.shape[0] == samples
+        else:
+            expected, fits = f"[{samples * rows}]", labels.shape in ((samples * rows,), (samples, rows))
+        if not fits:
+            raise InvalidInputError(f"expected labels of shape {expected}, got {labels.shape}")
+        if labels.dtype.kind not in "iu":
+            raise InvalidInputError(f"expected integer labels, got {labels.dtype}")
+        if labels.size and (labels.min() < 0 or labels.max() >= self.classifier.classes):
+            wrong = labels.min() if labels.min() < 0 else labels.max()
+            raise InvalidInputError(f"expected labels in [0, {self.classifier.classes}), got {wrong}")
+        labels = labels.reshape(samples, -1)
+        return labels if self.outputs is None else self._selected(labels)
+
+    def _selected(self, labels: NDArray[Any]) -> NDArray[Any]:
+        outputs = self.outputs if self.outputs is not None else np.arange(labels.shape[1])
+        if outputs.size and outputs.max() >= labels.shape[1]:
+            raise InvalidInputError(f"expected a label for every target, got {labels.shape[1]} labels per graph")
+        return labels[:, outputs]
+
+
+def _label_counts(labels: NDArray[Any], classes: int) -> IntArray:
+    outputs = labels.shape[1]
+    flat = np.arange(outputs) * classes + labels.astype(np.int64)
+    return np.bincount(flat.ravel(), minlength=outputs * classes).reshape(outputs, classes).astype(np.int64)

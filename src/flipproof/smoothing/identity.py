@@ -1,0 +1,49 @@
+"""What makes two runs the same run, and how they differ, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_LONG, _SHORT = 24, 12
+
+
+def differences_between(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """Every difference between two descriptions of runs, as JSON values; empty if there is none.
+
+    Example:
+        >>> differences_between({"seed": 1, "noise": {"p_plus": 0.1}}, {"seed": 0, "noise": {"p_plus": 0.2}})
+        'seed 1 instead of 0; noise.p_plus 0.1 instead of 0.2'
+    """
+    return "; ".join(_differences(found, expected, ""))
+
+
+def _differences(found: Mapping[str, Any], expected: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    """Every difference in words; those inside mappings are named one by one."""
+    for key in [*expected, *(key for key in found if key not in expected)]:
+        name = prefix + key
+        if key not in expected:
+            yield f"{name} {_shown(found[key])} instead of nothing"
+        elif key not in found:
+            yield f"no {name} instead of {_shown(expected[key])}"
+        elif isinstance(found[key], dict) and isinstance(expected[key], dict):
+            yield from _differences(found[key], expected[key], f"{name}.")
+        elif _text(found[key]) != _text(expected[key]):
+            yield f"{name} {_instead(found[key], expected[key])}"
+
+
+def _instead(found: Any, expected: Any) -> str:
+    if _shown(found) == _shown(expected):  # such as 1 and "1", or two long texts that begin alike
+        return f"{_text(found)} instead of {_text(expected)}"
+    return f"{_shown(found)} instead of {_shown(expected)}"
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _shown(value: Any) -> str:
+    """Numbers in full; of long texts, such as hashes, the beginning."""
+    text = _text(value)[1:-1] if isinstance(value, str) else _text(value)
+    return text if len(text) <= _LONG or isinstance(value, int | float) else text[:_SHORT].rstrip()

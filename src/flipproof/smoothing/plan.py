@@ -1,0 +1,102 @@
+"""How a run is cut into chunks: fixed by the data and the memory limit, never by the number of workers or samples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.noise.sampling import Sampler
+from flipproof.smoothing.sample_ranges import MAX_SAMPLE, SampleRanges
+from flipproof.theory.radii import checked_count
+
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_CHUNK_BYTES = 32 * 10**6
+_SHARE_OF_LIMIT = 16
+"""One chunk takes this part of the limit at most: the model needs room for what it makes of it."""
+_MOST_ROWS, _MOST_SAMPLES = 8192, 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Consecutive samples of one role: what is evaluated, lost or kept as one."""
+
+    role: str
+    samples: range
+
+    def __str__(self) -> str:
+        return f"{self.role} samples {self.samples.start} to {self.samples.stop - 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`chunk_size` samples are evaluated together, `rows_per_call` rows of each at a time.
+
+    Chunks begin at multiples of their size and are always evaluated in full, because what a model computes may
+    depend, in the last bits, on how large a batch is. So the label of a sample does not depend on how many others
+    were asked for.
+    """
+
+    chunk_size: int
+    rows_per_call: int
+
+    @classmethod
+    def for_sampler(cls, sampler: Sampler, rows: int, memory_limit: int, chunk_size: int | None) -> Plan:
+        """The largest chunks that are still of use, if no size is given."""
+        budget = min(_CHUNK_BYTES, memory_limit // _SHARE_OF_LIMIT)
+        per_row = sampler.bytes_per_row
+        if per_row > memory_limit // 2:
+            raise TooLargeError(
+                f"expected a memory limit of at least {2 * per_row} bytes for one noisy input, got {memory_limit}"
+            )
+        if chunk_size is None:
+            fitting = min(_MOST_SAMPLES, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
+            chunk_size = 1 << max(0, fitting.bit_length() - 1)
+        if checked_count(chunk_size, "chunk_size") < 1:
+            raise InvalidInputError(f"expected chunk_size to be at least 1, got {chunk_size}")
+        return cls(int(chunk_size), max(1, min(rows, budget // (per_row * chunk_size))))
+
+    def chunks(self, role: str, wanted: range, seen: SampleRanges) -> Iterator[Chunk]:
+        """The parts of chunks that are wanted and have not been seen."""
+        for gap in seen.missing(wanted):
+            start = gap.start
+            while start < gap.stop:
+                stop = min(gap.stop, (start // self.chunk_size + 1) * self.chunk_size)
+                yield Chunk(role, range(start, stop))
+                start = stop
+
+    def whole(self, samples: range) -> range:
+        """The whole chunk that some samples belong to."""
+        start = samples.start // self.chunk_size * self.chunk_size
+        return range(start, start + self.chunk_size)
+
+
+def checked_memory(limit: Any) -> int:
+    """A number of bytes from a number or from text such as "2GB".
+
+    Example:
+        >>> checked_memory("1.5 GB")
+        1500000000
+    """
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", limit)
+        if found and found[2].upper() in _UNITS:
+            return int(float(found[1]) * _UNITS[found[2].upper()])
+    elif isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+        return limit
+    raise InvalidInputError(f"expected a memory limit such as '2GB' or a number of bytes, got {limit!r}")
+
+
+def checked_wanted(samples: Any, name: str) -> range:
+    """Sample numbers from a count, which means the first ones, or from a range."""
+    if isinstance(samples, range):
+        if samples.step != 1 or samples.start < 0:
+            raise InvalidInputError(f"expected {name} to be a range of sample numbers with step 1, got {samples!r}")
+        wanted = samples
+    else:
+        wanted = range(checked_count(samples, name))
+    if len(wanted) and wanted.stop > MAX_SAMPLE - 2**32:
+        raise TooLargeError(f"expected {name} below {MAX_SAMPLE - 2**32}, got {wanted.stop}")
+    return wanted

@@ -1,0 +1,103 @@
+"""What is known about how votes were drawn: kept with them, so that others can repeat, extend and check them."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from flipproof.errors import InvalidInputError
+from flipproof.smoothing.sample_ranges import SampleRanges
+
+STREAM_VERSION = 1
+"""Changes when the same seed begins to give other noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How votes were drawn.
+
+    Attributes:
+        identity: everything the votes depend on, as JSON values: hashes of model and data, noise, seed, chunks.
+        select: the numbers of the selection samples.
+        estimate: the numbers of the estimation samples.
+        sampling_error: how far the law of all samples is from the exact one at most, in total variation. It is
+            what tables of finite precision cost; `certify` subtracts it from alpha.
+        versions: of the libraries that took part.
+        seconds: of wall time, without the parts that came from a checkpoint.
+        drawn: how many samples were drawn in these seconds.
+    """
+
+    identity: Mapping[str, Any]
+    select: SampleRanges
+    estimate: SampleRanges
+    sampling_error: float
+    versions: Mapping[str, str]
+    seconds: float
+    drawn: int
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.sampling_error, float) and 0.0 <= self.sampling_error <= 1.0):
+            raise InvalidInputError(f"expected sampling_error in [0, 1], got {self.sampling_error!r}")
+
+    @property
+    def samples_per_second(self) -> float:
+        """Throughput of all workers together."""
+        return self.drawn / self.seconds if self.seconds > 0.0 else 0.0
+
+    def merged(self, other: Run) -> Run:
+        """Both runs as one; their samples must be disjoint."""
+        return replace(
+            self,
+            select=self.select.union(other.select),
+            estimate=self.estimate.union(other.estimate),
+            sampling_error=min(1.0, math.nextafter(self.sampling_error + other.sampling_error, math.inf)),
+            seconds=self.seconds + other.seconds,
+            drawn=self.drawn + other.drawn,
+        )
+
+    def to_record(self) -> dict[str, Any]:
+        """JSON values."""
+        ranges = {role: getattr(self, role).to_record() for role in ("select", "estimate")}
+        plain = {name: getattr(self, name) for name in ("sampling_error", "seconds", "drawn")}
+        return {"identity": dict(self.identity), "versions": dict(self.versions), **ranges, **plain}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Run:
+        """The inverse of `to_record`."""
+        ranges = {role: SampleRanges.from_record(record[role]) for role in ("select", "estimate")}
+        return cls(**{**record, **ranges})
+
+
+def sampling_error(distance: Fraction, samples: int) -> float:
+    """The distance of many samples, rounded up.
+
+    Example:
+        >>> sampling_error(Fraction(1, 3), 1) >= Fraction(1, 3)
+        True
+    """
+    total = distance * samples
+    if not total:
+        return 0.0
+    return min(1.0, math.nextafter(float(total), math.inf))
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python, of flipproof and of the libraries that are loaded."""
+    import sys
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": platform.python_version()}
+    for name, package in (
+        ("flipproof", "flipproof"), ("numpy", "numpy"), ("scipy", "scipy"), ("numba", "numba"), ("torch", "torch"),
+        ("torch_geometric", "torch_geometric"), ("sklearn", "scikit-learn"),
+    ):  # fmt: skip
+        if name in sys.modules:
+            try:
+                found[package] = version(package)
+            except PackageNotFoundError:
+                found[package] = "unknown"
+    return found

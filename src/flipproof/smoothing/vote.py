@@ -1,0 +1,243 @@
+"""The verb: from a classifier and inputs to votes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.graph import GraphSampler
+from flipproof.noise.space import Space
+from flipproof.noise.spaces import space_of
+from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
+from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
+from flipproof.smoothing.evaluation import Evaluation
+from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.plan import Chunk, Plan, checked_memory, checked_wanted
+from flipproof.smoothing.progress import progress_of
+from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
+from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.tally import ROLES, Tally
+from flipproof.smoothing.threads import single_threaded
+from flipproof.smoothing.votes import Votes
+from flipproof.smoothing.votes_file import noise_record
+from flipproof.smoothing.workers import WorkerPool
+from flipproof.theory.arrays import IntArray
+from flipproof.theory.law import Noise
+from flipproof.theory.radii import checked_count
+
+
+def vote(
+    classifier: Classifier,
+    inputs: Any,
+    noise: Noise,
+    n_select: int | range = 1_000,
+    n_estimate: int | range = 100_000,
+    seed: int = 0,
+    chunk_size: int | None = None,
+    workers: int = 1,
+    memory_limit: str | int = "2GB",
+    targets: ArrayLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+) -> Votes:
+    """Counts the labels that a classifier gives to noisy copies of every input.
+
+    Sample number i is a function of the seed, its role and i alone: the votes do not depend on the number of
+    workers, on the order in which they finish, or on whether the run was interrupted.
+
+    Args:
+        classifier: see `Classifier`; `SklearnClassifier`, `TorchClassifier`, `NodeClassifier` and `GraphClassifier`
+            wrap trained models.
+        inputs: an array or tensor [inputs, ...] of small integers, a sparse binary matrix, a networkx or PyTorch
+            Geometric graph, or a space (`Graph`, `Graphs`, `Tokens`, `Table`, ...).
+        noise: the law of the noise.
+        n_select: how many samples choose the label; a range draws the samples with these numbers.
+        n_estimate: how many samples bound its probability; likewise.
+        seed: of all randomness, in [0, 2**64).
+        chunk_size: samples that are evaluated together; by default chosen from the data and the memory limit, or
+            taken from the checkpoint. It is part of the run: a model's last bits may depend on it.
+        workers: processes, with one numerical thread each. The classifier must then be picklable.
+        memory_limit: what noisy samples may take, for each worker.
+        targets: only these inputs (of a graph: these nodes). The votes are those of a full run.
+        checkpoint: a file that keeps the votes as they come. The same call goes on where it was interrupted, and
+            a call with more samples adds them.
+        progress: whether to show a line in a terminal.
+
+    Returns:
+        The votes, with what is needed to repeat them in `votes.run`.
+
+    Raises:
+        ClassifierError: the classifier failed; its `votes` has what was counted before.
+
+    Example:
+        >>> from flipproof import FlipNoise, FunctionClassifier, vote
+        >>> majority = FunctionClassifier(lambda rows: (rows.sum(axis=1) > 2).astype(int), classes=2)
+        >>> votes = vote(majority, [[1, 1, 1, 1, 1], [0, 0, 0, 0, 1]], FlipNoise(0.1, 0.2), 100, 1000)
+        >>> votes.estimation.argmax(axis=1)
+        array([1, 0])
+    """
+    job = _Job.of(classifier, inputs, noise, seed, targets)
+    wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
+    if checked_count(workers, "workers") < 1:
+        raise InvalidInputError(f"expected workers to be at least 1, got {workers}")
+    if chunk_size is None and checkpoint is not None:
+        chunk_size = (peek_identity(checkpoint) or {}).get("chunk size")
+    evaluation = job.evaluation(checked_memory(memory_limit), chunk_size)
+    ledger = _Ledger() if checkpoint is None else Checkpoint.open(checkpoint, job.identity(evaluation.plan))
+    with ledger:
+        _check_seen(ledger.tally, wanted)
+        start, before = time.perf_counter(), _seen_count(ledger.tally)
+        try:
+            _draw(evaluation, wanted, ledger, workers, progress)
+        except ClassifierError as error:
+            if ledger.tally is not None:
+                error.votes = job.votes(evaluation.plan, ledger.tally, time.perf_counter() - start, before)
+            raise
+        return job.votes(evaluation.plan, ledger.tally, time.perf_counter() - start, before)
+
+
+@dataclass(slots=True, eq=False)
+class _Ledger(contextlib.AbstractContextManager["_Ledger"]):
+    """A checkpoint that is not on disk."""
+
+    tally: Tally | None = None
+
+    def add(self, tally: Tally) -> None:
+        self.tally = tally if self.tally is None else self.tally.merged(tally)
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    """What was asked for, checked, apart from how many samples and how they are evaluated."""
+
+    classifier: Classifier
+    space: Space
+    noise: Noise
+    seed: int
+    targets: IntArray | None
+    sampler: Any = field(repr=False)
+
+    @classmethod
+    def of(cls, classifier: Any, inputs: Any, noise: Noise, seed: int, targets: ArrayLike | None) -> _Job:
+        checked, space = checked_classifier(classifier), space_of(inputs)
+        sampler = space.sampler(noise, seed)
+        limit = sampler.graph.nodes if isinstance(sampler, GraphSampler) else sampler.rows
+        return cls(checked, space, noise, seed, _checked_targets(targets, limit), sampler)
+
+    def evaluation(self, memory_limit: int, chunk_size: int | None) -> Evaluation:
+        """How a chunk is evaluated; around the targets only, where that gives the same labels."""
+        sampler, rows, outputs = self.sampler, np.arange(self.sampler.rows), None
+        if self.targets is not None and isinstance(sampler, GraphSampler):
+            hops = getattr(self.classifier, "hops", None)
+            sampler = (None if hops is None else sampler.restricted(self.targets, hops)) or sampler
+            outputs = self.targets if sampler.places is None else sampler.places
+        elif self.targets is not None:
+            rows = self.targets
+        plan = Plan.for_sampler(sampler, rows.size, memory_limit, chunk_size)
+        return Evaluation(self.classifier, sampler, plan, rows, outputs)
+
+    def identity(self, plan: Plan) -> dict[str, Any]:
+        """Everything that the votes depend on, as JSON values."""
+        return {
+            "model": getattr(self.classifier, "fingerprint", None) or fingerprint(self.classifier),
+            "data": fingerprint(self.space),
+            "noise": noise_record(self.noise),
+            "seed": int(self.seed),
+            "classes": self.classifier.classes,
+            "targets": None if self.targets is None else fingerprint(self.targets),
+            "chunk size": plan.chunk_size,
+            "rows per call": plan.rows_per_call,
+            "stream version": STREAM_VERSION,
+        }
+
+    def votes(self, plan: Plan, tally: Tally | None, seconds: float, before: int) -> Votes:
+        """Votes from what was counted."""
+        if tally is None:
+            raise InvalidInputError("expected at least one sample to draw, got n_select = n_estimate = 0")
+        drawn = _seen_count(tally)
+        run = Run(
+            identity=self.identity(plan),
+            select=tally.select.samples,
+            estimate=tally.estimate.samples,
+            sampling_error=sampling_error(self.sampler.distance, drawn),
+            versions=versions(),
+            seconds=seconds,
+            drawn=drawn - before,
+        )
+        return Votes(
+            selection=tally.select.counts,
+            estimation=tally.estimate.counts,
+            noise=self.noise,
+            n_select=tally.select.samples.count,
+            n_estimate=tally.estimate.samples.count,
+            run=run,
+        )
+
+
+def _draw(
+    evaluation: Evaluation, wanted: dict[str, range], ledger: _Ledger | Checkpoint, workers: int, progress: bool
+) -> None:
+    """Evaluates what has not been seen, and notes every chunk when it is done."""
+    chunks = _missing(evaluation.plan, wanted, ledger.tally)
+    total = sum(len(samples) for samples in wanted.values())
+    with progress_of(total, _seen_count(ledger.tally), progress) as advance:
+        for chunk, counts in _evaluated(evaluation, chunks, workers):
+            ledger.add(Tally.of(chunk.role, chunk.samples, counts))
+            advance(len(chunk.samples))
+
+
+def _evaluated(evaluation: Evaluation, chunks: Iterable[Chunk], workers: int) -> Iterator[tuple[Chunk, IntArray]]:
+    if workers == 1:
+        with single_threaded():
+            for chunk in chunks:
+                yield chunk, evaluation(chunk)
+    else:
+        with WorkerPool(evaluation, workers) as pool:
+            yield from pool.map_unordered(chunks)
+
+
+def _missing(plan: Plan, wanted: dict[str, range], tally: Tally | None) -> Iterator[Chunk]:
+    for role in ROLES:
+        seen = SampleRanges() if tally is None else getattr(tally, role).samples
+        yield from plan.chunks(role, wanted[role], seen)
+
+
+def _seen_count(tally: Tally | None) -> int:
+    return 0 if tally is None else tally.select.samples.count + tally.estimate.samples.count
+
+
+def _check_seen(tally: Tally | None, wanted: dict[str, range]) -> None:
+    """A checkpoint may hold fewer samples than are wanted, but no others: sums cannot be taken apart."""
+    for role in ROLES:
+        seen = SampleRanges() if tally is None else getattr(tally, role).samples
+        if seen.count > seen.overlap(SampleRanges.of(wanted[role])).count:
+            raise InvalidInputError(
+                f"expected a checkpoint with some of the {role} samples {wanted[role]}, got one that also has others: "
+                f"{seen}; ask for these too, or use another file"
+            )
+
+
+def _checked_targets(targets: ArrayLike | None, limit: int) -> IntArray | None:
+    if targets is None:
+        return None
+    given = np.asarray(targets)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InvalidInputError(
+            f"expected targets to be a list of input numbers, got {given.dtype} of shape {given.shape}"
+        )
+    if given.size == 0 or given.min() < 0 or given.max() >= limit:
+        raise InvalidInputError(f"expected one or more targets from 0 to {limit - 1}, got {given.tolist()[:5]}")
+    if np.unique(given).size < given.size:
+        raise InvalidInputError("expected every target once, got some twice")
+    return given.astype(np.int64)

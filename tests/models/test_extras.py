@@ -1,0 +1,52 @@
+"""Models need packages that may not be there, and say so only when they are used."""
+
+import subprocess
+import sys
+
+import pytest
+
+from flipproof.errors import FlipproofError
+from flipproof.models.extras import MissingExtraError, require
+
+ADAPTERS = ["sklearn_classifier", "torch_classifier", "node_classifier", "graph_classifier"]
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_importing_the_adapters_imports_no_framework():
+    imports = "".join(f"import flipproof.models.{name}\n" for name in ADAPTERS)
+    heavy = ("torch", "torch_geometric", "sklearn", "networkx")
+    assert run_python(f"import sys\n{imports}print([m for m in {heavy} if m in sys.modules])") == "[]"
+
+
+def test_without_torch_the_extra_is_named():
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from flipproof.models.extras import MissingExtraError\n"
+        "from flipproof.models.graph_classifier import GraphClassifier\n"
+        "from flipproof.models.node_classifier import NodeClassifier\n"
+        "from flipproof.models.torch_classifier import TorchClassifier\n"
+        "for adapter in (GraphClassifier, NodeClassifier, TorchClassifier):\n"
+        "    try: adapter(None, classes=2)\n"
+        "    except MissingExtraError as error: print(error)\n"
+    )
+    lines = run_python(code).splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        assert line.startswith('expected torch to be installed, got "')
+        assert line.endswith(': pip install "flipproof[torch]"')
+
+
+@pytest.mark.parametrize("module", ["sklearn.ensemble", "torch_geometric.nn", "networkx"])
+def test_graph_packages_come_with_the_graphs_extra(module, monkeypatch):
+    package = module.partition(".")[0]
+    for name in (package, module):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(
+        MissingExtraError, match=rf'expected {package} to be .* pip install "flipproof\[graphs\]"$'
+    ) as info:
+        require(module)
+    assert isinstance(info.value, FlipproofError)
+    assert isinstance(info.value, ImportError)
