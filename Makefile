@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow lint format bench clean clean-kernels
 
 demo: $(CORE)
 	$(BIN)/flipproof demo
@@ -32,6 +32,8 @@ format: $(DEV)
 bench: $(DEV)
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/rules.py
+	$(BIN)/python benchmarks/sampling.py
+	$(BIN)/python benchmarks/voting.py
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "flipproof needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -43,5 +45,8 @@ $(DEV): $(CORE)
 	$(PIP) -e '.[dev]'
 	touch $@
 
-clean:
+clean-kernels:
+	find src -name '*.nb?' -delete
+
+clean: clean-kernels
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

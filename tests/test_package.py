@@ -76,8 +76,8 @@ def _plain(text):
 def test_python_in_the_documents_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
     """What a line prints stands behind it as a comment."""
     monkeypatch.chdir(tmp_path)
-    found = blocks("README.md", "python") + blocks("docs/cli.md", "python")
-    assert len(found) == 3
+    found = [block for page in ("README.md", "docs/cli.md", "docs/votes.md") for block in blocks(page, "python")]
+    assert len(found) == 5
     for block in found:
         exec(compile(block, "README.md", "exec"), {})
         expected = re.findall(r"^print\(.*# (.*)$", block, flags=re.MULTILINE)
@@ -99,11 +99,17 @@ def test_the_version_is_known():
     assert re.match(r"\d+\.\d+", fp.__version__)
 
 
+def run_example(name, *arguments):
+    """The accuracy that an example prints."""
+    command = [sys.executable, str(ROOT / "examples" / name), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(re.search(r"smoothed classifier: ([\d.]+)", done.stdout).group(1))
+
+
 def test_the_digits_example_runs(tmp_path):
-    example = ROOT / "examples" / "digits_votes.py"
-    done = subprocess.run(
-        [sys.executable, str(example), str(tmp_path / "votes.npz"), "200"], capture_output=True, text=True, check=True
-    )
-    accuracy = float(re.search(r"smoothed classifier: ([\d.]+)", done.stdout).group(1))
-    assert accuracy > 0.7
+    assert run_example("digits_votes.py", str(tmp_path / "votes.npz"), "200") > 0.7
     assert fp.Votes.load(tmp_path / "votes.npz").n_estimate == 200
+
+
+def test_the_nodes_example_runs():
+    assert run_example("nodes_votes.py", "200") > 0.7

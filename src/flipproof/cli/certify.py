@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ _JSON_COLUMNS = 101
 
 if TYPE_CHECKING:
     from flipproof.smoothing.certificates import Certificates
+    from flipproof.smoothing.run import Run
     from flipproof.theory.arrays import IntArray
 
 
@@ -87,6 +89,8 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
     typer.echo(f"noise     {noise_words(certificates.noise)}")
     typer.echo(f"votes     {len(votes)} inputs, {votes.classes} classes")
     typer.echo(f"samples   {votes.n_select:,} to select the label, {votes.n_estimate:,} to bound its probability")
+    if votes.run is not None:
+        typer.echo(f"drawn     {_run_words(votes.run)}")
     typer.echo(f"promise   wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule")
     typer.echo(f"abstained {int(certificates.abstained.sum())}")
     if not ratio:
@@ -104,6 +108,15 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
     typer.echo(f"{title}, along each axis")
     for axis, line in ratio.items():
         typer.echo(f"  {axis}: {' '.join(f'{share:.3f}' for share in line)}")
+
+
+def _run_words(run: Run) -> str:
+    identity = run.identity
+    law = "exactly"
+    if run.sampling_error:
+        power = math.ceil(math.log10(run.sampling_error) + 1e-9)
+        law = f"within 1e{power} of the exact law, which alpha pays for"
+    return f"{law}; seed {identity['seed']}, model {identity['model'][:12]}, data {identity['data'][:12]}"
 
 
 def _largest(certificates: Certificates) -> dict[str, IntArray]:
@@ -134,6 +147,7 @@ def _facts(certificates: Certificates) -> dict[str, Any]:
         "n_select": certificates.votes.n_select,
         "n_estimate": certificates.votes.n_estimate,
         "abstained": int(certificates.abstained.sum()),
+        "run": None if certificates.votes.run is None else certificates.votes.run.to_record(),
         "certificates": {
             name: list(map(json_radius, column)) if name.startswith("max_") else column
             for name, column in columns.items()

@@ -99,8 +99,7 @@ class Edges:
         inside[centres] = True
         for _ in range(hops):
             before = int(inside.sum())
-            inside[heads[inside[tails]]] = True
-            inside[tails[inside[heads]]] = True
+            inside[np.concatenate([heads[inside[tails]], tails[inside[heads]]])] = True
             if int(inside.sum()) == before:
                 break
         return np.flatnonzero(inside)

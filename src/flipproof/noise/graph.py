@@ -86,7 +86,7 @@ class Graph:
             raise InvalidInputError(f"expected duplicates to be 'refuse' or 'merge', got {duplicates!r}")
         if nodes is None and attributes is None:
             raise InvalidInputError("expected the number of nodes or attributes, got neither; give nodes=")
-        nodes = checked_count(attributes.shape[0] if nodes is None else nodes, "nodes")
+        nodes = checked_count(_rows_of(attributes) if nodes is None else nodes, "nodes")
         edges = Edges.from_index(edge_index, nodes, directed=directed, merge_duplicates=duplicates == "merge")
         return cls(edges, attributes, ("both" if attributes is not None else STRUCTURE) if noisy is None else noisy)
 
@@ -272,6 +272,11 @@ def plain_attributes(attributes: Any) -> Any:
     return attributes.values if isinstance(attributes, DenseRows) else attributes
 
 
+def _rows_of(attributes: Any) -> int:
+    plain = plain_attributes(attributes)
+    return len(as_array(plain, "attributes")) if not hasattr(plain, "shape") else int(plain.shape[0])
+
+
 def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
     """Wraps attributes that get noise; leaves others as they are, in an array of their own."""
     if given is None:
@@ -287,8 +292,11 @@ def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
 
 def _wrapped(given: Any, noisy: str) -> Any:
     if noisy == STRUCTURE:
-        return sp.csr_array(given, dtype=np.float32) if sp.issparse(given) else read_only(as_array(given, "attributes"))
+        if sp.issparse(given):
+            return sp.csr_array(given, dtype=np.float32, copy=True)
+        return read_only(as_array(given, "attributes"))
     if sp.issparse(given):
         return SparseRows(given)
     array = as_array(given, "attributes")
-    return DenseRows(array) if array.size and array.max() > 1 else SparseRows(sp.csr_array(array))
+    binary = array.ndim == 2 and (array.size == 0 or array.max() <= 1)
+    return SparseRows(sp.csr_array(array)) if binary else DenseRows(array)

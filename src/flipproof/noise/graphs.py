@@ -130,7 +130,8 @@ class GraphsSampler:
         """Every (sample, graph), samples first."""
         sizes = np.tile(np.diff(self.space.offsets)[rows], len(samples))
         offsets = np.cumsum([0, *sizes], dtype=np.int64)
-        node_rows = np.concatenate([np.arange(self.space.offsets[row], self.space.offsets[row + 1]) for row in rows])
+        pieces = (np.arange(self.space.offsets[row], self.space.offsets[row + 1]) for row in rows)
+        node_rows = np.concatenate([np.zeros(0, np.int64), *pieces])
         return GraphUnion(
             nodes=int(offsets[-1]),
             edge_index=self._draw_structure(role, samples, rows, offsets),
@@ -147,7 +148,7 @@ class GraphsSampler:
             starts, ranks = self.structure.draw(role, samples, rows)
             pieces = [graph.index(ranks[starts[i] : starts[i + 1]]) for i, graph in enumerate(edges)]
         counts = [piece.shape[1] for piece in pieces]
-        return np.concatenate(pieces, axis=1) + np.repeat(offsets[:-1], counts)
+        return np.concatenate([np.zeros((2, 0), np.int64), *pieces], axis=1) + np.repeat(offsets[:-1], counts)
 
     def _draw_attributes(self, role: Role, samples: range, nodes: IntArray) -> Any:
         if self.attributes is not None:
@@ -169,6 +170,7 @@ def _stacked(attributes: list[Any]) -> Any:
         raise InvalidInputError(f"expected equally many attributes in all graphs, got {sorted(widths)}")
     if kinds == {SparseRows}:
         return SparseRows(sp.vstack(plain))
-    if kinds <= {SparseRows, DenseRows}:
-        return DenseRows(np.concatenate([part.toarray() if sp.issparse(part) else part for part in plain]))
-    return sp.vstack(plain, format="csr") if all(map(sp.issparse, plain)) else np.concatenate(plain)
+    if all(map(sp.issparse, plain)):
+        return sp.vstack(plain, format="csr")
+    dense = np.concatenate([part.toarray() if sp.issparse(part) else part for part in plain])
+    return DenseRows(dense) if kinds <= {SparseRows, DenseRows} else dense

@@ -63,7 +63,7 @@ class BitRows(NamedTuple):
 
 
 class CleanValues(NamedTuple):
-    """Rows of small integers; entry j of row r flips by law law_of[r or 0, j], or never if that is -1."""
+    """Rows of small integers; entry j of row r flips by law law_of[r or 0, j]; law 0 is for entries that never do."""
 
     values: Any
     law_of: Any
@@ -249,7 +249,7 @@ def draw_values(out: Any, stream: Any, samples: Any, rows: Any, clean: Any) -> N
     values, law_of, p_plus, p_minus = clean.values, clean.law_of, clean.p_plus, clean.p_minus
     categories, own_laws = clean.categories, np.int64(clean.law_of.shape[0] > 1)
     words, choices, cursor = np.empty(_STRETCH + 128, np.uint32), np.empty(128, np.uint32), np.zeros(1, np.int64)
-    index = 0
+    index: Any = 0
     for sample in range(samples[0], samples[1]):
         for row in rows:
             place = Place(stream.seed, stream.role, U64(sample), stream.part, U64(row))
@@ -258,19 +258,14 @@ def draw_values(out: Any, stream: Any, samples: Any, rows: Any, clean: Any) -> N
                 stop = min(out.shape[1], start + _STRETCH)
                 skip = fill_words(words, place, ENTRIES, start, stop - start) - start
                 for j in range(start, stop):
-                    value, law = np.int64(values[row, j]), law_of[own_laws * row, j]
-                    if law >= 0 and _entry_flips(U64(words[skip + j]), place, j, value, law, p_plus, p_minus):
-                        value = _other_value(value, categories[law], place, choices, cursor)
+                    value, law, word = values[row, j], law_of[own_laws * row, j], U64(words[skip + j])
                     out[index, j] = value
+                    # Entries that are never touched have a law of zero probability in front of the others.
+                    if word <= (p_minus[law, 0] if value else p_plus[law, 0]) and flips(
+                        word, p_minus[law] if value else p_plus[law], place, ENTRIES, j
+                    ):
+                        out[index, j] = _other_value(np.int64(value), categories[law], place, choices, cursor)
             index += 1
-
-
-@compiled
-def _entry_flips(word: Any, place: Any, j: Any, value: Any, law: Any, p_plus: Any, p_minus: Any) -> Any:
-    threshold = p_minus[law, 0] if value else p_plus[law, 0]
-    if word == threshold:
-        return bool(flips(word, p_minus[law] if value else p_plus[law], place, ENTRIES, j))
-    return bool(word < threshold)
 
 
 @compiled
@@ -308,10 +303,10 @@ def pairs_of_ranks(rank: Any, nodes: Any, directed: bool, heads: Any, tails: Any
             # Row u starts at u (2 nodes - u - 1) / 2; the float root is off by one row at most, for any size we take.
             half = nodes - 0.5
             u = np.int64(half - np.sqrt(max(0.0, half * half - 2.0 * r)))
-            while u * (2 * nodes - u - 1) // 2 > r:
+            while (u * (2 * nodes - u - 1)) >> 1 > r:
                 u -= 1
-            while (u + 1) * (2 * nodes - u - 2) // 2 <= r:
+            while ((u + 1) * (2 * nodes - u - 2)) >> 1 <= r:
                 u += 1
-            v = r - u * (2 * nodes - u - 1) // 2 + u + 1
+            v = r - ((u * (2 * nodes - u - 1)) >> 1) + u + 1
         heads[i] = u
         tails[i] = v

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling import BitSampler, Role, Stream, ValueSampler
-from flipproof.noise.space import as_integers, check_categories, noise_of_parts
+from flipproof.noise.space import as_array, as_integers, check_categories, noise_of_parts
 from flipproof.theory.arrays import BoolArray, IntArray, read_only
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
@@ -42,7 +42,7 @@ class DenseSampler:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
         """Every (sample, row), samples first."""
-        return self.values.draw(role, samples, rows).reshape(-1, *self.shape)
+        return self.values.draw(role, samples, rows).reshape(len(samples) * rows.size, *self.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +101,7 @@ class Tokens:
     is_padding: BoolArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.values.detach().cpu() if hasattr(self.values, "detach") else self.values)
+        given = as_array(self.values, "tokens")
         if given.ndim != 2:
             raise InvalidInputError(f"expected tokens of shape [sequences, length], got shape {given.shape}")
         is_padding = np.zeros(given.shape, dtype=bool) if self.padding is None else given == self.padding
@@ -287,8 +287,10 @@ def binary_csr(matrix: Any, name: str) -> tuple[IntArray, NDArray[np.int32]]:
     """Row starts and sorted columns of a sparse matrix of zeros and ones; explicit zeros are zeros."""
     if not sp.issparse(matrix) or matrix.ndim != 2:
         raise InvalidInputError(f"expected {name} to be a sparse matrix, got {type(matrix).__name__}")
+    if matrix.shape[1] >= 2**31:
+        raise TooLargeError(f"expected {name} to have fewer than {2**31} columns, got {matrix.shape[1]}")
     csr = sp.csr_array(matrix, copy=True)
-    stored = csr.nnz
+    stored = matrix.nnz if matrix.format == "coo" else csr.nnz  # a COO matrix adds up duplicates as it is converted
     csr.sum_duplicates()
     if csr.nnz < stored:
         raise InvalidInputError(

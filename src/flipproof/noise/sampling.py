@@ -82,6 +82,7 @@ class BitSampler:
     _law: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        _check_rows(self.rows)
         object.__setattr__(self, "_law", _bit_law(self.noise, int(self.entries.max(initial=0))))
 
     @property
@@ -108,26 +109,29 @@ class BitSampler:
         return float(ones * (1.0 - self.noise.p_minus) + (entries - ones) * self.noise.p_plus)
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, NDArray[Any]]:
-        """Starts and sorted positions of the ones of every (sample, row), samples first."""
+        """Starts and positions (in no order) of the ones of every (sample, row), samples first."""
         from flipproof.noise import kernels
 
         expected = self.expected_ones(rows) * len(samples)
         ends = np.zeros(len(samples) * rows.size + 1, dtype=np.int64)
-        clean_ones = int((self.starts[rows + 1] - self.starts[rows]).max(initial=0))
-        capacity = int(expected + 12.0 * math.sqrt(expected)) + clean_ones + 4096
+        # The loops ask for room for all that a row could still get before they draw it.
+        every_entry = self._law.method == kernels.EVERY_ENTRY
+        longest = self.entries[rows] if every_entry else self.starts[rows + 1] - self.starts[rows]
+        capacity = int(expected + 12.0 * math.sqrt(expected)) + int(longest.max(initial=0)) + 4096
         stream = self.stream.words(role)
-        data = kernels.BitRows(self.starts, self.positions, self.entries)
+        data = _unwritable(kernels.BitRows(self.starts, self.positions, self.entries))
+        law = _unwritable(self._law)
         while True:
             out = np.empty(capacity, dtype=self.positions.dtype)
             total = kernels.draw_bits(
                 out,
                 ends[1:],
                 stream,
-                (samples.start, samples.stop),
+                _span(samples),
                 rows,
                 data,
-                self._law,
-                kernels.scratch_for(self._law),
+                law,
+                kernels.scratch_for(law),
             )
             if total >= 0:
                 return ends, out[:total]
@@ -142,9 +146,41 @@ class BitSampler:
 
         ends = np.zeros(len(samples) + 1, dtype=np.int64)
         out = np.empty(len(samples) * numbers.size, dtype=np.int64)
-        span = (samples.start, samples.stop)
-        total = kernels.draw_kept_numbers(out, ends[1:], self.stream.words(role), span, numbers, self._law.p_minus)
+        stream = self.stream.words(role)
+        total = kernels.draw_kept_numbers(out, ends[1:], stream, _span(samples), numbers, self._law.p_minus)
         return ends, out[:total]
+
+
+def _unwritable(values: Any) -> Any:
+    """A named tuple with read-only views of its arrays.
+
+    Whether an array may be written to is part of its type, and each type is compiled anew: without this, samplers
+    that were sent to a worker, where all arrays come out writable, would be compiled there once more.
+    """
+    return type(values)._make(_view(value) if isinstance(value, np.ndarray) else value for value in values)
+
+
+def _view(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def _span(samples: range) -> tuple[int, int]:
+    """The bounds of consecutive sample numbers. Past the limit they would run into another role's words."""
+    from flipproof.noise.philox import SAMPLE_LIMIT
+
+    if samples.step != 1 or samples.start < 0 or samples.stop > SAMPLE_LIMIT:
+        raise InvalidInputError(f"expected consecutive samples from [0, {SAMPLE_LIMIT}), got {samples!r}")
+    return samples.start, samples.stop
+
+
+def _check_rows(rows: int) -> None:
+    """Refuses rows that would have no words of their own."""
+    from flipproof.noise.philox import ROW_LIMIT
+
+    if rows > ROW_LIMIT:
+        raise TooLargeError(f"expected at most {ROW_LIMIT} rows, got {rows}")
 
 
 def _bit_law(noise: FlipNoise, most_entries: int) -> Any:
@@ -152,20 +188,22 @@ def _bit_law(noise: FlipNoise, most_entries: int) -> Any:
     from flipproof.noise import kernels
     from flipproof.noise.binomial import NO_TABLE, binomial_table
     from flipproof.noise.digits import digits_of
-    from flipproof.noise.philox import BLOCK_LIMIT
+    from flipproof.noise.philox import BLOCK_LIMIT, WORD_LIMIT
 
-    size, table = 1, NO_TABLE
+    size, table, limit = 1, NO_TABLE, most_entries
     if noise.p_plus == 0.0:
         method = kernels.DELETE_ONLY
     elif noise.p_plus >= _DENSE_FROM:
         method = kernels.EVERY_ENTRY
+        limit = WORD_LIMIT
     else:
         method = kernels.SCATTERED
         wanted = _FLIPS_PER_BLOCK / max(noise.p_plus, _FLIPS_PER_BLOCK / _LARGEST_BLOCK)
         size = max(1, min(most_entries, max(_SMALLEST_BLOCK, int(wanted))))
         table = binomial_table(size, noise.p_plus)
-        if most_entries > BLOCK_LIMIT * size:
-            raise TooLargeError(f"expected at most {BLOCK_LIMIT * size} entries in a row, got {most_entries}")
+        limit = BLOCK_LIMIT * size
+    if most_entries > limit:
+        raise TooLargeError(f"expected at most {limit} entries in a row with {noise}, got {most_entries}")
     return kernels.BitLaw(
         digits_of(noise.p_plus), digits_of(noise.p_minus), method, size, table.first, table.high, table.low, table.guide
     )
@@ -183,6 +221,9 @@ class ValueSampler:
     law_of: NDArray[np.int16]
     noises: Sequence[FlipNoise]
     stream: Stream
+
+    def __post_init__(self) -> None:
+        _check_rows(self.rows)
 
     @property
     def rows(self) -> int:
@@ -202,14 +243,16 @@ class ValueSampler:
         kernels.draw_values(
             out,
             self.stream.words(role),
-            (samples.start, samples.stop),
+            _span(samples),
             rows,
-            kernels.CleanValues(
-                self.values,
-                self.law_of,
-                _digit_table([noise.p_plus for noise in self.noises]),
-                _digit_table([noise.p_minus for noise in self.noises]),
-                np.array([noise.categories for noise in self.noises], dtype=np.uint64),
+            _unwritable(
+                kernels.CleanValues(
+                    self.values,
+                    self.law_of + np.int16(1),
+                    _digit_table([0.0, *(noise.p_plus for noise in self.noises)]),
+                    _digit_table([0.0, *(noise.p_minus for noise in self.noises)]),
+                    np.array([2, *(noise.categories for noise in self.noises)], dtype=np.uint64),
+                )
             ),
         )
         return out

@@ -69,7 +69,7 @@ def as_integers(given: Any, name: str) -> NDArray[Any]:
             raise InvalidInputError(f"expected {name} to be integers, got {array[wrong | np.isinf(array)].flat[0]}")
     if array.size and array.min() < 0:
         raise InvalidInputError(f"expected {name} to be non-negative, got {array.min()}")
-    if array.size and array.max() >= 2**31:
+    if array.size and int(array.max()) >= 2**31:
         raise InvalidInputError(f"expected {name} below {2**31}, got {array.max()}")
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 

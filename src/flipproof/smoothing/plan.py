@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -56,6 +57,11 @@ class Plan:
             chunk_size = 1 << max(0, fitting.bit_length() - 1)
         if checked_count(chunk_size, "chunk_size") < 1:
             raise InvalidInputError(f"expected chunk_size to be at least 1, got {chunk_size}")
+        if per_row * chunk_size > memory_limit // 2:
+            most = memory_limit // 2 // per_row
+            raise TooLargeError(
+                f"expected chunk_size of at most {most} for a memory limit of {memory_limit} bytes, got {chunk_size}"
+            )
         return cls(int(chunk_size), max(1, min(rows, budget // (per_row * chunk_size))))
 
     def chunks(self, role: str, wanted: range, seen: SampleRanges) -> Iterator[Chunk]:
@@ -81,11 +87,11 @@ def checked_memory(limit: Any) -> int:
         1500000000
     """
     if isinstance(limit, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", limit)
+        found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([a-zA-Z]*)\s*", limit)
         if found and found[2].upper() in _UNITS:
             return int(float(found[1]) * _UNITS[found[2].upper()])
-    elif isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
-        return limit
+    elif isinstance(limit, numbers.Integral) and not isinstance(limit, bool) and limit > 0:
+        return int(limit)
     raise InvalidInputError(f"expected a memory limit such as '2GB' or a number of bytes, got {limit!r}")
 
 

@@ -11,9 +11,12 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.theory.radii import checked_count
 
 STREAM_VERSION = 1
 """Changes when the same seed begins to give other noise."""
+
+_IDENTITY = {"model": str, "data": str, "noise": dict, "seed": int, "classes": int, "chunk size": int}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,19 @@ class Run:
     def __post_init__(self) -> None:
         if not (isinstance(self.sampling_error, float) and 0.0 <= self.sampling_error <= 1.0):
             raise InvalidInputError(f"expected sampling_error in [0, 1], got {self.sampling_error!r}")
+        if not isinstance(self.identity, Mapping):
+            raise InvalidInputError(f"expected identity to map names to JSON values, got {self.identity!r}")
+        for name, kind in _IDENTITY.items():
+            if not isinstance(self.identity.get(name), kind):
+                raise InvalidInputError(f"expected the run's {name}, got {self.identity.get(name)!r}")
+        if not (isinstance(self.seconds, float) and 0.0 <= self.seconds < math.inf):
+            raise InvalidInputError(f"expected seconds to be a non-negative number, got {self.seconds!r}")
+        checked_count(self.drawn, "drawn")
+        for role in ("select", "estimate"):
+            if not isinstance(getattr(self, role), SampleRanges):
+                raise InvalidInputError(f"expected {role} to be SampleRanges, got {getattr(self, role)!r}")
+        if not isinstance(self.versions, Mapping) or not all(isinstance(text, str) for text in self.versions.values()):
+            raise InvalidInputError(f"expected versions to map names to texts, got {self.versions!r}")
 
     @property
     def samples_per_second(self) -> float:
@@ -54,7 +70,7 @@ class Run:
             self,
             select=self.select.union(other.select),
             estimate=self.estimate.union(other.estimate),
-            sampling_error=min(1.0, math.nextafter(self.sampling_error + other.sampling_error, math.inf)),
+            sampling_error=_sum(self.sampling_error, other.sampling_error),
             seconds=self.seconds + other.seconds,
             drawn=self.drawn + other.drawn,
         )
@@ -83,6 +99,11 @@ def sampling_error(distance: Fraction, samples: int) -> float:
     if not total:
         return 0.0
     return min(1.0, math.nextafter(float(total), math.inf))
+
+
+def _sum(one: float, other: float) -> float:
+    """Rounded up, unless nothing has to be added."""
+    return min(1.0, math.nextafter(one + other, math.inf)) if one and other else max(one, other)
 
 
 def versions() -> dict[str, str]:

@@ -46,11 +46,18 @@ class Votes:
         for role, n in (("selection", "n_select"), ("estimation", "n_estimate")):
             object.__setattr__(self, n, checked_samples(getattr(self, n), n))
             object.__setattr__(self, role, read_only(_checked_counts(getattr(self, role), role, getattr(self, n))))
+        self._check_run()
         if self.selection.shape != self.estimation.shape:
             raise InvalidInputError(
                 "expected selection and estimation of equal shape [inputs, classes], got "
                 f"{self.selection.shape} and {self.estimation.shape}"
             )
+
+    def _check_run(self) -> None:
+        if self.run is not None:
+            drawn, stated = (self.run.select.count, self.run.estimate.count), (self.n_select, self.n_estimate)
+            if drawn != stated:
+                raise InvalidInputError(f"expected the run's numbers of samples, {drawn}, got {stated}")
 
     @classmethod
     def from_counts(
