@@ -38,7 +38,9 @@ def main():
     numpy = best_of(lambda: dense_numpy(clean, rng), repeats=5)
     pairs = graph(rng).sampler(STRUCTURE_NOISE, seed=0)
     ranks = best_of(lambda: pairs.structure.draw(Role.ESTIMATE, range(256), np.zeros(1, np.int64))) / 256
-    edges = best_of(lambda: pairs.draw(Role.ESTIMATE, range(256), np.zeros(1, np.int64))) / 256
+    edges = (
+        best_of(lambda: [graph.nodes for graph in pairs.draw(Role.ESTIMATE, range(256), np.zeros(1, np.int64))]) / 256
+    )
     report(
         "sampling",
         [

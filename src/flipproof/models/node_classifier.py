@@ -61,11 +61,12 @@ class NodeClassifier:
 
     def __call__(self, graphs: Sequence[NoisyGraph]) -> IntArray:
         """Labels [graphs, nodes] of noisy copies of one graph."""
-        sizes = {graph.nodes for graph in graphs}
+        with evaluating(self.module):
+            labels = [self._labels(graph) for graph in graphs]
+        sizes = {label.size for label in labels}
         if len(sizes) != 1:
             raise InvalidInputError(f"expected graphs of one size, got {sorted(sizes) or 'no graph'}")
-        with evaluating(self.module):
-            return np.stack([self._labels(graph) for graph in graphs])
+        return np.stack(labels)
 
     @property
     def fingerprint(self) -> str:

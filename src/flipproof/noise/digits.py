@@ -38,7 +38,7 @@ def digits_of(probability: float) -> Digits:
 
 
 @compiled
-def flips(word: Any, digits: Any, place: Any, purpose: Any, number: int) -> bool:
+def flips(word: Any, digits: Any, place: Any, purpose: Any, number: Any) -> bool:
     """True with exactly the probability of the digits, given a uniform word; on a tie further ones decide."""
     for i in range(1, digits.size):
         if word != digits[i - 1]:

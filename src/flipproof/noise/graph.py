@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -30,6 +30,26 @@ class NoisyGraph:
     nodes: int
     edge_index: IntArray
     attributes: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyGraphs(Sequence[NoisyGraph]):
+    """Noisy copies of one graph. Each is put together when it is asked for, so that few need be in memory at once."""
+
+    copies: int
+    nodes: int
+    edge_index_of: Callable[[int], IntArray]
+    attributes_of: Callable[[int], Any]
+
+    def __len__(self) -> int:
+        return self.copies
+
+    def __getitem__(self, i: Any) -> Any:
+        """The i-th copy, or a list of several."""
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(self.copies))]
+        i = range(self.copies)[i]
+        return NoisyGraph(self.nodes, self.edge_index_of(i), self.attributes_of(i))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +187,7 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphSampler:
-    """Noisy copies of one graph, whole or of a neighbourhood, as a list of `NoisyGraph`."""
+    """Noisy copies of one graph, whole or of a neighbourhood, as a sequence of `NoisyGraph`."""
 
     graph: Graph
     structure: BitSampler | None
@@ -204,7 +224,7 @@ class GraphSampler:
         """Noisy edges and attributes of one copy, and dense attributes for the model."""
         edges = self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else 0.0
         attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
-        return int(48 * edges) + attributes + 4096
+        return int(16 * edges) + attributes + 4096
 
     @property
     def places(self) -> IntArray | None:
@@ -222,17 +242,15 @@ class GraphSampler:
         edges, numbers = self.graph.edges.within(nodes)
         return replace(self, around=Neighbourhood(nodes, edges, numbers, np.searchsorted(nodes, targets)))
 
-    def draw(self, role: Role, samples: range, rows: IntArray) -> list[NoisyGraph]:
+    def draw(self, role: Role, samples: range, rows: IntArray) -> NoisyGraphs:
         """One noisy graph per sample."""
-        edge_indices = self._draw_structure(role, samples)
-        attributes = self._draw_attributes(role, samples)
-        return [
-            NoisyGraph(self.nodes.size, index, values) for index, values in zip(edge_indices, attributes, strict=True)
-        ]
+        return NoisyGraphs(
+            len(samples), self.nodes.size, self._draw_structure(role, samples), self._draw_attributes(role, samples)
+        )
 
-    def _draw_structure(self, role: Role, samples: range) -> list[IntArray]:
+    def _draw_structure(self, role: Role, samples: range) -> Callable[[int], IntArray]:
         if self.structure is None:
-            return [self._index] * len(samples)
+            return lambda i: self._index
         if self.around is None:
             edges = self.graph.edges
             starts, ranks = self.structure.draw(role, samples, np.zeros(1, dtype=np.int64))
@@ -240,13 +258,13 @@ class GraphSampler:
             edges = self.around.edges
             starts, kept = self.structure.draw_kept(role, samples, self.around.numbers)
             ranks = edges.ranks[kept]
-        return [edges.index(ranks[starts[i] : starts[i + 1]]) for i in range(len(samples))]
+        return lambda i: edges.index(ranks[starts[i] : starts[i + 1]])
 
-    def _draw_attributes(self, role: Role, samples: range) -> list[Any]:
+    def _draw_attributes(self, role: Role, samples: range) -> Callable[[int], Any]:
         if self.attributes is None:
-            return [self._plain] * len(samples)
-        drawn, count = self.attributes.draw(role, samples, self.nodes), self.nodes.size
-        return [drawn[i * count : (i + 1) * count] for i in range(len(samples))]
+            return lambda i: self._plain
+        drawn, nodes = self.attributes.draw(role, samples, self.nodes), self.nodes.size
+        return lambda i: drawn[i * nodes : (i + 1) * nodes]
 
 
 def structure_sampler(edges: list[Edges], noises: Mapping[str, FlipNoise], seed: int) -> BitSampler:

@@ -14,7 +14,6 @@ import numpy as np
 
 from flipproof.noise.digits import flips
 from flipproof.noise.philox import (
-    COUNTS,
     ENTRIES,
     LOW,
     NONZEROS,
@@ -23,7 +22,6 @@ from flipproof.noise.philox import (
     VALUES,
     Place,
     fill_words,
-    group_of_words,
     one_word,
 )
 from flipproof.theory.compiled import compiled
@@ -98,7 +96,7 @@ def draw_bits(out: Any, ends: Any, stream: Any, samples: Any, rows: Any, data: A
     starts, positions, entries = data.starts, data.positions, data.entries
     bitmap, words, places = scratch.bitmap, scratch.words, scratch.places
     p_plus, p_minus, high, low, guide = law.p_plus, law.p_minus, law.high, law.low, law.guide
-    at, index, size = 0, 0, law.block_size
+    at, index, size, unfair = 0, 0, law.block_size, U64(2**32 % law.block_size)
     for sample in range(samples[0], samples[1]):
         for row in rows:
             place = Place(stream.seed, stream.role, U64(sample), stream.part, U64(row))
@@ -108,18 +106,19 @@ def draw_bits(out: Any, ends: Any, stream: Any, samples: Any, rows: Any, data: A
             if law.method == EVERY_ENTRY:
                 at = _draw_every_entry(out, at, place, ones, length, p_plus, p_minus, words)
             elif law.method == DELETE_ONLY:
-                at = _keep_ones(out, at, place, ones, 0, ones.size, p_minus, words)
+                at = _keep_ones(out, at, place, ones, 0, ones.size, 0, p_minus, bitmap, words)
             else:
                 first = 0
-                for block in range((length + size - 1) // size):
+                blocks = 1 if length <= size else (length + size - 1) // size
+                for block in range(blocks):
                     begin, stop = block * size, min(length, (block + 1) * size)
-                    last = _first_from(ones, first, stop)
-                    count = law.first + _binomial(place, block, high, low, guide)
+                    last = ones.size if stop == length else _first_from(ones, first, stop)
+                    fill_words(words, place, POSITIONS, block << 26, 64)
+                    count = law.first + _binomial(words, high, low, guide)
                     if at + count + last - first > out.size:
                         return -1
-                    _mark_distinct(place, block, count, size, bitmap, words, places)
-                    _unmark(ones, first, last, begin, bitmap)
-                    at = _keep_ones(out, at, place, ones, first, last, p_minus, words)
+                    _mark_distinct(place, block << 26, count, size, unfair, bitmap, words, places)
+                    at = _keep_ones(out, at, place, ones, first, last, begin, p_minus, bitmap, words)
                     at = _add_marked(out, at, begin, stop, count, bitmap, places)
                     first = last
             ends[index] = at
@@ -135,76 +134,77 @@ def _first_from(ones: Any, first: Any, stop: Any) -> Any:
 
 
 @compiled
-def _binomial(place: Any, block: Any, high: Any, low: Any, guide: Any) -> Any:
-    """How many thresholds lie at or below a uniform 128-bit number."""
-    w0, w1, w2, w3 = group_of_words(place, COUNTS, U64(block), U64(0))
-    upper, lower = (w0 << U64(32)) | w1, (w2 << U64(32)) | w3
-    index = guide[w0 >> U64(24)]
+def _binomial(words: Any, high: Any, low: Any, guide: Any) -> Any:
+    """How many thresholds lie at or below a uniform 128-bit number, made of four words."""
+    upper, lower = (U64(words[0]) << U64(32)) | U64(words[1]), (U64(words[2]) << U64(32)) | U64(words[3])
+    index = guide[words[0] >> np.uint32(24)]
     while index < high.size and (high[index] < upper or (high[index] == upper and low[index] <= lower)):
         index += 1
     return index
 
 
 @compiled
-def _mark_distinct(place: Any, block: Any, count: Any, size: Any, bitmap: Any, words: Any, places: Any) -> None:
+def _mark_distinct(
+    place: Any, block_word: Any, count: Any, size: Any, unfair: Any, bitmap: Any, words: Any, places: Any
+) -> None:
     """Lists `count` distinct entries of a block, uniformly, and marks them in the bitmap.
 
-    A word becomes an entry by multiplication; the few words that would favour some entries are passed over.
+    The first words of the block, of which four have made the count, are there already. A word becomes an entry by
+    multiplication; the few words that would favour some entries are passed over.
     """
-    limit = U64(size)
-    unfair = (LOW - limit + _ONE) % limit
-    drawn: Any = 0
-    found: Any = 0
-    while found < count:
-        wanted = count - found
-        skip = fill_words(words, place, POSITIONS, (block << 26) + drawn, wanted)
-        for i in range(wanted):
-            product = U64(words[skip + i]) * limit
-            if product & LOW >= unfair:
-                position = product >> U64(32)
-                before = bitmap[position >> _SIX]
+    limit, used, found = U64(size), U64(4), U64(0)
+    while found < U64(count):
+        if used == U64(64):
+            block_word += 64
+            fill_words(words, place, POSITIONS, block_word, 64)
+            used = U64(0)
+        for i in range(used, min(U64(64), used + U64(count) - found)):
+            product = U64(words[i]) * limit
+            position = product >> U64(32)
+            marked, bit = bitmap[position >> _SIX], _ONE << (position & _SIXTY_THREE)
+            used += _ONE
+            if product & LOW >= unfair and not marked & bit:
+                bitmap[position >> _SIX] = marked | bit
                 places[found] = position
-                bitmap[position >> _SIX] = before | (_ONE << (position & _SIXTY_THREE))
-                found += np.int64(_ONE & ~(before >> (position & _SIXTY_THREE)))
-        drawn += wanted
+                found += _ONE
 
 
 @compiled
-def _unmark(ones: Any, first: Any, last: Any, begin: Any, bitmap: Any) -> None:
-    """Forgets what was marked where ones stand: they flip by coins of their own."""
-    for i in range(first, last):
-        position = U64(ones[i] - begin)
-        bitmap[position >> _SIX] &= ~(_ONE << (position & _SIXTY_THREE))
+def _keep_ones(
+    out: Any, at: Any, place: Any, ones: Any, first: Any, last: Any, begin: Any, p_minus: Any, bitmap: Any, words: Any
+) -> Any:
+    """Writes the ones that do not flip, and forgets what was marked where they stand.
 
-
-@compiled
-def _keep_ones(out: Any, at: Any, place: Any, ones: Any, first: Any, last: Any, p_minus: Any, words: Any) -> Any:
-    """Writes the ones that do not flip. No branch depends on a coin: no processor can predict it."""
-    threshold = p_minus[0]
-    for begin in range(first, last, _STRETCH):
-        end = min(last, begin + _STRETCH)
-        skip = fill_words(words, place, NONZEROS, begin, end - begin) - begin
-        for i in range(begin, end):
-            word = U64(words[skip + i])
-            out[at] = ones[i]
+    No branch depends on a coin: no processor can predict it.
+    """
+    threshold, end, to = p_minus[0], U64(bitmap.size - 1), U64(at)
+    for start in range(first, last, _STRETCH):
+        stop = min(last, start + _STRETCH)
+        skip = U64(fill_words(words, place, NONZEROS, start, stop - start))
+        for i in range(U64(stop - start)):
+            one, word = ones[U64(start) + i], U64(words[skip + i])
+            position = U64(one - begin)
+            if (bitmap[min(position >> _SIX, end)] >> (position & _SIXTY_THREE)) & _ONE:
+                bitmap[position >> _SIX] ^= _ONE << (position & _SIXTY_THREE)
+            out[to] = one
             if word == threshold:
-                at += 1 - np.int64(flips(word, p_minus, place, NONZEROS, i))
+                to += U64(not flips(word, p_minus, place, NONZEROS, start + np.int64(i)))
             else:
-                at += np.int64(word > threshold)
-    return at
+                to += U64(word > threshold)
+    return np.int64(to)
 
 
 @compiled
 def _add_marked(out: Any, at: Any, begin: Any, stop: Any, count: Any, bitmap: Any, places: Any) -> Any:
     """Writes the listed entries that are still marked and inside the row; leaves the bitmap empty."""
-    inside = U64(stop - begin)
-    for i in range(count):
+    inside, to = U64(stop - begin), U64(at)
+    for i in range(U64(count)):
         position = places[i]
-        out[at] = begin + np.int64(position)
-        at += np.int64((bitmap[position >> _SIX] >> (position & _SIXTY_THREE)) & U64(position < inside))
-    for i in range(count):
-        bitmap[places[i] >> _SIX] = U64(0)
-    return at
+        marked = bitmap[position >> _SIX]
+        bitmap[position >> _SIX] = marked & ~(_ONE << (position & _SIXTY_THREE))
+        out[to] = begin + np.int64(position)
+        to += (marked >> (position & _SIXTY_THREE)) & U64(position < inside)
+    return np.int64(to)
 
 
 @compiled

@@ -30,10 +30,8 @@ NONZEROS = U64(0)
 """Does a non-zero flip? Word number = its place among the non-zeros of the row."""
 ENTRIES = U64(1)
 """Does an entry flip? Word number = its place in the row."""
-COUNTS = U64(4)
-"""How many zeros of a block flip."""
 POSITIONS = U64(2)
-"""Which zeros of a block flip; blocks use words of their own."""
+"""How many zeros of a block flip (its first four words), and which."""
 VALUES = U64(3)
 """Which other value a flipped entry takes."""
 _TIES = U64(16)

@@ -36,7 +36,9 @@ def noise_of_parts(noise: Noise, parts: tuple[str, ...]) -> Mapping[str, FlipNoi
         if len(parts) == 1:
             return {parts[0]: noise}
         example = ", ".join(f"{part}=..." for part in parts)
-        raise InvalidInputError(f"expected JointNoise({example}) for data with {len(parts)} noisy parts, got {noise!r}")
+        raise InvalidInputError(
+            f"expected JointNoise({example}), or fewer of these parts, for data with {len(parts)} parts, got {noise!r}"
+        )
     if not isinstance(noise, JointNoise):
         raise InvalidInputError(f"expected a FlipNoise or a JointNoise, got {noise!r}")
     unknown = [name for name in noise.parts if name not in parts]

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.theory.radii import checked_count
 
@@ -18,7 +20,7 @@ class Classifier(Protocol):
 
     - rows (vectors, images, tokens, tables): an array [samples * rows, ...] of small integers,
     - sparse rows: a CSR matrix [samples * rows, columns] of float32 ones, columns in no particular order,
-    - one graph: a list with one `NoisyGraph` per sample,
+    - one graph: a sequence with one `NoisyGraph` per sample,
     - many graphs: one `GraphUnion` of samples * graphs graphs,
 
     and returns integer labels in [0, classes): one per row or graph, samples first, or for one graph an array
@@ -59,7 +61,8 @@ class FunctionClassifier:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InvalidInputError(f"expected a function, got {self.function!r}")
-        if checked_count(self.classes, "classes") < 1:
+        object.__setattr__(self, "classes", checked_count(self.classes, "classes"))
+        if self.classes < 1:
             raise InvalidInputError(f"expected at least one class, got {self.classes}")
 
     def __call__(self, batch: Any, /) -> Any:
@@ -69,10 +72,14 @@ class FunctionClassifier:
 
 def checked_classifier(given: Any) -> Classifier:
     """The classifier, or the line that turns what was given into one."""
-    if isinstance(given, Classifier) and isinstance(given.classes, int) and given.classes >= 1:
-        return given
+    # A bare module is none even if it has classes: it expects tensors, and its dropout may be on.
+    is_module = any(base.__module__.split(".")[0] == "torch" for base in type(given).__mro__)
+    if not is_module and isinstance(given, Classifier) and isinstance(given.classes, int | np.integer):
+        if given.classes >= 1:
+            return given
+        raise InvalidInputError(f"expected a classifier with at least one class, got {given.classes}")
     name = type(given).__name__
-    if any(base.__module__.split(".")[0] == "torch" for base in type(given).__mro__):
+    if is_module:
         wrap = "TorchClassifier(module, classes=...), NodeClassifier(...) or GraphClassifier(...)"
     elif hasattr(given, "predict"):
         wrap = "SklearnClassifier(estimator)"

@@ -43,6 +43,10 @@ class Plan:
     chunk_size: int
     rows_per_call: int
 
+    def __post_init__(self) -> None:
+        for name in ("chunk_size", "rows_per_call"):
+            object.__setattr__(self, name, _at_least_one(getattr(self, name), name))
+
     @classmethod
     def for_sampler(cls, sampler: Sampler, rows: int, memory_limit: int, chunk_size: int | None) -> Plan:
         """The largest chunks that are still of use, if no size is given."""
@@ -55,14 +59,13 @@ class Plan:
         if chunk_size is None:
             fitting = min(_MOST_SAMPLES, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
             chunk_size = 1 << max(0, fitting.bit_length() - 1)
-        if checked_count(chunk_size, "chunk_size") < 1:
-            raise InvalidInputError(f"expected chunk_size to be at least 1, got {chunk_size}")
+        chunk_size = _at_least_one(chunk_size, "chunk_size")
         if per_row * chunk_size > memory_limit // 2:
             most = memory_limit // 2 // per_row
             raise TooLargeError(
                 f"expected chunk_size of at most {most} for a memory limit of {memory_limit} bytes, got {chunk_size}"
             )
-        return cls(int(chunk_size), max(1, min(rows, budget // (per_row * chunk_size))))
+        return cls(chunk_size, max(1, min(rows, budget // (per_row * chunk_size))))
 
     def chunks(self, role: str, wanted: range, seen: SampleRanges) -> Iterator[Chunk]:
         """The parts of chunks that are wanted and have not been seen."""
@@ -79,6 +82,12 @@ class Plan:
         return range(start, start + self.chunk_size)
 
 
+def _at_least_one(count: Any, name: str) -> int:
+    if checked_count(count, name) < 1:
+        raise InvalidInputError(f"expected {name} to be at least 1, got {count}")
+    return int(count)
+
+
 def checked_memory(limit: Any) -> int:
     """A number of bytes from a number or from text such as "2GB".
 
@@ -90,7 +99,7 @@ def checked_memory(limit: Any) -> int:
         found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([a-zA-Z]*)\s*", limit)
         if found and found[2].upper() in _UNITS:
             return int(float(found[1]) * _UNITS[found[2].upper()])
-    elif isinstance(limit, numbers.Integral) and not isinstance(limit, bool) and limit > 0:
+    elif isinstance(limit, numbers.Integral) and not isinstance(limit, bool) and int(limit) > 0:
         return int(limit)
     raise InvalidInputError(f"expected a memory limit such as '2GB' or a number of bytes, got {limit!r}")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 @contextlib.contextmanager
 def progress_of(samples: int, seen: int, show: bool) -> Iterator[Callable[[int], None]]:
     """Gives a function to be told how many more samples are done."""
-    if not show or not sys.stderr.isatty():
+    if not show or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done: None
         return
     from rich.console import Console

@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from flipproof.smoothing.tally import ROLES, Tally
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.votes_file import noise_record
-from flipproof.smoothing.workers import WorkerPool
+from flipproof.smoothing.workers import WorkerError, WorkerPool
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import checked_count
@@ -76,6 +76,7 @@ def vote(
 
     Raises:
         ClassifierError: the classifier failed; its `votes` has what was counted before.
+        WorkerError: workers died again and again; likewise.
 
     Example:
         >>> from flipproof import FlipNoise, FunctionClassifier, vote
@@ -88,20 +89,21 @@ def vote(
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     if checked_count(workers, "workers") < 1:
         raise InvalidInputError(f"expected workers to be at least 1, got {workers}")
-    if chunk_size is None and checkpoint is not None:
-        chunk_size = (peek_identity(checkpoint) or {}).get("chunk size")
     evaluation = job.evaluation(checked_memory(memory_limit), chunk_size)
-    ledger = _Ledger() if checkpoint is None else Checkpoint.open(checkpoint, job.identity(evaluation.plan))
+    if chunk_size is None and checkpoint is not None:
+        evaluation = replace(evaluation, plan=_plan_of(checkpoint) or evaluation.plan)
+    identity = job.identity(evaluation.plan)  # before anything is drawn: a classifier may change as it is used
+    ledger = _Ledger() if checkpoint is None else Checkpoint.open(checkpoint, identity)
     with ledger:
         _check_seen(ledger.tally, wanted)
         start, before = time.perf_counter(), _seen_count(ledger.tally)
         try:
             _draw(evaluation, wanted, ledger, workers, progress)
-        except ClassifierError as error:
+        except (ClassifierError, WorkerError) as error:
             if ledger.tally is not None:
-                error.votes = job.votes(evaluation.plan, ledger.tally, time.perf_counter() - start, before)
+                error.votes = job.votes(identity, ledger.tally, time.perf_counter() - start, before)
             raise
-        return job.votes(evaluation.plan, ledger.tally, time.perf_counter() - start, before)
+        return job.votes(identity, ledger.tally, time.perf_counter() - start, before)
 
 
 @dataclass(slots=True, eq=False)
@@ -149,25 +151,26 @@ class _Job:
 
     def identity(self, plan: Plan) -> dict[str, Any]:
         """Everything that the votes depend on, as JSON values."""
+        own = getattr(self.classifier, "fingerprint", None)
         return {
-            "model": getattr(self.classifier, "fingerprint", None) or fingerprint(self.classifier),
+            "model": own if isinstance(own, str) else fingerprint(self.classifier),
             "data": fingerprint(self.space),
             "noise": noise_record(self.noise),
             "seed": int(self.seed),
-            "classes": self.classifier.classes,
+            "classes": int(self.classifier.classes),
             "targets": None if self.targets is None else fingerprint(self.targets),
             "chunk size": plan.chunk_size,
             "rows per call": plan.rows_per_call,
             "stream version": STREAM_VERSION,
         }
 
-    def votes(self, plan: Plan, tally: Tally | None, seconds: float, before: int) -> Votes:
+    def votes(self, identity: dict[str, Any], tally: Tally | None, seconds: float, before: int) -> Votes:
         """Votes from what was counted."""
         if tally is None:
             raise InvalidInputError("expected at least one sample to draw, got n_select = n_estimate = 0")
         drawn = _seen_count(tally)
         run = Run(
-            identity=self.identity(plan),
+            identity=identity,
             select=tally.select.samples,
             estimate=tally.estimate.samples,
             sampling_error=sampling_error(self.sampler.distance, drawn),
@@ -193,6 +196,7 @@ def _draw(
     total = sum(len(samples) for samples in wanted.values())
     with progress_of(total, _seen_count(ledger.tally), progress) as advance:
         for chunk, counts in _evaluated(evaluation, chunks, workers):
+            _check_outputs(chunk, counts, ledger.tally)
             ledger.add(Tally.of(chunk.role, chunk.samples, counts))
             advance(len(chunk.samples))
 
@@ -207,6 +211,14 @@ def _evaluated(evaluation: Evaluation, chunks: Iterable[Chunk], workers: int) ->
             yield from pool.map_unordered(chunks)
 
 
+def _check_outputs(chunk: Chunk, counts: IntArray, tally: Tally | None) -> None:
+    """Only for a graph can the number of outputs differ from chunk to chunk; elsewhere it is that of the rows."""
+    if tally is not None and tally.shape != counts.shape:
+        raise ClassifierError(
+            f"the classifier failed on {chunk}: expected {tally.shape[0]} outputs as before, got {counts.shape[0]}"
+        )
+
+
 def _missing(plan: Plan, wanted: dict[str, range], tally: Tally | None) -> Iterator[Chunk]:
     for role in ROLES:
         seen = SampleRanges() if tally is None else getattr(tally, role).samples
@@ -215,6 +227,12 @@ def _missing(plan: Plan, wanted: dict[str, range], tally: Tally | None) -> Itera
 
 def _seen_count(tally: Tally | None) -> int:
     return 0 if tally is None else tally.select.samples.count + tally.estimate.samples.count
+
+
+def _plan_of(checkpoint: str | os.PathLike[str]) -> Plan | None:
+    """How the run of a checkpoint was cut into chunks, if there is one."""
+    recorded: Any = peek_identity(checkpoint)
+    return None if recorded is None else Plan(recorded.get("chunk size"), recorded.get("rows per call"))
 
 
 def _check_seen(tally: Tally | None, wanted: dict[str, range]) -> None:

@@ -45,7 +45,12 @@ main(requests, replies)
 
 
 class WorkerError(FlipproofError):
-    """Worker processes could not do their work: they died, or what they sent could not be read."""
+    """Worker processes could not do their work: they died, or what they sent could not be read.
+
+    `votes` has what was counted before, or is None if there is nothing.
+    """
+
+    votes: Any = None
 
 
 class _State(enum.Enum):
