@@ -126,7 +126,10 @@ class Graph:
     def from_networkx(
         cls, graph: Any, attributes: Any = None, *, noisy: str | None = None, duplicates: str = "refuse"
     ) -> Graph:
-        """A graph from networkx, directed if it is; nodes are numbered in the order of `graph.nodes`."""
+        """A graph from networkx, directed if it is; nodes are numbered in the order of `graph.nodes`.
+
+        What the edges carry, such as weights, is left behind.
+        """
         number = {node: i for i, node in enumerate(graph.nodes)}
         pairs = [(number[u], number[v]) for u, v in graph.edges()]
         index = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -198,7 +201,7 @@ class GraphSampler:
 
     def __post_init__(self) -> None:
         edges = self.graph.edges if self.around is None else self.around.edges
-        object.__setattr__(self, "_index", edges.index() if self.structure is None else None)
+        object.__setattr__(self, "_index", read_only(edges.index()) if self.structure is None else None)
         plain = plain_attributes(self.graph.attributes) if self.attributes is None else None
         if plain is not None and self.around is not None:
             plain = plain[self.around.nodes]

@@ -67,9 +67,9 @@ class Graphs:
         object.__setattr__(self, "offsets", np.cumsum([0, *(graph.nodes for graph in graphs)], dtype=np.int64))
 
     @classmethod
-    def from_pyg(cls, dataset: Iterable[Any], *, noisy: str | None = None, duplicates: str = "refuse") -> Graphs:
-        """A collection from a PyTorch Geometric dataset, or from any iterable of `Data`."""
-        return cls(tuple(Graph.from_pyg(data, noisy=noisy, duplicates=duplicates) for data in dataset))
+    def from_pyg(cls, dataset: Iterable[Any], **options: Any) -> Graphs:
+        """A collection from a PyTorch Geometric dataset, or from any iterable of `Data`; options as `Graph.from_pyg`."""
+        return cls(tuple(Graph.from_pyg(data, **options) for data in dataset))
 
     def __len__(self) -> int:
         return len(self.graphs)

@@ -300,7 +300,7 @@ def pairs_of_ranks(rank: Any, nodes: Any, directed: bool, heads: Any, tails: Any
             v = r - u * (nodes - 1)
             v += v >= u
         else:
-            # Row u starts at u (2 nodes - u - 1) / 2; the float root is off by one row at most, for any size we take.
+            # Row u starts at u (2 nodes - u - 1) / 2; the float root may be off by a few rows, integers put it right.
             half = nodes - 0.5
             u = np.int64(half - np.sqrt(max(0.0, half * half - 2.0 * r)))
             while (u * (2 * nodes - u - 1)) >> 1 > r:

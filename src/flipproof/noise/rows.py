@@ -278,7 +278,10 @@ class SparseRows:
     def sampler_of_part(self, noise: FlipNoise, stream: Stream) -> SparseSampler:
         """The same for these rows as a part of something larger."""
         if noise.categories != 2:
-            raise InvalidInputError(f"expected noise with 2 categories for a sparse matrix, got {noise.categories}")
+            raise InvalidInputError(
+                f"expected noise with 2 categories for a sparse matrix of zeros and ones, got {noise.categories}; "
+                "wrap categories that happen to be 0 and 1 in DenseRows"
+            )
         entries = np.full(self.inputs, self.columns, dtype=np.int64)
         return SparseSampler(BitSampler(self.starts, self.positions, entries, noise, stream), self.columns)
 

@@ -24,8 +24,11 @@ def space_of(inputs: Any) -> Space:
         return inputs
     if sp.issparse(inputs):
         return SparseRows(inputs)
+    if hasattr(inputs, "to_data_list"):  # a PyG Batch: graphs without edges between them, which noise must not add
+        return Graphs.from_pyg(inputs.to_data_list())
     if hasattr(inputs, "edge_index"):
-        return Graph.from_pyg(inputs)
+        # A PyG dataset has an edge_index too, that of all its graphs together, but no num_nodes.
+        return Graph.from_pyg(inputs) if hasattr(inputs, "num_nodes") else Graphs.from_pyg(inputs)
     if hasattr(inputs, "is_directed") and hasattr(inputs, "edges"):
         return Graph.from_networkx(inputs)
     if hasattr(inputs, "columns") and hasattr(inputs, "iloc"):

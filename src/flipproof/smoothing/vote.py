@@ -142,7 +142,8 @@ class _Job:
         sampler, rows, outputs = self.sampler, np.arange(self.sampler.rows), None
         if self.targets is not None and isinstance(sampler, GraphSampler):
             hops = getattr(self.classifier, "hops", None)
-            sampler = (None if hops is None else sampler.restricted(self.targets, hops)) or sampler
+            if hops is not None:
+                sampler = sampler.restricted(self.targets, checked_count(hops, "hops")) or sampler
             outputs = self.targets if sampler.places is None else sampler.places
         elif self.targets is not None:
             rows = self.targets

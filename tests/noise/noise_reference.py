@@ -1,0 +1,123 @@
+"""The samplers once more, in plain Python integers and fractions: slow, short, and without a compiled loop."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+
+from flipproof.noise.sampling import Role
+
+NONZEROS, ENTRIES, POSITIONS, VALUES = 0, 1, 2, 3
+MASK = 2**32 - 1
+
+
+def philox(counter, key):
+    """Philox4x32-10 as in Salmon et al., figure 4."""
+    (c0, c1, c2, c3), (k0, k1) = counter, key
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
+        c0, c1, c2, c3 = (p1 >> 32) ^ c1 ^ k0, p1 & MASK, (p0 >> 32) ^ c3 ^ k1, p0 & MASK
+        k0, k1 = (k0 + 0x9E3779B9) & MASK, (k1 + 0xBB67AE85) & MASK
+    return c0, c1, c2, c3
+
+
+@dataclass(frozen=True)
+class Words:
+    """The random words of one row of one sample."""
+
+    seed: int
+    role: Role
+    sample: int
+    row: int
+    part: int = 0
+
+    def group(self, purpose, block, group):
+        counter = (
+            group + 2**24 * purpose + 2**30 * self.part,
+            self.row,
+            self.sample % 2**32,
+            self.sample // 2**32 + 2**8 * self.role + 2**10 * block,
+        )
+        return philox(counter, (self.seed % 2**32, self.seed // 2**32))
+
+    def word(self, purpose, number):
+        block, group = divmod(number // 64 * 16 + number % 16, 2**24)
+        return self.group(purpose, block, group)[number // 16 % 4]
+
+    def further(self, purpose, number, digit):
+        block, group = divmod(number, 2**24)
+        return self.group(16 * (purpose + 1) + (digit - 1) // 4, block, group)[(digit - 1) % 4]
+
+    def coin(self, purpose, number, probability):
+        """Is the number with the word and its further words as binary digits below the probability?"""
+        threshold, uniform, scale = Fraction(probability), self.word(purpose, number), 2**32
+        for digit in range(1, 34):
+            if uniform != threshold * scale // 1:
+                break
+            uniform, scale = uniform * 2**32 + self.further(purpose, number, digit), scale * 2**32
+        return uniform < threshold * scale
+
+    def from_number(self, purpose, number):
+        return (self.word(purpose, i) for i in count(number))
+
+
+def below(limit, words):
+    """A uniform integer from the next words; those that would favour some integers are passed over."""
+    while True:
+        whole, rest = divmod(next(words) * limit, 2**32)
+        if rest >= 2**32 % limit:
+            return whole
+
+
+def binomial_count(uniform, n, p):
+    """The smallest k whose distribution function is above the uniform number."""
+    ones, denominator = Fraction(p).as_integer_ratio()
+    zeros, limit = denominator - ones, int(uniform * denominator**n)
+    weight = cumulated = zeros**n
+    k = 0
+    while cumulated <= limit:
+        weight = weight * ((n - k) * ones) // ((k + 1) * zeros)
+        cumulated += weight
+        k += 1
+    return k
+
+
+def noisy_bits(words, ones, length, noise, block_size):
+    """The ones of a noisy row as a set."""
+    if noise.p_plus >= 0.125:
+        flipped = {j for j in range(length) if words.coin(ENTRIES, j, noise.p_minus if j in ones else noise.p_plus)}
+        return set(ones) ^ flipped
+    kept = {one for i, one in enumerate(sorted(ones)) if not words.coin(NONZEROS, i, noise.p_minus)}
+    if noise.p_plus == 0.0:
+        return kept
+    marked = set()
+    for block in range(-(-length // block_size)):
+        marked |= {block * block_size + place for place in _marked(words, block, block_size, noise.p_plus)}
+    return kept | {position for position in marked if position < length and position not in ones}
+
+
+def _marked(words, block, block_size, p_plus):
+    """Which entries of a block would flip if all were zeros: its first four words say how many, the next which."""
+    source = words.from_number(POSITIONS, block * 2**26)
+    w0, w1, w2, w3 = (next(source) for _ in range(4))
+    uniform = Fraction((w0 << 96) + (w1 << 64) + (w2 << 32) + w3, 2**128)
+    flips, marked = binomial_count(uniform, block_size, p_plus), set()
+    while len(marked) < flips:
+        marked.add(below(block_size, source))
+    return marked
+
+
+def noisy_values(words, values, noises):
+    """A noisy row of categories; noises has None where noise never flips."""
+    source, result = words.from_number(VALUES, 0), []
+    for j, (value, noise) in enumerate(zip(values, noises, strict=True)):
+        if noise is not None and words.coin(ENTRIES, j, noise.p_minus if value else noise.p_plus):
+            value = _other_value(value, noise.categories, source)
+        result.append(value)
+    return result
+
+
+def _other_value(value, categories, source):
+    if categories == 2:
+        return 1 - value
+    other = below(categories - 1, source)
+    return other + (other >= value)

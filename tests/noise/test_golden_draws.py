@@ -1,0 +1,126 @@
+"""Drawn samples written down: saved votes and resumed runs rely on the streams never changing."""
+
+import hashlib
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from flipproof.noise.graph import Graph
+from flipproof.noise.graphs import Graphs
+from flipproof.noise.rows import DenseRows, SparseRows, Table, Tokens
+from flipproof.noise.sampling import Role
+from flipproof.theory.law import FlipNoise, JointNoise
+
+SEED, SAMPLES = 2**40 + 2020, range(2**33 + 5, 2**33 + 7)
+ONES = [[0, 3, 4, 9, 17, 39], [], [5, 6, 7, 8]]
+BITS = SparseRows(sp.csr_array([[float(j in ones) for j in range(40)] for ones in ONES]))
+WIDE = SparseRows(sp.csr_array((np.ones(3), [0, 70_000, 99_999], [0, 3]), shape=(1, 100_000)))
+RING = [[0, 1, 1, 2, 2, 3, 3, 0, 1], [1, 0, 2, 1, 3, 2, 0, 3, 1]]
+GRAPH = Graph.from_edge_index(RING, 6, np.eye(6, 5))
+
+
+def drawn(space, noise, role=Role.ESTIMATE):
+    sampler = space.sampler(noise, SEED)
+    return sampler.draw(role, SAMPLES, np.arange(sampler.rows))
+
+
+def sparse_rows(matrix):
+    return [sorted(matrix.indices[a:b].tolist()) for a, b in itertools.pairwise(matrix.indptr)]
+
+
+def pairs(edge_index):
+    return sorted(f"{u}{v}" for u, v in edge_index.T.tolist())
+
+
+@pytest.mark.parametrize(
+    ("noise", "rows"),
+    [
+        (FlipNoise(0.0, 0.5), [[0, 3, 4, 9], [], [6], [0, 3, 9], [], [5, 7]]),
+        (
+            FlipNoise(0.05, 0.5),
+            [[0, 3, 4, 9, 14, 33], [11, 25, 30], [6, 14], [0, 3, 5, 9, 23], [1, 10], [5, 7, 17, 38]],
+        ),
+        (
+            FlipNoise(0.3, 0.5),
+            [
+                [4, 11, 13, 24, 25, 30, 31, 35, 39],
+                [0, 1, 12, 13, 19, 23, 24, 25, 29, 35, 39],
+                [6, 12, 16, 24, 26, 27, 30, 34, 37],
+                [4, 6, 9, 12, 15, 17, 18, 31, 34, 36, 39],
+                [0, 3, 4, 8, 11, 13, 16, 19, 21, 28, 29, 30, 37, 38],
+                [3, 4, 5, 7, 9, 12, 18, 20, 29, 32, 33, 35, 39],
+            ],
+        ),
+    ],
+)
+def test_bits(noise, rows):
+    assert sparse_rows(drawn(BITS, noise)) == rows
+
+
+def test_other_roles():
+    noise = FlipNoise(0.05, 0.5)
+    selection, training = (sparse_rows(drawn(BITS, noise, role)) for role in (Role.SELECT, Role.TRAIN))
+    assert selection == [[3, 16, 21, 36], [1, 29], [7], [0, 3, 9, 12, 20, 27], [8, 14, 21], [5, 7, 18, 22, 35, 38]]
+    assert training == [
+        [0, 4, 9, 21, 22, 28, 32, 35, 39],
+        [],
+        [7, 9, 16, 30],
+        [0, 8, 9, 17, 34, 37, 39],
+        [25, 33],
+        [6, 8],
+    ]
+
+
+def test_a_wide_row():
+    rows = [[0, 17899, 23517, 36863, 70000, 72973, 83414, 99999], [0, 14679, 59239, 70000, 80040, 84350, 96459]]
+    assert sparse_rows(drawn(WIDE, FlipNoise(5e-5, 0.5))) == rows
+
+
+def test_a_row_of_many_blocks():
+    text = str(sparse_rows(drawn(WIDE, FlipNoise(0.1, 0.5))))
+    assert (
+        hashlib.sha256(text.encode()).hexdigest() == "9b3fe4774fc6f62c34145f9fb1bf295fd93aa42e124876666f58120face7c2d0"
+    )
+
+
+def test_values():
+    bits = drawn(DenseRows([[0, 1, 0, 1, 1, 0, 0, 1]] * 2), FlipNoise(0.3, 0.6))
+    assert bits[:2].tolist() == [[1, 1, 0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 1, 0, 0, 1]]
+    assert bits[2:].tolist() == [[1, 1, 0, 0, 1, 0, 1, 1], [1, 1, 0, 0, 0, 0, 0, 1]]
+    levels = drawn(DenseRows([[0, 1, 0, 999, 1, 0, 0, 1]]), FlipNoise(0.5, 0.6, 1000))
+    assert levels.tolist() == [[550, 1, 0, 451, 321, 0, 0, 1], [78, 1, 216, 227, 1, 418, 166, 1]]
+
+
+def test_tokens():
+    tokens = drawn(Tokens([[4, 1, 7, 9, 9], [2, 9, 9, 9, 9]], padding=9), FlipNoise(0.5, 0.8, 9))
+    assert tokens.tolist() == [[5, 4, 7, 9, 9], [4, 9, 9, 9, 9], [0, 2, 1, 9, 9], [4, 9, 9, 9, 9]]
+
+
+def test_table():
+    noise = JointNoise(k2=FlipNoise(0.4, 0.4), k5=FlipNoise(0.4, 0.8, 5))
+    table = drawn(Table([[0, 2, 1, 4], [1, 0, 1, 0]], [2, 3, 2, 5]), noise)
+    assert table.tolist() == [[1, 2, 1, 2], [0, 0, 1, 0], [1, 2, 1, 0], [0, 0, 1, 2]]
+
+
+def test_graph():
+    noise = JointNoise(structure=FlipNoise(0.1, 0.4), attributes=FlipNoise(0.1, 0.4))
+    first, second = drawn(GRAPH, noise)
+    assert pairs(first.edge_index) == ["01", "03", "10", "11", "12", "21", "23", "30", "32", "34", "43"]
+    assert pairs(second.edge_index) == ["01", "03", "10", "11", "23", "30", "32"]
+    assert sparse_rows(first.attributes) == [[2, 4], [1], [], [3], [], []]
+    assert sparse_rows(second.attributes) == [[], [], [2], [0, 3], [3], []]
+
+
+def test_graphs():
+    noise = JointNoise(structure=FlipNoise(0.0, 0.4), attributes=FlipNoise(0.0, 0.4))
+    union = drawn(Graphs([GRAPH, GRAPH]), noise)
+    heads = [0, 0, 1, 2, 1, 3, 2, 3, 1, 6, 7, 9, 8, 7, 12, 12, 14, 13, 15, 15, 13, 18, 18, 19, 19, 21, 20, 19]
+    tails = [1, 3, 2, 3, 0, 0, 1, 2, 1, 9, 8, 6, 7, 7, 13, 15, 15, 12, 12, 14, 13, 19, 21, 20, 18, 18, 19, 19]
+    assert union.edge_index.tolist() == [heads, tails]
+    first, second = (
+        [[], [1], [], [3], [], [], [0], [1], [2], [], [], []],
+        [[], [], [2], [3], [], [], [], [], [2], [3], [4], []],
+    )
+    assert sparse_rows(union.attributes) == first + second
