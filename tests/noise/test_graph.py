@@ -171,7 +171,7 @@ def test_what_adjacency_matrices_are_refused(matrix, message):
         ("structure", JOINT, "expected noise on parts structure, got noise on attributes"),
         ("attributes", JOINT, "expected noise on parts attributes, got noise on structure"),
         ("structure", FlipNoise(0.1, 0.1, 3), "expected noise with 2 categories for structure, got 3"),
-        ("attributes", FlipNoise(0.1, 0.1, 3), "expected noise with 2 categories for a sparse matrix, got 3"),
+        ("attributes", FlipNoise(0.1, 0.1, 3), "expected noise with 2 categories .*, got 3"),
     ],
 )
 def test_noise_that_does_not_fit_is_refused(noisy, noise, message):

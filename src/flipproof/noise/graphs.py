@@ -68,7 +68,7 @@ class Graphs:
 
     @classmethod
     def from_pyg(cls, dataset: Iterable[Any], **options: Any) -> Graphs:
-        """A collection from a PyTorch Geometric dataset, or from any iterable of `Data`; options as `Graph.from_pyg`."""
+        """A collection from a PyTorch Geometric dataset, or any iterable of `Data`; options as in `Graph.from_pyg`."""
         return cls(tuple(Graph.from_pyg(data, **options) for data in dataset))
 
     def __len__(self) -> int:
