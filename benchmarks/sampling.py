@@ -23,10 +23,9 @@ def graph(rng):
     return fp.Graph.from_edge_index(np.concatenate([[heads, tails], [tails, heads]], axis=1), NODES)
 
 
-def dense_numpy(clean, rng):
+def dense_numpy(clean, probability, rng):
     """The obvious way: one uniform number per entry."""
-    flipped = rng.random(clean.shape) < np.where(clean, ATTRIBUTE_NOISE.p_minus, ATTRIBUTE_NOISE.p_plus)
-    return clean ^ flipped
+    return clean ^ (rng.random(clean.shape) < probability)
 
 
 def main():
@@ -35,7 +34,8 @@ def main():
     sampler = fp.SparseRows(sp.csr_array(clean)).sampler(ATTRIBUTE_NOISE, seed=0)
     rows, samples = np.arange(NODES), 32
     ours = best_of(lambda: sampler.draw(Role.ESTIMATE, range(samples), rows)) / samples
-    numpy = best_of(lambda: dense_numpy(clean, rng), repeats=5)
+    probability = np.where(clean, ATTRIBUTE_NOISE.p_minus, ATTRIBUTE_NOISE.p_plus)
+    numpy = best_of(lambda: dense_numpy(clean, probability, rng), repeats=5)
     pairs = graph(rng).sampler(STRUCTURE_NOISE, seed=0)
     ranks = best_of(lambda: pairs.structure.draw(Role.ESTIMATE, range(256), np.zeros(1, np.int64))) / 256
     edges = (

@@ -36,7 +36,8 @@ def main():
     space = fp.Graph.from_edge_index(structure, attributes=sp.csr_array(attributes(rng)), noisy="attributes")
     torch.manual_seed(0)
     classifier = fp.NodeClassifier(GCN(), classes=7, attributes="sparse", hops=2)
-    runs = {workers: fp.vote(classifier, space, ATTRIBUTE_NOISE, 64, samples, workers=workers) for workers in (1, 2)}
+    fp.vote(classifier, space, ATTRIBUTE_NOISE, 64, 0)  # compiles
+    runs = {n: fp.vote(classifier, space, ATTRIBUTE_NOISE, 64, samples, workers=n) for n in (1, 2)}
     one, two = runs[1].run, runs[2].run
     same = all((getattr(runs[1], role) == getattr(runs[2], role)).all() for role in ("selection", "estimation"))
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

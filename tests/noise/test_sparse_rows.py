@@ -110,7 +110,7 @@ def test_noisy_sparse_rows_are_valid_matrices(rng):
 
 
 def test_sparse_rows_have_two_categories():
-    with pytest.raises(InvalidInputError, match="expected noise with 2 categories .*, got 3"):
+    with pytest.raises(InvalidInputError, match=r"expected noise with 2 categories .*, got 3"):
         SparseRows(csr([[0, 1]])).sampler(TERNARY, 0)
 
 

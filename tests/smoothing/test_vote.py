@@ -1,8 +1,9 @@
 """The voting engine on every kind of input, with a classifier that looks at every entry in integers.
 
-Its labels do not depend on the batch, so whatever changes the noise, loses a sample or counts it twice changes the votes.
+Its labels do not depend on the batch: whatever changes the noise, loses a sample or counts it twice changes the votes.
 """
 
+import functools
 import gc
 import os
 import pty
@@ -31,17 +32,14 @@ JOINT = fp.JointNoise(structure=fp.FlipNoise(0.05, 0.4), attributes=fp.FlipNoise
 
 def labels(batch):
     """A label for every row, node or graph, of all entries in it."""
-    if isinstance(batch, list):
+    if not hasattr(batch, "shape") and not hasattr(batch, "graph_of_node"):
         return np.stack([node_codes(graph.nodes, graph.edge_index, graph.attributes) for graph in batch]) % CLASSES
     if hasattr(batch, "graph_of_node"):
         own = batch.graph_of_node
         places = np.arange(batch.nodes) - np.searchsorted(own, own)
-        codes = node_codes(
-            batch.nodes, batch.edge_index - batch.edge_index + places[batch.edge_index], batch.attributes
-        )
-        _, tails = batch.edge_index
-        of_edges = np.bincount(own[tails], minlength=batch.graphs)
-        return (np.bincount(own, codes * (places + 1), batch.graphs).astype(np.int64) + of_edges) % CLASSES
+        heads, tails = batch.edge_index
+        codes = node_codes(batch.nodes, (places[heads], tails), batch.attributes)
+        return np.bincount(own, codes * (places + 1), batch.graphs).astype(np.int64) % CLASSES
     rows = batch if sp.issparse(batch) else batch.reshape(batch.shape[0], -1).astype(np.int64)
     return np.asarray(rows @ (np.arange(rows.shape[1]) ** 2 + 1)).astype(np.int64) % CLASSES
 
@@ -132,7 +130,7 @@ def test_any_chunk_size_gives_the_votes_of_a_classifier_that_does_not_mind(kind,
 def test_parts_of_a_run_add_up_to_the_whole(kind):
     """Ranges that no chunk size divides, put together in another order."""
     parts = [
-        vote(kind, range(0, 11), range(0, 3)),
+        vote(kind, range(11), range(3)),
         vote(kind, range(20, 30), range(50, 100)),
         vote(kind, range(11, 20), range(3, 50)),
     ]
@@ -281,6 +279,12 @@ def test_the_whole_graph_is_drawn_where_an_edge_may_come_from_anywhere(noisy, no
     assert some.nodes == {12}
 
 
+@pytest.mark.parametrize("hops", [-1, 1.0, "2", True])
+def test_a_number_of_hops_that_is_none_is_refused(hops):
+    with pytest.raises(fp.InvalidInputError, match="expected hops to be a non-negative integer, got"):
+        fp.vote(Steps(2, hops), ring(12, "attributes"), FLIP, 20, 50, targets=[3])
+
+
 @pytest.mark.parametrize(
     ("targets", "words"),
     [
@@ -369,11 +373,9 @@ def test_a_failure_in_a_worker_keeps_the_votes_of_all():
         vote("vectors", 30, 400, Failing(raising), workers=2)
     kept = caught.value.votes
     assert not kept.run.estimate.overlap(SampleRanges.of(range(48, 64)))
-    expected = np.zeros_like(kept.estimation)
-    for start, stop in kept.run.estimate.pairs:
-        expected += vote("vectors", 0, range(start, stop)).estimation
-    assert kept.selection.tolist() == vote("vectors", 30, 0).selection.tolist()
-    assert kept.estimation.tolist() == expected.tolist()
+    parts = [vote("vectors", range(*pair), 0) for pair in kept.run.select.pairs]
+    parts += [vote("vectors", 0, range(*pair)) for pair in kept.run.estimate.pairs]
+    assert counts(kept) == counts(functools.reduce(fp.Votes.merged, parts))
     assert any("out of order" in note for note in caught.value.__notes__)
 
 
@@ -381,7 +383,9 @@ def test_a_mended_classifier_goes_on_where_the_other_failed(tmp_path):
     path = tmp_path / "run.ckpt"
     with pytest.raises(fp.ClassifierError):
         vote("vectors", classifier=Failing(raising), checkpoint=path)
-    with pytest.raises(fp.InvalidInputError, match="of another: model the same mod instead of [0-9a-f]{12}$"):
+    with pytest.raises(
+        fp.InvalidInputError, match=r"of another: model the same model, mended instead of [0-9a-f]{12}$"
+    ):
         vote("vectors", checkpoint=path)
     mended = vote("vectors", classifier=Failing(labels), checkpoint=path)
     assert counts(mended) == counts(vote("vectors"))
@@ -397,7 +401,7 @@ def test_labels_for_another_number_of_nodes_are_a_failure_too():
         return np.zeros((len(batch), 4 + len(calls) // 4), int)
 
     with pytest.raises(
-        fp.ClassifierError, match="failed on estimate samples 16 to 31: expected 4 outputs.*, got 5"
+        fp.ClassifierError, match=r"failed on estimate samples 16 to 31: expected 4 outputs.*, got 5"
     ) as e:
         vote("structure", classifier=fp.FunctionClassifier(growing, CLASSES))
     assert (e.value.votes.n_select, e.value.votes.n_estimate) == (30, 16)
@@ -437,7 +441,7 @@ def test_the_number_of_classes_may_come_from_numpy(tmp_path):
 
 @pytest.mark.parametrize("classes", [0, -1, 2.0, "3", True])
 def test_other_numbers_of_classes_are_refused(classes):
-    with pytest.raises(fp.InvalidInputError, match="expected (classes to be|at least one class)"):
+    with pytest.raises(fp.InvalidInputError, match=r"expected (classes to be|at least one class)"):
         fp.FunctionClassifier(labels, classes)
 
 
@@ -528,7 +532,7 @@ def test_a_large_seed_is_a_seed():
 
 
 def test_too_little_memory_is_refused():
-    with pytest.raises(fp.TooLargeError, match="expected a memory limit of at least .* for one noisy input, got 100"):
+    with pytest.raises(fp.TooLargeError, match=r"expected a memory limit of at least .* for one noisy input, got 100"):
         vote("vectors", memory_limit=100)
     with pytest.raises(fp.TooLargeError, match="expected chunk_size of at most"):
         vote("vectors", memory_limit=10_000, chunk_size=1000)
@@ -537,7 +541,7 @@ def test_too_little_memory_is_refused():
 def test_noise_that_does_not_fit_is_refused():
     with pytest.raises(fp.InvalidInputError, match=r"expected JointNoise\(structure=..., attributes=...\)"):
         fp.vote(CLASSIFIER, INPUTS["both"][0], FLIP)
-    with pytest.raises(fp.InvalidInputError, match="expected values in .0, 2. as the noise has 2 categories"):
+    with pytest.raises(fp.InvalidInputError, match=r"expected values in .0, 2. as the noise has 2 categories"):
         fp.vote(CLASSIFIER, [[0, 2]], FLIP)
 
 
@@ -546,6 +550,24 @@ def test_noise_that_does_not_fit_is_refused():
 
 def threads_in_use():
     return [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
+
+
+class Holding:
+    """Every process that has called it holds a fifo open until it ends."""
+
+    descriptors = []  # noqa: RUF012
+
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, batch):
+        if not self.descriptors:
+            self.descriptors.append(os.open(self.path, os.O_WRONLY))
+        return labels(batch)
+
+    def let_go(self):
+        while self.descriptors:
+            os.close(self.descriptors.pop())
 
 
 class FullDisk:
@@ -562,18 +584,18 @@ class FullDisk:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_full_disk_leaves_no_worker_and_no_limit_behind(tmp_path, workers):
     """Not even while somebody holds the error, as an interactive session does."""
-    rows, classifier = np.eye(200, dtype=int), fp.FunctionClassifier(labels, CLASSES)
+    os.mkfifo(tmp_path / "fifo")
+    fifo, rows = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK), np.eye(200, dtype=int)
+    holding = fp.FunctionClassifier(Holding(str(tmp_path / "fifo")), CLASSES)
     with threadpoolctl.threadpool_limits(limits=2):
         before = threads_in_use()
         with FullDisk(), pytest.raises(fp.OutputError, match="File too large") as caught:
-            fp.vote(classifier, rows, FLIP, 10, 100, chunk_size=4, workers=workers, checkpoint=tmp_path / "run.ckpt")
+            fp.vote(holding, rows, FLIP, 10, 100, chunk_size=4, workers=workers, checkpoint=tmp_path / "run.ckpt")
         assert threads_in_use() == before
-    if workers > 1:
-        children = subprocess.run(
-            ["ps", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
-        )
-        assert "worker_main" not in children.stdout
-    assert caught.value is not None
+    holding.function.let_go()
+    assert os.read(fifo, 1) == b""  # the end of the file: nobody holds the other side
+    os.close(fifo)
+    assert caught.value.__traceback__ is not None
 
 
 def test_the_samples_are_not_kept():
@@ -633,7 +655,8 @@ def test_a_terminal_shows_samples_speed_and_time_left(terminal):
 
 def test_a_resumed_run_begins_where_it_was(terminal, tmp_path):
     vote("vectors", 30, 50, checkpoint=tmp_path / "run.ckpt")
-    assert " 80/130 " in terminal(lambda: vote("vectors", checkpoint=tmp_path / "run.ckpt")).splitlines()[0]
+    shown = terminal(lambda: vote("vectors", checkpoint=tmp_path / "run.ckpt"))
+    assert re.findall(r"(\d+)/130", shown)[0] == "80"
 
 
 def test_nothing_is_shown_elsewhere(terminal, capfd):
@@ -650,6 +673,6 @@ def test_a_process_without_stderr_votes_too():
         "print(fp.vote(zeros, [[0, 1]], fp.FlipNoise(0.1, 0.1), 1, 1).estimation)"
     )
     done = subprocess.run(
-        ["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, script], capture_output=True, text=True
+        ["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "[[1 0]]\n")

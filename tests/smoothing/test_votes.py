@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,74 @@ def test_no_inputs_are_votes_too():
 def test_bad_counts_are_refused(selection, estimation, more, words):
     with pytest.raises(fp.InvalidInputError, match=words):
         fp.Votes.from_counts(selection=selection, estimation=estimation, **({"noise": NOISE} | more))
+
+
+def drawn(n_select=20, n_estimate=100, noise=NOISE, seed=0, inputs=((0, 1, 1), (1, 0, 0)), **options):
+    first = fp.FunctionClassifier(lambda rows: rows[:, 0].astype(int), classes=2)
+    return fp.vote(first, np.array(inputs), noise, n_select, n_estimate, seed, **options)
+
+
+def test_merged_votes_are_those_of_all_samples():
+    parts = [drawn(20, range(33)), drawn(0, range(50, 100)), drawn(0, range(33, 50))]
+    whole, together = drawn(), parts[2].merged(parts[0]).merged(parts[1])
+    np.testing.assert_array_equal(together.selection, whole.selection)
+    np.testing.assert_array_equal(together.estimation, whole.estimation)
+    assert (together.n_select, together.n_estimate, together.noise) == (20, 100, NOISE)
+    assert (together.run.select, together.run.estimate) == (whole.run.select, whole.run.estimate)
+    assert together.run.drawn == whole.run.drawn
+    assert together.sampling_error == 0.0
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"n_estimate": range(99, 200)}, "expected disjoint sample ranges, got sample 99 twice"),
+        ({"n_select": range(5, 25)}, "expected disjoint sample ranges, got samples 5 to 19 twice"),
+        ({"seed": 1}, "expected votes of the same run, got others: seed 1 instead of 0$"),
+        ({"noise": fp.FlipNoise(0.02, 0.6)}, "got others: noise.p_plus 0.02 instead of 0.01$"),
+        ({"inputs": ((0, 1, 1), (1, 0, 1))}, "got others: data [0-9a-f]{12} instead of [0-9a-f]{12}$"),
+        ({"targets": [0, 1]}, "got others: targets [0-9a-f]{12} instead of null$"),
+        ({"chunk_size": 8}, "got others: chunk size 8 instead of 1024$"),
+    ],
+)
+def test_votes_of_another_run_are_not_merged(other, words):
+    with pytest.raises(fp.InvalidInputError, match=words):
+        drawn().merged(drawn(**({"n_select": 0, "n_estimate": range(100, 200)} | other)))
+
+
+def test_votes_from_elsewhere_are_not_merged():
+    elsewhere = fp.Votes.from_counts(selection=ROWS, estimation=ROWS, noise=NOISE)
+    for one, other in ((drawn(), elsewhere), (elsewhere, drawn()), (elsewhere, elsewhere)):
+        with pytest.raises(fp.InvalidInputError, match=r"expected votes that flipproof.vote has drawn, got votes from"):
+            one.merged(other)
+    with pytest.raises(fp.InvalidInputError, match="expected Votes, got list"):
+        drawn().merged(ROWS)
+
+
+def test_a_run_has_as_many_samples_as_the_votes():
+    votes = drawn()
+    with pytest.raises(
+        fp.InvalidInputError, match=r"expected the run's numbers of samples, \(20, 100\), got \(20, 101\)"
+    ):
+        fp.Votes(votes.selection, votes.estimation, NOISE, 20, 101, votes.run)
+    with pytest.raises(
+        fp.InvalidInputError, match=r"expected the run's numbers of samples, \(20, 100\), got \(21, 100\)"
+    ):
+        fp.Votes(votes.selection, votes.estimation, NOISE, 21, 100, votes.run)
+
+
+def test_certificates_pay_for_how_the_samples_were_drawn():
+    """As if alpha had been smaller by what drawing from a rounded table may cost."""
+    exact = drawn(20, 1000)
+    costly = replace(exact, run=replace(exact.run, sampling_error=0.004))
+    for rule in ("multi-class", "two-class"):
+        paid, less = fp.certify(costly, 0.01, rule), fp.certify(exact, 0.006, rule)
+        np.testing.assert_allclose(paid.p_lower, less.p_lower, rtol=1e-12)
+        assert (paid.p_lower <= less.p_lower).all()
+        assert (paid.p_lower < fp.certify(exact, 0.01, rule).p_lower).all()
+        assert paid.alpha == 0.01
+    together = fp.certify(costly, 0.01, simultaneous=True)
+    np.testing.assert_allclose(together.p_lower, fp.certify(exact, 0.006, simultaneous=True).p_lower, rtol=1e-12)
+    with pytest.raises(fp.InvalidInputError, match=r"expected alpha above 0.004, which sampling may cost, got 0.004"):
+        fp.certify(costly, 0.004)
+    assert fp.certify(drawn(20, 1000)).budget.sampling_error == 0.0

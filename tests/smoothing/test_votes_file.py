@@ -6,8 +6,10 @@ import zipfile
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import flipproof as fp
+from flipproof.smoothing.sample_ranges import SampleRanges
 
 BINARY = fp.FlipNoise(0.01, 0.6)
 JOINT = fp.JointNoise(structure=fp.FlipNoise(2e-5, 0.4), words=fp.FlipNoise(0.1, 1 / 3, 7))
@@ -35,6 +37,103 @@ def test_what_is_saved_is_loaded(tmp_path, noise, inputs):
     np.testing.assert_array_equal(again.estimation, votes.estimation)
     assert (again.noise, again.n_select, again.n_estimate) == (noise, votes.n_select, votes.n_estimate)
     assert again.selection.dtype == np.int64
+
+
+def drawn_votes():
+    """Votes of a real run, with samples that cost something and a gap between them."""
+    rows = sp.csr_array(np.eye(5, 30, dtype=np.float32))
+    classifier = fp.FunctionClassifier(lambda batch: np.arange(batch.shape[0]) % 3, classes=3)
+    first, second = (fp.vote(classifier, rows, BINARY, n, part) for n, part in ((10, range(40)), (0, range(60, 70))))
+    return first.merged(second)
+
+
+def test_the_facts_of_a_run_are_saved_too(tmp_path):
+    votes = drawn_votes()
+    votes.save(tmp_path / "votes.npz")
+    again = fp.Votes.load(tmp_path / "votes.npz")
+    assert again.run == votes.run
+    assert 0.0 < again.sampling_error == votes.sampling_error
+    assert again.run.estimate == SampleRanges.of(range(40), range(60, 70))
+    again.save(tmp_path / "again.npz")
+    assert (tmp_path / "votes.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+
+def test_votes_of_two_machines_are_merged_from_their_files(tmp_path):
+    classifier = fp.FunctionClassifier(lambda batch: batch[:, 0].astype(int), classes=2)
+    for name, part in (("one", range(37)), ("two", range(37, 100))):
+        fp.vote(classifier, np.eye(3, dtype=int), BINARY, part, part).save(tmp_path / name)
+    whole = fp.vote(classifier, np.eye(3, dtype=int), BINARY, 100, 100)
+    together = fp.Votes.load(tmp_path / "two").merged(fp.Votes.load(tmp_path / "one"))
+    np.testing.assert_array_equal(together.selection, whole.selection)
+    np.testing.assert_array_equal(together.estimation, whole.estimation)
+    with pytest.raises(fp.InvalidInputError, match="got samples 0 to 36 twice"):
+        together.merged(fp.Votes.load(tmp_path / "one"))
+
+
+RECORD = {
+    "identity": {"model": "ab", "data": "cd", "noise": {}, "seed": 0, "classes": 3, "chunk size": 8, "targets": None},
+    "versions": {"python": "3.11"}, "select": [[0, 1000]], "estimate": [[0, 3000], [4000, 8000]],
+    "sampling_error": 1e-30, "seconds": 1.5, "drawn": 8000,
+}  # fmt: skip
+
+
+def test_a_record_of_a_run_by_hand(saved):
+    rewritten(saved, metadata__json=description(run=RECORD))
+    assert fp.Votes.load(saved).run.to_record() == RECORD
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"identity": None}, "expected identity to map names to JSON values"),
+        ({"identity": ["seed"]}, "expected identity to map names to JSON values"),
+        ({"identity": {}}, "expected the run's model, got None"),
+        ({"identity": RECORD["identity"] | {"seed": "0"}}, "expected the run's seed, got '0'"),
+        ({"identity": RECORD["identity"] | {"noise": 3}}, "expected the run's noise, got 3"),
+        ({"versions": None}, "expected versions to map names to texts"),
+        ({"versions": {"python": 3}}, "expected versions to map names to texts"),
+        ({"select": None}, "expected a list of sample ranges, got None"),
+        ({"select": [[0, 999]]}, "expected the run's numbers of samples"),
+        ({"select": [[0, 500], [400, 1000]]}, "expected sorted ranges with gaps between them"),
+        ({"select": [[0, 500], [500, 1000]]}, "expected sorted ranges with gaps between them"),
+        ({"select": [[1000, 0]]}, "expected a range of samples as start < stop"),
+        ({"select": [[0, 1000, 2000]]}, "expected a range of samples as start < stop"),
+        ({"select": [[0.0, 1000]]}, "expected a range of samples as start < stop"),
+        ({"select": [["0", "1000"]]}, "expected a range of samples as start < stop"),
+        ({"select": [[0, 10**400]]}, "expected a range of samples as start < stop"),
+        ({"estimate": []}, "expected the run's numbers of samples"),
+        ({"sampling_error": float("nan")}, "expected sampling_error in"),
+        ({"sampling_error": -1e-300}, "expected sampling_error in"),
+        ({"sampling_error": None}, "expected sampling_error in"),
+        ({"sampling_error": "1e-30"}, "expected sampling_error in"),
+        ({"sampling_error": float("inf")}, "expected sampling_error in"),
+        ({"seconds": -1.0}, "expected seconds to be a non-negative number"),
+        ({"seconds": float("nan")}, "expected seconds to be a non-negative number"),
+        ({"seconds": [1.5]}, "expected seconds to be a non-negative number"),
+        ({"drawn": -1}, "expected drawn to be a non-negative integer"),
+        ({"drawn": 8000.0}, "expected drawn to be a non-negative integer"),
+        ({"drawn": True}, "expected drawn to be a non-negative integer"),
+        ({"more": 1}, "TypeError"),
+    ],
+)
+def test_a_hostile_record_of_a_run_is_refused(saved, changes, words):
+    rewritten(saved, metadata__json=description(run=RECORD | changes))
+    with pytest.raises(fp.FileFormatError, match=words):
+        fp.Votes.load(saved)
+
+
+@pytest.mark.parametrize("name", RECORD)
+def test_an_incomplete_record_of_a_run_is_refused(saved, name):
+    rewritten(saved, metadata__json=description(run={key: RECORD[key] for key in RECORD if key != name}))
+    with pytest.raises(fp.FileFormatError, match="expected a votes file written by flipproof"):
+        fp.Votes.load(saved)
+
+
+@pytest.mark.parametrize("record", [3, "run", [], {}, True])
+def test_what_is_no_record_of_a_run_is_refused(saved, record):
+    rewritten(saved, metadata__json=description(run=record))
+    with pytest.raises(fp.FileFormatError, match="expected a votes file written by flipproof"):
+        fp.Votes.load(saved)
 
 
 def test_large_counts_survive(tmp_path):

@@ -1,9 +1,12 @@
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import flipproof as fp
+from flipproof.smoothing.run import sampling_error
 from flipproof.statistics.bounds import Counts, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
 from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
@@ -25,6 +28,51 @@ def test_the_parts_of_alpha_never_exceed_it(alpha, claims):
     assert Fraction(budget.for_lower) + Fraction(budget.for_upper) <= Fraction(budget.per_claim)
     assert claims * Fraction(budget.per_claim) <= Fraction(alpha)
     assert budget.for_lower + budget.for_upper > 0.999999 * budget.per_claim > 0.999998 * alpha / claims
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 1e-9, 0.3])
+@pytest.mark.parametrize("share", [1e-300, 1e-17, 1e-6, 0.3, 1 - 2**-30])
+@pytest.mark.parametrize("claims", [1, 3, 2810])
+def test_the_parts_of_alpha_never_exceed_what_sampling_leaves(alpha, share, claims):
+    error = alpha * share
+    budget = AlphaBudget(alpha, claims, sampling_error=error)
+    left = Fraction(alpha) - Fraction(error)
+    assert Fraction(budget.for_lower) + Fraction(budget.for_upper) <= Fraction(budget.per_claim)
+    assert claims * Fraction(budget.per_claim) <= left
+    assert claims * Fraction(budget.per_claim) > left * Fraction(999_999, 1_000_000)
+    assert budget.shared_by(7) == AlphaBudget(alpha, 7, sampling_error=error)
+
+
+def test_sampling_that_costs_all_of_alpha_leaves_nothing():
+    for error in (0.01, 0.02, 1.0, math.nan, -1e-9, math.inf):
+        with pytest.raises(fp.InvalidInputError, match=r"expected alpha above .*, which sampling may cost, got 0.01"):
+            AlphaBudget(0.01, sampling_error=error)
+    with pytest.raises(fp.InvalidInputError, match="expected alpha"):
+        AlphaBudget(1e-99, claims=100, sampling_error=1e-101)
+
+
+def test_what_sampling_costs_is_paid_by_both_bounds():
+    votes = counts([80, 15, 5]), counts([800, 50, 150])
+    budget = AlphaBudget(0.01, sampling_error=0.004)
+    multi, two = (bounds_from_counts(*votes, budget, rule) for rule in (Rule.MULTI_CLASS, Rule.TWO_CLASS))
+    assert multi.p_lower[0] == lower_bound(800, 1000, budget.for_lower)
+    assert multi.p_upper[0] == upper_bound(150, 1000, budget.for_upper)
+    assert two.p_lower[0] == lower_bound(800, 1000, budget.per_claim) < lower_bound(800, 1000, 0.0061)
+
+
+def test_sampling_costs_less_than_a_millionth_of_alpha_on_data_as_large_as_cora_ml(rng):
+    """2810 papers with 2879 words and 7981 links, a million samples, alpha = 0.01."""
+    words = fp.SparseRows(sp.csr_array(rng.random((2810, 2879)) < 0.0176))
+    heads, tails = np.triu_indices(2810, 1)
+    chosen = rng.choice(heads.size, 7981, replace=False)
+    pairs = np.stack([heads[chosen], tails[chosen]])
+    graph = fp.Graph.from_edge_index(np.concatenate([pairs, pairs[::-1]], axis=1), 2810, words)
+    for p_plus in (2e-5, 0.001, 0.01, 0.1):
+        noise = fp.FlipNoise(p_plus, 0.6)
+        for sampler in (words.sampler(noise, 0), graph.sampler(fp.JointNoise(structure=noise, attributes=noise), 0)):
+            cost = sampling_error(sampler.distance, 10**6)
+            assert 0.0 < cost < 1e-6 * 0.01
+            assert AlphaBudget(0.01, sampling_error=cost).per_claim >= 0.01 * (1 - 1e-15)
 
 
 @pytest.mark.parametrize(

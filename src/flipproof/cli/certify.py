@@ -135,7 +135,7 @@ def _spread(radii: IntArray) -> str:
 
 def _facts(certificates: Certificates) -> dict[str, Any]:
     from flipproof.cli.text import json_radius
-    from flipproof.smoothing.votes_file import noise_record
+    from flipproof.smoothing.noise_record import noise_record
 
     columns = {name: column.tolist() for name, column in certificates.to_columns().items()}
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flipproof.errors import InvalidInputError
 from flipproof.models.extras import require
 from flipproof.models.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
 from flipproof.models.torch_modules import checked_classes, checked_uncached, device_of, evaluating, labels_of
@@ -48,6 +49,10 @@ class GraphClassifier:
 
     def __call__(self, union: GraphUnion) -> IntArray:
         """Labels [graphs] of a disjoint union of noisy graphs."""
+        if not hasattr(union, "graph_of_node"):
+            raise InvalidInputError(
+                "expected many graphs, got something else: wrap one graph in Graphs([graph])"
+            )
         device = device_of(self.module)
         x = attribute_tensor(union, AttributeForm.DENSE, device)
         batch = dense_tensor(union.graph_of_node, require("torch").int64, device)

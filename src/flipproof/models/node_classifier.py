@@ -61,6 +61,10 @@ class NodeClassifier:
 
     def __call__(self, graphs: Sequence[NoisyGraph]) -> IntArray:
         """Labels [graphs, nodes] of noisy copies of one graph."""
+        if hasattr(graphs, "graph_of_node"):
+            raise InvalidInputError("expected one graph with a label per node, got a collection: use GraphClassifier")
+        if hasattr(graphs, "shape"):
+            raise InvalidInputError("expected a graph, got rows: use TorchClassifier or SklearnClassifier")
         with evaluating(self.module):
             labels = [self._labels(graph) for graph in graphs]
         sizes = {label.size for label in labels}

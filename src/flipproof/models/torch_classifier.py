@@ -48,8 +48,15 @@ class TorchClassifier:
         if self.transform is not None and not callable(self.transform):
             raise InvalidInputError(f"expected transform to be a function, got {self.transform!r}")
 
+    @property
+    def bytes_per_entry(self) -> int:
+        """What is made of every entry of a sparse row: a number, and a copy of it."""
+        return 8
+
     def __call__(self, batch: Any) -> IntArray:
         """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""
+        if not hasattr(batch, "shape"):
+            raise InvalidInputError("expected rows, got graphs: use NodeClassifier or GraphClassifier")
         rows = dense_tensor(batch, getattr(require("torch"), self.dtype), device_of(self.module))
         with evaluating(self.module):
             logits = self.module(rows if self.transform is None else self.transform(rows))

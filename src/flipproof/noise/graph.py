@@ -15,7 +15,7 @@ from flipproof.noise.edges import Edges
 from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr
 from flipproof.noise.sampling import BitSampler, Role, Stream
 from flipproof.noise.space import as_array, noise_of_parts
-from flipproof.theory.arrays import IntArray, read_only
+from flipproof.theory.arrays import IntArray, read_only, read_only_csr
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import checked_count
 
@@ -224,7 +224,7 @@ class GraphSampler:
 
     @property
     def bytes_per_row(self) -> int:
-        """Noisy edges and attributes of one copy, and dense attributes for the model."""
+        """Noisy edges and attributes of one copy."""
         edges = self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else 0.0
         attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
         return int(16 * edges) + attributes + 4096
@@ -304,7 +304,13 @@ def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
         if noisy != STRUCTURE:
             raise InvalidInputError(f"expected attributes, since noisy is {noisy!r}, got none")
         return None
-    attributes = given if isinstance(given, SparseRows | DenseRows) else _wrapped(given, noisy)
+    try:
+        attributes = given if isinstance(given, SparseRows | DenseRows) else _wrapped(given, noisy)
+    except InvalidInputError as error:
+        if noisy == STRUCTURE:
+            raise
+        hint = "noise on attributes needs zeros and ones or categories; noisy='structure' takes any attributes"
+        raise InvalidInputError(f"{error} ({hint})") from error
     plain = plain_attributes(attributes)
     if plain.ndim != 2 or plain.shape[0] != nodes:
         raise InvalidInputError(f"expected attributes of shape [{nodes} nodes, ...], got shape {plain.shape}")
@@ -314,7 +320,7 @@ def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
 def _wrapped(given: Any, noisy: str) -> Any:
     if noisy == STRUCTURE:
         if sp.issparse(given):
-            return sp.csr_array(given, dtype=np.float32, copy=True)
+            return read_only_csr(sp.csr_array(given, dtype=np.float32, copy=True))
         return read_only(as_array(given, "attributes"))
     if sp.issparse(given):
         return SparseRows(given)

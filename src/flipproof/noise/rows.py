@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling import BitSampler, Role, Stream, ValueSampler
 from flipproof.noise.space import as_array, as_integers, check_categories, noise_of_parts
-from flipproof.theory.arrays import BoolArray, IntArray, read_only
+from flipproof.theory.arrays import BoolArray, IntArray, read_only, read_only_csr
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 
@@ -88,8 +88,8 @@ class Tokens:
 
     Args:
         values: integers [sequences, length].
-        padding: the number that marks padding. It may be outside the K tokens; if it is one of them, noise
-            can still turn a token into it.
+        padding: the number that marks padding. It must not be one of the K tokens: an attacker could then turn a token
+            into something that noise never touches, which no certificate covers.
 
     Example:
         >>> Tokens([[5, 2, 9], [7, 9, 9]], padding=9).lengths
@@ -122,6 +122,11 @@ class Tokens:
     def sampler(self, noise: Noise, seed: int) -> DenseSampler:
         """Flips every token that is not padding."""
         part = _only_noise(noise, self.parts)
+        if self.padding is not None and 0 <= self.padding < part.categories:
+            raise InvalidInputError(
+                f"expected padding outside the {part.categories} tokens, got {self.padding}; "
+                f"number the tokens from 0 and mark padding with {part.categories}, say"
+            )
         check_categories(np.where(self.is_padding, 0, self.values), part.categories, "tokens")
         law_of = np.where(self.is_padding, -1, 0).astype(np.int16)
         return DenseSampler(ValueSampler(self.values, law_of, [part], Stream(seed)), self.values.shape[1:])
@@ -149,6 +154,8 @@ class Table:
         values = as_integers(self.values, "values")
         if values.ndim != 2:
             raise InvalidInputError(f"expected a table of shape [inputs, columns], got shape {values.shape}")
+        if not isinstance(self.categories, Sequence | np.ndarray):
+            raise InvalidInputError(f"expected categories to be a list, one number per column, got {self.categories!r}")
         categories = tuple(FlipNoise(0.0, 0.0, count).categories for count in self.categories)
         columns = tuple(f"k{count}" for count in categories) if self.columns is None else tuple(self.columns)
         for name, given in (("categories", categories), ("columns", columns)):
@@ -249,7 +256,8 @@ class SparseRows:
         object.__setattr__(self, "starts", read_only(starts))
         object.__setattr__(self, "positions", read_only(positions))
         ones = np.ones(positions.size, dtype=np.float32)
-        object.__setattr__(self, "matrix", sp.csr_array((ones, positions, starts), shape=self.matrix.shape))
+        matrix = sp.csr_array((ones, positions, starts), shape=self.matrix.shape)
+        object.__setattr__(self, "matrix", read_only_csr(matrix))
 
     @property
     def inputs(self) -> int:

@@ -36,8 +36,9 @@ def noise_of_parts(noise: Noise, parts: tuple[str, ...]) -> Mapping[str, FlipNoi
         if len(parts) == 1:
             return {parts[0]: noise}
         example = ", ".join(f"{part}=..." for part in parts)
+        one = f"; a graph made with noisy='{parts[0]}' takes a FlipNoise" if "structure" in parts else ""
         raise InvalidInputError(
-            f"expected JointNoise({example}), or fewer of these parts, for data with {len(parts)} parts, got {noise!r}"
+            f"expected JointNoise({example}), or fewer of these parts, for these data, got {noise!r}{one}"
         )
     if not isinstance(noise, JointNoise):
         raise InvalidInputError(f"expected a FlipNoise or a JointNoise, got {noise!r}")

@@ -39,7 +39,10 @@ class Classifier(Protocol):
 
 
 class ClassifierError(FlipproofError):
-    """The classifier failed on some samples. `votes` has what was counted before, or is None if there is nothing."""
+    """The classifier failed on some samples. `votes` has what was counted before, or is None if there is nothing.
+
+    They are there to be looked at and continued; when they ended was not chosen independently of what they show.
+    """
 
     votes: Any = None
 
@@ -47,6 +50,9 @@ class ClassifierError(FlipproofError):
 @dataclass(frozen=True, slots=True)
 class FunctionClassifier:
     """A function from batches to labels, with its number of classes.
+
+    `fingerprint` is a text of yours that stands for the function where its contents cannot be hashed (it holds a
+    connection, say) or change as it is used (a counter, a cache). `hops` is for labels of nodes, as in `Classifier`.
 
     Example:
         >>> by_parity = FunctionClassifier(lambda rows: rows.sum(axis=1) % 2, classes=2)
@@ -57,6 +63,8 @@ class FunctionClassifier:
 
     function: Callable[[Any], Any]
     classes: int
+    fingerprint: str | None = None
+    hops: int | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.function):

@@ -8,7 +8,7 @@ import inspect
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType
+from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
 from flipproof.errors import InvalidInputError
@@ -21,6 +21,7 @@ _READS = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"}
 _WRITES = {"STORE_ATTR", "DELETE_ATTR"}
 ENTRIES = ("__call__", "forward", "predict", "transform")
 """Where a model's work begins."""
+_CONSTANTS = (bool, int, float, complex, str, bytes, NoneType)
 
 
 class Names(NamedTuple):
@@ -39,7 +40,8 @@ class Names(NamedTuple):
 def without_contents(value: object) -> InvalidInputError:
     """The refusal of what can't be taken apart."""
     return InvalidInputError(
-        f"expected something with contents, got {type(value).__name__}; an object may have a `fingerprint` text"
+        f"expected something whose contents can be hashed, got {type(value).__name__}; give the object a `fingerprint` "
+        "text, or use FunctionClassifier(function, classes, fingerprint='...')"
     )
 
 
@@ -53,7 +55,8 @@ def is_library(module: str | None) -> bool:
     """Whether a module comes with Python or was installed: its code is then known by its name."""
     if module is None or module == "__main__":
         return False
-    if module.partition(".")[0] in sys.stdlib_module_names:
+    package = module.partition(".")[0]
+    if package in sys.stdlib_module_names or package == "flipproof":  # which a checkout has elsewhere than a wheel
         return True
     file = getattr(sys.modules.get(module), "__file__", None) or ""
     return not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
@@ -116,17 +119,41 @@ def class_contents(kind: type, entries: Iterable[str] = ENTRIES) -> dict[str, ob
     return found
 
 
+def every_member(kind: type) -> dict[str, object]:
+    """The code of all methods of a class and the simple constants beside them; a library's classes have neither."""
+    names = [
+        name
+        for owner in kind.__mro__
+        if not is_library(owner.__module__)
+        for name, member in vars(owner).items()
+        if isinstance(_undecorated(member), FunctionType) or (isinstance(member, _CONSTANTS) and name[:2] != "__")
+    ]
+    return class_contents(kind, names)
+
+
+def module_contents(name: str | None) -> Contents:
+    """The source of a user's module and of those it imports; libraries and the program itself by their names."""
+    module = sys.modules.get(name or "")
+    if module is None or name == "__main__" or is_library(name):
+        return "module", name
+    file = getattr(module, "__file__", None)
+    source = Path(file).read_bytes() if file and Path(file).is_file() else None
+    homes = {value.__name__ if isinstance(value, ModuleType) else _home(value) for value in vars(module).values()}
+    imported = sorted(home for home in homes if home and home != name and not is_library(home))
+    return "module", name, source, [sys.modules[home] for home in imported if home in sys.modules]
+
+
+def _home(value: object) -> str | None:
+    return value.__module__ if isinstance(value, type | FunctionType) else None
+
+
 def _globals_of(function: FunctionType) -> dict[str, object]:
-    """Functions of other modules are known by name; a library's globals are its own affair."""
+    """What the code refers to in its module; a library's globals are its own affair."""
     surroundings = function.__globals__
     if is_library(surroundings.get("__name__", function.__module__)):
         return {}
     referred = names_in(function.__code__).globals & surroundings.keys()
-    return {name: _seen_from(function.__module__, surroundings[name]) for name in referred}
-
-
-def _seen_from(module: str, value: Any) -> object:
-    return qualified(value) if isinstance(value, FunctionType) and value.__module__ != module else value
+    return {name: surroundings[name] for name in referred}
 
 
 def _in_cell(cell: Any) -> object:

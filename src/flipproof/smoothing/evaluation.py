@@ -33,6 +33,9 @@ class Evaluation:
     rows: IntArray
     outputs: IntArray | None = None
 
+    def __repr__(self) -> str:
+        return f"Evaluation of {self.classifier!r}"
+
     def __call__(self, chunk: Chunk) -> IntArray:
         """How often each label was given to each input on the samples of the chunk."""
         whole = self.plan.whole(chunk.samples)
@@ -46,7 +49,8 @@ class Evaluation:
             labels = self._labels(self.classifier(batch), len(whole), rows.size)
         except Exception as error:
             detail = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
-            raise ClassifierError(f"the classifier failed on {chunk} (chunk {whole}): {detail}") from error
+            line = " ".join(detail.split())
+            raise ClassifierError(f"the classifier failed on {chunk} (chunk {whole}): {line}") from error
         wanted = labels[chunk.samples.start - whole.start : chunk.samples.stop - whole.start]
         return _label_counts(wanted, self.classifier.classes)
 

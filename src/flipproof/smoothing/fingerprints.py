@@ -25,7 +25,10 @@ from flipproof.smoothing.code_contents import (
     Contents,
     class_contents,
     code_contents,
+    every_member,
     function_contents,
+    is_library,
+    module_contents,
     qualified,
     without_contents,
 )
@@ -37,8 +40,8 @@ def fingerprint(value: object) -> str:
 
     Data are compared by type and contents, not by memory layout; functions by their code and what it refers to;
     a `torch.nn.Module` by its class, structure, settings, weights and code; other objects by their state as
-    `pickle` sees it, or by their own `fingerprint` attribute if that is a text. Classes, modules and
-    what libraries contain are known by their names.
+    `pickle` sees it, or by their own `fingerprint` attribute if that is a text. What libraries contain is known
+    by its name; of the user's own modules the source counts.
 
     Example:
         >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
@@ -160,13 +163,18 @@ def _object(value: Any) -> Contents:
         state = {name: part for name, part in state.items() if name not in _ADDRESSES}
     made_by = qualified(make) if isinstance(make, type | types.FunctionType) else make
     contents = (arguments, state, list(members or ()), dict(pairs or ()))
-    return "object", qualified(type(value)), class_contents(type(value)), made_by, *contents
+    return "object", type(value), class_contents(type(value)), made_by, *contents
 
 
 def _dataclass(value: Any) -> Contents:
     names = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
     fields = {name: getattr(value, name) for name in names}
-    return "dataclass", qualified(type(value)), class_contents(type(value)), fields
+    return "dataclass", type(value), class_contents(type(value)), fields
+
+
+def _class(kind: type) -> Contents:
+    homes = sorted({owner.__module__ for owner in kind.__mro__ if not is_library(owner.__module__)})
+    return "class", qualified(kind), every_member(kind), [module_contents(home) for home in homes]
 
 
 def _method(method: types.MethodType) -> Contents:
@@ -195,10 +203,10 @@ _TYPES: dict[type, Callable[[Any], Contents]] = {
     types.CodeType: code_contents,
     types.MethodType: _method,
     types.BuiltinFunctionType: lambda value: ("builtin", qualified(value), value.__self__),
-    types.ModuleType: lambda value: ("module", value.__name__),
+    types.ModuleType: lambda value: module_contents(value.__name__),
 }
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Contents]], ...] = (
-    (lambda value: isinstance(value, type), lambda value: ("class", qualified(value))),
+    (lambda value: isinstance(value, type), _class),
     (lambda value: isinstance(value, enum.Enum), lambda value: ("enum", qualified(type(value)), value.value)),
     (lambda value: isinstance(value, np.generic), lambda value: ("numpy scalar", np.asarray(value))),
     (scipy.sparse.issparse, _sparse),

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.noise.graph import GraphSampler
+from flipproof.noise.rows import SparseSampler
 from flipproof.noise.sampling import Sampler
 from flipproof.smoothing.sample_ranges import MAX_SAMPLE, SampleRanges
 from flipproof.theory.radii import checked_count
@@ -17,7 +19,8 @@ _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**
 _CHUNK_BYTES = 32 * 10**6
 _SHARE_OF_LIMIT = 16
 """One chunk takes this part of the limit at most: the model needs room for what it makes of it."""
-_MOST_ROWS, _MOST_SAMPLES = 8192, 1024
+_MOST_ROWS, _MOST_SAMPLES, _MOST_GRAPHS = 8192, 1024, 64
+"""What one call of a classifier gets; models take whole graphs one by one, so many at once are of no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +51,23 @@ class Plan:
             object.__setattr__(self, name, _at_least_one(getattr(self, name), name))
 
     @classmethod
-    def for_sampler(cls, sampler: Sampler, rows: int, memory_limit: int, chunk_size: int | None) -> Plan:
-        """The largest chunks that are still of use, if no size is given."""
+    def for_sampler(
+        cls, sampler: Sampler, rows: int, memory_limit: int, chunk_size: int | None, bytes_per_entry: int = 0
+    ) -> Plan:
+        """The largest chunks that are still of use, if no size is given.
+
+        `bytes_per_entry` is what a classifier makes of every entry of a sparse row, if it wants dense ones.
+        """
         budget = min(_CHUNK_BYTES, memory_limit // _SHARE_OF_LIMIT)
-        per_row = sampler.bytes_per_row
+        columns = sampler.columns if isinstance(sampler, SparseSampler) else 0
+        per_row = sampler.bytes_per_row + bytes_per_entry * columns
         if per_row > memory_limit // 2:
             raise TooLargeError(
                 f"expected a memory limit of at least {2 * per_row} bytes for one noisy input, got {memory_limit}"
             )
         if chunk_size is None:
-            fitting = min(_MOST_SAMPLES, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
+            most = _MOST_GRAPHS if isinstance(sampler, GraphSampler) else _MOST_SAMPLES
+            fitting = min(most, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
             chunk_size = 1 << max(0, fitting.bit_length() - 1)
         chunk_size = _at_least_one(chunk_size, "chunk_size")
         if per_row * chunk_size > memory_limit // 2:

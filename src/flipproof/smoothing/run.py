@@ -65,12 +65,23 @@ class Run:
         return self.drawn / self.seconds if self.seconds > 0.0 else 0.0
 
     def merged(self, other: Run) -> Run:
-        """Both runs as one; their samples must be disjoint."""
+        """Both runs as one; their samples must be disjoint. Versions that differ are both kept."""
+        for role in ("select", "estimate"):
+            common = getattr(self, role).overlap(getattr(other, role))
+            if common:
+                raise InvalidInputError(
+                    f"expected disjoint {role} samples, got {common.count} in both, {common}; "
+                    f"draw others with n_{role}=range(start, stop), or none with n_{role}=0"
+                )
         return replace(
             self,
             select=self.select.union(other.select),
             estimate=self.estimate.union(other.estimate),
             sampling_error=_sum(self.sampling_error, other.sampling_error),
+            versions={
+                name: " / ".join(sorted({part.versions.get(name, "none") for part in (self, other)}))
+                for name in sorted({*self.versions, *other.versions})
+            },
             seconds=self.seconds + other.seconds,
             drawn=self.drawn + other.drawn,
         )

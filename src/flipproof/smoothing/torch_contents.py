@@ -9,7 +9,7 @@ import sys
 import types
 from typing import Any
 
-from flipproof.smoothing.code_contents import Contents, Names, class_contents, names_of, qualified, without_contents
+from flipproof.smoothing.code_contents import Contents, Names, class_contents, names_of, without_contents
 
 _FUNCTIONS = (functools.partial, types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 _OPTIONS = (bool, int, float, complex, str, bytes, types.NoneType, enum.Enum, *_FUNCTIONS)
@@ -59,4 +59,4 @@ def _part(part: Any) -> Contents:
         if name != "training" and name not in names.writes
         if name in names.reads or (isinstance(setting, _OPTIONS) and not name.startswith("_"))
     }
-    return qualified(type(part)), members, settings
+    return type(part), members, settings

@@ -20,6 +20,7 @@ from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
 from flipproof.smoothing.evaluation import Evaluation
 from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.plan import Chunk, Plan, checked_memory, checked_wanted
 from flipproof.smoothing.progress import progress_of
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
@@ -27,7 +28,6 @@ from flipproof.smoothing.sample_ranges import SampleRanges
 from flipproof.smoothing.tally import ROLES, Tally
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes
-from flipproof.smoothing.votes_file import noise_record
 from flipproof.smoothing.workers import WorkerError, WorkerPool
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import Noise
@@ -66,9 +66,11 @@ def vote(
             taken from the checkpoint. It is part of the run: a model's last bits may depend on it.
         workers: processes, with one numerical thread each. The classifier must then be picklable.
         memory_limit: what noisy samples may take, for each worker.
-        targets: only these inputs (of a graph: these nodes). The votes are those of a full run.
+        targets: only these inputs (of a graph: these nodes), as numbers or as a mask. They get the same noise as in a
+            full run, and so the same votes up to the last bits of what the model computes.
         checkpoint: a file that keeps the votes as they come. The same call goes on where it was interrupted, and
-            a call with more samples adds them.
+            a call with more samples adds them. How many there will be must not depend on what they show: who
+            certifies, looks and draws more until it certifies, has no promise at alpha.
         progress: whether to show a line in a terminal.
 
     Returns:
@@ -89,9 +91,10 @@ def vote(
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     if checked_count(workers, "workers") < 1:
         raise InvalidInputError(f"expected workers to be at least 1, got {workers}")
-    evaluation = job.evaluation(checked_memory(memory_limit), chunk_size)
-    if chunk_size is None and checkpoint is not None:
-        evaluation = replace(evaluation, plan=_plan_of(checkpoint) or evaluation.plan)
+    recorded = _plan_of(checkpoint) if chunk_size is None and checkpoint is not None else None
+    evaluation = job.evaluation(checked_memory(memory_limit), recorded.chunk_size if recorded else chunk_size)
+    if recorded:
+        evaluation = replace(evaluation, plan=recorded)
     identity = job.identity(evaluation.plan)  # before anything is drawn: a classifier may change as it is used
     ledger = _Ledger() if checkpoint is None else Checkpoint.open(checkpoint, identity)
     with ledger:
@@ -147,7 +150,9 @@ class _Job:
             outputs = self.targets if sampler.places is None else sampler.places
         elif self.targets is not None:
             rows = self.targets
-        plan = Plan.for_sampler(sampler, rows.size, memory_limit, chunk_size)
+        plan = Plan.for_sampler(
+            sampler, rows.size, memory_limit, chunk_size, getattr(self.classifier, "bytes_per_entry", 0)
+        )
         return Evaluation(self.classifier, sampler, plan, rows, outputs)
 
     def identity(self, plan: Plan) -> dict[str, Any]:
@@ -251,6 +256,8 @@ def _checked_targets(targets: ArrayLike | None, limit: int) -> IntArray | None:
     if targets is None:
         return None
     given = np.asarray(targets)
+    if given.dtype == bool and given.shape == (limit,):
+        given = np.flatnonzero(given)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise InvalidInputError(
             f"expected targets to be a list of input numbers, got {given.dtype} of shape {given.shape}"

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.run import Run
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
@@ -58,6 +59,12 @@ class Votes:
             drawn, stated = (self.run.select.count, self.run.estimate.count), (self.n_select, self.n_estimate)
             if drawn != stated:
                 raise InvalidInputError(f"expected the run's numbers of samples, {drawn}, got {stated}")
+            if self.run.identity["classes"] != self.classes:
+                raise InvalidInputError(
+                    f"expected the run's {self.run.identity['classes']} classes, got {self.classes}"
+                )
+            if self.run.identity["noise"] != noise_record(self.noise):
+                raise InvalidInputError(f"expected the run's noise, {self.run.identity['noise']}, got {self.noise}")
 
     @classmethod
     def from_counts(
@@ -112,6 +119,8 @@ class Votes:
         differences = differences_between(other.run.identity, self.run.identity)
         if differences:
             raise InvalidInputError(f"expected votes of the same run, got others: {differences}")
+        if self.selection.shape != other.selection.shape:
+            raise InvalidInputError(f"expected votes of shape {self.selection.shape}, got {other.selection.shape}")
         return Votes(
             selection=self.selection + other.selection,
             estimation=self.estimation + other.estimation,

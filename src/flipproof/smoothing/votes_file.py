@@ -9,7 +9,6 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +16,9 @@ from numpy.lib import format as npy
 
 from flipproof.errors import FileFormatError, FlipproofError
 from flipproof.smoothing.files import checked_path, replacing
+from flipproof.smoothing.noise_record import noise_from_record, noise_record
 from flipproof.smoothing.run import Run
 from flipproof.theory.arrays import IntArray
-from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 if TYPE_CHECKING:
     from flipproof.smoothing.votes import Votes
@@ -72,20 +71,6 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
     except Exception as error:  # whatever a damaged or hostile file makes the parsers raise
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise FileFormatError(f"expected a votes file written by flipproof, got {path} ({reason})") from error
-
-
-def noise_record(noise: Noise) -> dict[str, Any]:
-    """The noise as JSON values; floats keep all their digits."""
-    if isinstance(noise, JointNoise):
-        return {"parts": {name: noise_record(part) for name, part in noise}}
-    return {"p_plus": noise.p_plus, "p_minus": noise.p_minus, "categories": noise.categories}
-
-
-def noise_from_record(record: Mapping[str, Any]) -> Noise:
-    """The inverse of `noise_record`."""
-    if "parts" in record:
-        return JointNoise(**{name: FlipNoise(**part) for name, part in record["parts"].items()})
-    return FlipNoise(**record)
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

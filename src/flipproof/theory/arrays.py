@@ -12,6 +12,13 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 
+def read_only_csr(matrix: Any) -> Any:
+    """A sparse matrix whose arrays cannot be written to: it is handed to models again and again."""
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        array.setflags(write=False)
+    return matrix
+
+
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """A contiguous copy of the array that cannot be written to."""
     copy = np.array(array, order="C")
