@@ -30,7 +30,7 @@ class GCN(torch.nn.Module):
 
 
 def main():
-    samples = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+    samples = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     rng = np.random.default_rng(0)
     structure = graph(rng).clean().edge_index
     space = fp.Graph.from_edge_index(structure, attributes=sp.csr_array(attributes(rng)), noisy="attributes")

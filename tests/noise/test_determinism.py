@@ -16,7 +16,7 @@ SPACES = {
     "additions": (SparseRows(sp.csr_array(BITS)), FlipNoise(0.05, 0.5)),
     "dense bits": (SparseRows(sp.csr_array(BITS)), FlipNoise(0.4, 0.5)),
     "values": (DenseRows(RANDOM.integers(0, 4, (9, 40))), FlipNoise(0.3, 0.6, 4)),
-    "tokens": (Tokens(RANDOM.integers(0, 50, (9, 40)), padding=0), FlipNoise(0.3, 0.6, 50)),
+    "tokens": (Tokens(RANDOM.integers(-1, 50, (9, 40)), padding=-1), FlipNoise(0.3, 0.6, 50)),
     "table": (
         Table(RANDOM.integers(0, 2, (9, 40)), [2, 3] * 20),
         JointNoise(k2=FlipNoise(0.3, 0.6), k3=FlipNoise(0.3, 0.6, 3)),

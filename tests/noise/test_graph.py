@@ -165,7 +165,7 @@ def test_what_adjacency_matrices_are_refused(matrix, message):
         (
             "both",
             NOISE,
-            r"expected JointNoise\(structure=\.\.\., attributes=\.\.\.\), or fewer of these parts, for data with 2",
+            r"expected JointNoise\(structure=\.\.\., attributes=\.\.\.\), or.*noisy='structure' takes a FlipNoise",
         ),
         ("both", JointNoise(words=NOISE), "expected noise on parts structure, attributes, got noise on words"),
         ("structure", JOINT, "expected noise on parts structure, got noise on attributes"),

@@ -466,7 +466,7 @@ def test_a_model_without_contents_is_refused_before_anything_is_drawn():
             calls.append(batch)
             return labels(batch)
 
-    with pytest.raises(fp.InvalidInputError, match="got lock; an object may have a `fingerprint` text"):
+    with pytest.raises(fp.InvalidInputError, match="got lock; give the object a `fingerprint` text"):
         vote("vectors", classifier=fp.FunctionClassifier(locked, CLASSES))
     assert calls == []
 

@@ -66,12 +66,15 @@ def test_votes_of_two_machines_are_merged_from_their_files(tmp_path):
     together = fp.Votes.load(tmp_path / "two").merged(fp.Votes.load(tmp_path / "one"))
     np.testing.assert_array_equal(together.selection, whole.selection)
     np.testing.assert_array_equal(together.estimation, whole.estimation)
-    with pytest.raises(fp.InvalidInputError, match="got samples 0 to 36 twice"):
+    with pytest.raises(fp.InvalidInputError, match="expected disjoint select samples, got 37 in both"):
         together.merged(fp.Votes.load(tmp_path / "one"))
 
 
 RECORD = {
-    "identity": {"model": "ab", "data": "cd", "noise": {}, "seed": 0, "classes": 3, "chunk size": 8, "targets": None},
+    "identity": {
+        "model": "ab", "data": "cd", "noise": {"p_plus": 0.01, "p_minus": 0.6, "categories": 2}, "seed": 0,
+        "classes": 3, "chunk size": 8, "targets": None,
+    },
     "versions": {"python": "3.11"}, "select": [[0, 1000]], "estimate": [[0, 3000], [4000, 8000]],
     "sampling_error": 1e-30, "seconds": 1.5, "drawn": 8000,
 }  # fmt: skip
@@ -90,6 +93,8 @@ def test_a_record_of_a_run_by_hand(saved):
         ({"identity": {}}, "expected the run's model, got None"),
         ({"identity": RECORD["identity"] | {"seed": "0"}}, "expected the run's seed, got '0'"),
         ({"identity": RECORD["identity"] | {"noise": 3}}, "expected the run's noise, got 3"),
+        ({"identity": RECORD["identity"] | {"noise": {}}}, "expected the run's noise, {}, got FlipNoise"),
+        ({"identity": RECORD["identity"] | {"classes": 4}}, "expected the run's 4 classes, got 3"),
         ({"versions": None}, "expected versions to map names to texts"),
         ({"versions": {"python": 3}}, "expected versions to map names to texts"),
         ({"select": None}, "expected a list of sample ranges, got None"),

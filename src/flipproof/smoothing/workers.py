@@ -30,6 +30,14 @@ _DEATHS = 3
 _GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 _LOOK_ROUND = 0.5  # seconds until a death is noticed whose pipe is held open by a process that the worker has forked
 
+# What a task frees, the next one needs again: glibc should keep it. Handing it back to the system and having it zeroed
+# anew for every chunk took a third of the time of a graph neural network.
+_KEEPING_MEMORY = {
+    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
+    "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
+    "MALLOC_TOP_PAD_": str(64 * 2**20),
+}
+
 # The child moves its pipes out of the way before anything else, so that whatever the work or its imports print or read
 # goes to stderr and comes from nowhere. A closed stderr is replaced by the null device, which then gets its number.
 _BOOTSTRAP = """
@@ -305,7 +313,7 @@ def _started() -> subprocess.Popen[bytes]:
     path = ascii([entry for entry in sys.path if isinstance(entry, str)])
     # -P: no other folder in front of the path while the first modules are imported.
     command = [sys.executable, "-P", "-c", _BOOTSTRAP.format(path=path)]
-    environment = {**os.environ, **ONE_THREAD_ENVIRONMENT}
+    environment = {**_KEEPING_MEMORY, **os.environ, **ONE_THREAD_ENVIRONMENT}
     try:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment)
     except OSError as error:
