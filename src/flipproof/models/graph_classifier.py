@@ -50,9 +50,7 @@ class GraphClassifier:
     def __call__(self, union: GraphUnion) -> IntArray:
         """Labels [graphs] of a disjoint union of noisy graphs."""
         if not hasattr(union, "graph_of_node"):
-            raise InvalidInputError(
-                "expected many graphs, got something else: wrap one graph in Graphs([graph])"
-            )
+            raise InvalidInputError("expected many graphs, got something else: wrap one graph in Graphs([graph])")
         device = device_of(self.module)
         x = attribute_tensor(union, AttributeForm.DENSE, device)
         batch = dense_tensor(union.graph_of_node, require("torch").int64, device)

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
-from flipproof.smoothing.files import checked_path, replacing
+from flipproof.smoothing.files import cannot_write, checked_path, replacing
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.tally import Tally
 
@@ -128,7 +128,7 @@ class Checkpoint:
         try:
             os.fsync(self._descriptor)
         except OSError as error:
-            raise _cannot_write(self._path, error) from error
+            raise cannot_write(self._path, error) from error
         finally:
             self._let_go()
 
@@ -177,7 +177,7 @@ class Checkpoint:
             with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, self._size)
             if isinstance(error, OSError):
-                raise _cannot_write(self._path, error) from error
+                raise cannot_write(self._path, error) from error
             raise
 
     def _sync_now_and_then(self, descriptor: int) -> None:
@@ -232,7 +232,7 @@ _OPEN: weakref.WeakSet[Checkpoint] = weakref.WeakSet()
 
 
 def _let_go_of_all() -> None:
-    """Run in forked workers, which would otherwise hold the lock of a parent that was killed."""
+    """Run in processes that the user forks, which would otherwise hold the lock of a parent that was killed."""
     for checkpoint in tuple(_OPEN):
         checkpoint._let_go()
 
@@ -249,7 +249,7 @@ def _open_locked(target: Path) -> int:
         try:
             descriptor = os.open(target, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as error:
-            raise _cannot_write(target, error) from error
+            raise cannot_write(target, error) from error
         try:
             _lock(descriptor, target)
             # Whoever had the lock may have put another file in this one's place before letting go.
@@ -272,7 +272,7 @@ def _lock(descriptor: int, target: Path) -> None:
         raise OutputError(f"expected {target} to be free, got a checkpoint that another process is writing") from None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
-            raise _cannot_write(target, error) from error
+            raise cannot_write(target, error) from error
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
@@ -280,10 +280,6 @@ def _write_all(descriptor: int, content: bytes) -> None:
     written = os.write(descriptor, content)
     while written < len(content):
         written += os.write(descriptor, memoryview(content)[written:])
-
-
-def _cannot_write(target: Path, error: OSError) -> OutputError:
-    return OutputError(f"expected to be able to write {target}, got: {error.strerror or error}")
 
 
 @contextlib.contextmanager

@@ -71,13 +71,11 @@ class Evaluation:
             wrong = labels.min() if labels.min() < 0 else labels.max()
             raise InvalidInputError(f"expected labels in [0, {self.classifier.classes}), got {wrong}")
         labels = labels.reshape(samples, -1)
-        return labels if self.outputs is None else self._selected(labels)
-
-    def _selected(self, labels: NDArray[Any]) -> NDArray[Any]:
-        outputs = self.outputs if self.outputs is not None else np.arange(labels.shape[1])
-        if outputs.size and outputs.max() >= labels.shape[1]:
+        if self.outputs is None:
+            return labels
+        if self.outputs.max() >= labels.shape[1]:
             raise InvalidInputError(f"expected a label for every target, got {labels.shape[1]} labels per graph")
-        return labels[:, outputs]
+        return labels[:, self.outputs]
 
 
 def _label_counts(labels: NDArray[Any], classes: int) -> IntArray:

@@ -34,7 +34,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         handle, name = tempfile.mkstemp(prefix=".flipproof-", suffix=".part", dir=target.parent)
     except OSError as error:
-        raise _cannot_write(target, error) from error
+        raise cannot_write(target, error) from error
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
@@ -46,12 +46,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
         if isinstance(error, OSError):
-            raise _cannot_write(target, error) from error
+            raise cannot_write(target, error) from error
         raise
     _sync_folder(target.parent)
 
 
-def _cannot_write(target: Path, error: OSError) -> OutputError:
+def cannot_write(target: Path, error: OSError) -> OutputError:
+    """The one line that says why a file cannot be written."""
     return OutputError(f"expected to be able to write {target}, got: {error.strerror or error}")
 
 

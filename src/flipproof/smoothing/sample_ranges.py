@@ -87,10 +87,6 @@ class SampleRanges:
             gaps.append(range(begin, end))
         return tuple(gap for gap in gaps if gap)
 
-    def contains(self, wanted: range) -> bool:
-        """Whether every sample of `wanted` is in this set."""
-        return not self.missing(wanted)
-
     def to_record(self) -> list[list[int]]:
         """The pairs as JSON values."""
         return [list(pair) for pair in self.pairs]
