@@ -31,7 +31,9 @@ def test_padding_may_be_any_number(padding):
 @pytest.mark.parametrize("padding", [0, 2])
 def test_padding_must_not_be_a_token(padding):
     """Else an attacker turns a token into something that noise never touches: [2, 1] is certified, [0, 1] differs."""
-    with pytest.raises(InvalidInputError, match=f"expected padding outside the 3 tokens, got {padding}; number"):
+    with pytest.raises(
+        InvalidInputError, match=f"expected padding outside the 3 tokens, got {padding}; mark it with 3"
+    ):
         Tokens([[2, 1]], padding=padding).sampler(FlipNoise(0.6, 0.2, 3), 0)
 
 

@@ -223,3 +223,12 @@ def test_votes_must_be_votes_and_labels_must_fit(certificates):
     for labels in ([0, 1], np.zeros(len(certificates)), [["a"]] * len(certificates)):
         with pytest.raises(fp.InvalidInputError, match=f"expected {len(certificates)} integer labels"):
             certificates.certified_accuracy(labels)
+
+
+@pytest.mark.parametrize("labels", [[0, 3], [-1, 0]])
+def test_true_labels_are_numbers_of_classes(labels):
+    votes = fp.Votes.from_counts(
+        selection=[[9, 1, 0]] * 2, estimation=[[90, 10, 0]] * 2, noise=fp.FlipNoise(0.1, 0.2)
+    )  # fmt: skip
+    with pytest.raises(fp.InvalidInputError, match=r"expected true labels as numbers of classes in \[0, 3\), got"):
+        fp.certify(votes).certified_accuracy(labels)

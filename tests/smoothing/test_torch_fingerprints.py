@@ -92,10 +92,16 @@ def test_modules_are_structure_settings_weights_and_code():
     assert fingerprint(net()) == fingerprint(net())
 
 
+def test_hooks_are_part_of_a_module():
+    modules = [net(), net(), net()]
+    modules[1].register_forward_hook(lambda module, inputs, output: -output)
+    modules[2].inner[0].register_forward_pre_hook(lambda module, inputs: (1 - inputs[0],))
+    assert len({fingerprint(module) for module in modules}) == 3
+
+
 def test_modules_are_the_same_after_use():
     module = net()
     before = fingerprint(module)
-    module.register_forward_hook(lambda *_: None)
     module.eval()
     module(torch.ones(2, 3)).sum().backward()
     assert module.kept is not None

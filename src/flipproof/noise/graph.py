@@ -145,6 +145,10 @@ class Graph:
         cls, data: Any, *, noisy: str | None = None, directed: bool = False, duplicates: str = "refuse"
     ) -> Graph:
         """A graph from a PyTorch Geometric `Data`: its `edge_index` and `x`. Models get no edge attributes."""
+        if getattr(data, "edge_weight", None) is not None:
+            raise InvalidInputError(
+                "expected a graph without weights, got edge_weight; set it to None if the model does without"
+            )
         return cls.from_edge_index(
             data.edge_index,
             int(data.num_nodes),

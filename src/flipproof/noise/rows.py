@@ -122,12 +122,12 @@ class Tokens:
     def sampler(self, noise: Noise, seed: int) -> DenseSampler:
         """Flips every token that is not padding."""
         part = _only_noise(noise, self.parts)
+        check_categories(np.where(self.is_padding, 0, self.values), part.categories, "tokens")
         if self.padding is not None and 0 <= self.padding < part.categories:
             raise InvalidInputError(
                 f"expected padding outside the {part.categories} tokens, got {self.padding}; "
-                f"number the tokens from 0 and mark padding with {part.categories}, say"
+                f"mark it with {part.categories} here, and give a model the numbers it knows with transform="
             )
-        check_categories(np.where(self.is_padding, 0, self.values), part.categories, "tokens")
         law_of = np.where(self.is_padding, -1, 0).astype(np.int16)
         return DenseSampler(ValueSampler(self.values, law_of, [part], Stream(seed)), self.values.shape[1:])
 

@@ -201,6 +201,12 @@ class Certificates:
             raise InvalidInputError(f"expected {len(self)} integer labels, got rows of unequal length") from None
         if truth.shape != (len(self),) or truth.dtype.kind not in "iu":
             raise InvalidInputError(f"expected {len(self)} integer labels, got {truth.dtype} of shape {truth.shape}")
+        if truth.size and not (0 <= truth.min() and truth.max() < self.votes.classes):
+            wrong = truth.min() if truth.min() < 0 else truth.max()
+            raise InvalidInputError(
+                f"expected true labels as numbers of classes in [0, {self.votes.classes}), got {wrong}; "
+                "of a scikit-learn model: np.searchsorted(model.classes_, y)"
+            )
         grid = grid_of(self.noise, parts, {"add": add, "delete": delete, "change": change})
         return self._share(grid, ~self.abstained & (truth == self.label))
 

@@ -65,7 +65,7 @@ class Evaluation:
             expected, fits = f"[{samples * rows}]", labels.shape in ((samples * rows,), (samples, rows))
         if not fits:
             raise InvalidInputError(f"expected labels of shape {expected}, got {labels.shape}")
-        if labels.dtype.kind not in "iu":
+        if labels.dtype.kind not in "iub":
             raise InvalidInputError(f"expected integer labels, got {labels.dtype}")
         if labels.size and (labels.min() < 0 or labels.max() >= self.classifier.classes):
             wrong = labels.min() if labels.min() < 0 else labels.max()

@@ -42,7 +42,7 @@ def tensor_contents(tensor: Any) -> Contents:
 
 
 def torch_module_contents(module: Any) -> Contents:
-    """Structure, weights, and every part's class, code and settings; neither training flag nor hooks nor caches."""
+    """Structure, weights, and every part's class, code and settings; neither training flag nor caches."""
     structure = re.sub(r" at 0x[0-9a-f]+", "", repr(module))
     weights = dict(module.state_dict()) | dict(module.named_buffers(remove_duplicate=False))
     parts = {name: _part(part) for name, part in module.named_modules(remove_duplicate=False)}
@@ -59,4 +59,5 @@ def _part(part: Any) -> Contents:
         if name != "training" and name not in names.writes
         if name in names.reads or (isinstance(setting, _OPTIONS) and not name.startswith("_"))
     }
-    return type(part), members, settings
+    hooks = [list(part._forward_pre_hooks.values()), list(part._forward_hooks.values())]
+    return type(part), members, settings, hooks
