@@ -320,7 +320,6 @@ FAILURES = {
     "logits": (lambda batch: np.ones((112, CLASSES)), r"expected labels of shape \[112\], got \(112, 3\)"),
     "floats": (lambda batch: labels(batch) / 1, "expected integer labels, got float64"),
     "NaN": (lambda batch: np.full(112, np.nan), "expected integer labels, got float64"),
-    "truths": (lambda batch: labels(batch) > 0, "expected integer labels, got bool"),
     "texts": (lambda batch: ["cat"] * 112, "expected integer labels, got <U3"),
     "ragged": (lambda batch: [[0, 1], [2]], "ValueError: setting an array element"),
     "nothing": (lambda batch: None, r"expected labels of shape \[112\], got \(\)"),

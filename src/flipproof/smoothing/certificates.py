@@ -201,7 +201,7 @@ class Certificates:
             raise InvalidInputError(f"expected {len(self)} integer labels, got rows of unequal length") from None
         if truth.shape != (len(self),) or truth.dtype.kind not in "iu":
             raise InvalidInputError(f"expected {len(self)} integer labels, got {truth.dtype} of shape {truth.shape}")
-        if truth.size and not (0 <= truth.min() and truth.max() < self.votes.classes):
+        if truth.size and not (truth.min() >= 0 and truth.max() < self.votes.classes):
             wrong = truth.min() if truth.min() < 0 else truth.max()
             raise InvalidInputError(
                 f"expected true labels as numbers of classes in [0, {self.votes.classes}), got {wrong}; "
