@@ -16,25 +16,13 @@ import textwrap
 
 import numpy as np
 import pytest
+from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 import flipproof as fp
 from flipproof.smoothing.checkpoint import Checkpoint, CheckpointMismatchError
 
-HANGS = 60  # seconds; only a test that has failed ever gets there
 ROWS = np.random.default_rng(0).integers(0, 2, (5, 8))
 NOISE = fp.FlipNoise(0.1, 0.3)
-
-
-@pytest.fixture(autouse=True)
-def _no_test_waits_forever():
-    def give_up(*_):
-        raise TimeoutError("the test hangs")
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(HANGS)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

@@ -15,24 +15,11 @@ import threading
 import numpy as np
 import pytest
 import threadpoolctl
+from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 import flipproof as fp
 from flipproof.smoothing.threads import ONE_THREAD_ENVIRONMENT, single_threaded
 from flipproof.smoothing.workers import WorkerError, WorkerPool
-
-HANGS = 60  # seconds; only a test that has failed ever gets there
-
-
-@pytest.fixture(autouse=True)
-def _no_test_waits_forever():
-    def give_up(*_):
-        raise TimeoutError("the test hangs")
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(HANGS)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

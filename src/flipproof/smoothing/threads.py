@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-import threadpoolctl  # type: ignore[import-untyped]
+import threadpoolctl
 
 ONE_THREAD_ENVIRONMENT: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(

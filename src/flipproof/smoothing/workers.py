@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Generic, Self, TypeVar, cast
 
-import cloudpickle  # type: ignore[import-untyped]
+import cloudpickle
 
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.smoothing.threads import ONE_THREAD_ENVIRONMENT
