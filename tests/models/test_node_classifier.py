@@ -148,8 +148,7 @@ def test_parts_without_noise_become_tensors_once(form):
     classifier = NodeClassifier(module, classes=CLASSES, attributes=form)
     first, second = graph(0), graph(1)
     same_attributes = replace(second, attributes=first.attributes)
-    for batch in ([first, same_attributes], [same_attributes, second]):
-        classifier(batch)
+    classifier([first, same_attributes, same_attributes, second])
     x, edges = zip(*module.seen, strict=True)
     assert x[0] is x[1] is x[2] is not x[3]
     assert edges[0] is not edges[1] is edges[2] is edges[3]

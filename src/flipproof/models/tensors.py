@@ -43,11 +43,11 @@ def dense_tensor(array: Any, dtype: Any, device: Any) -> Any:
         return torch.tensor(np.ascontiguousarray(array), dtype=dtype, device=device)
 
 
-def sparse_tensor(array: Any, device: Any) -> Any:
-    """A sparse CSR tensor of float32 numbers with the columns of every row in order."""
+def sparse_tensor(array: Any, device: Any, any_order: bool = False) -> Any:
+    """A sparse CSR tensor of float32 numbers, the columns of every row in order unless any order will do."""
     torch = require("torch")
     rows = scipy.sparse.csr_array(array)
-    if not rows.has_sorted_indices:
+    if not any_order and not rows.has_sorted_indices:
         rows = rows.sorted_indices()
     index_type = np.result_type(rows.indptr, rows.indices)
     _quieten_sparse_tensors()
@@ -70,7 +70,7 @@ def edge_tensor(graph: NoisyGraph | GraphUnion, device: Any) -> Any:
     return dense_tensor(edges, require("torch").int64, device)
 
 
-def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device: Any) -> Any:
+def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device: Any, any_order: bool = False) -> Any:
     """The attributes of a graph, one row per node, as float32 numbers."""
     attributes = graph.attributes
     if attributes is None:
@@ -78,30 +78,30 @@ def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device
     if len(attributes.shape) != 2 or attributes.shape[0] != graph.nodes:
         raise InvalidInputError(f"expected attributes of shape [{graph.nodes}, ...], got {tuple(attributes.shape)}")
     if form is AttributeForm.SPARSE:
-        return sparse_tensor(attributes, device)
+        return sparse_tensor(attributes, device, any_order)
     return dense_tensor(attributes, require("torch").float32, device)
 
 
 class Remembered:
-    """The tensor of the last array, to be used again as long as the very same array comes.
+    """What the last array was made into, to be used again as long as the very same array comes.
 
     Parts of a graph that noise leaves alone are one array in all noisy copies, and nobody writes to it.
     What is remembered is not pickled.
     """
 
     def __init__(self) -> None:
-        self._last: tuple[Any, Any] = (None, None)
+        self._last: tuple[Any, Any, Any] = (None, None, None)
 
     def __reduce__(self) -> tuple[type[Remembered], tuple[()]]:
         return Remembered, ()
 
-    def tensor(self, array: Any, device: Any, make: Callable[[], Any]) -> Any:
-        """The remembered tensor if it was made of this array and is where it is needed, else a new one."""
-        last, tensor = self._last
-        if last is not array or array is None or tensor.device != device:
-            tensor = make()
-            self._last = array, tensor
-        return tensor
+    def of(self, array: Any, device: Any, make: Callable[[], Any]) -> Any:
+        """What this array was made into on the device, made now if it was not the last one."""
+        last, where, made = self._last
+        if last is not array or array is None or where != device:
+            made = make()
+            self._last = array, device, made
+        return made
 
 
 def check_unchanged(*tensors: Any) -> None:

@@ -228,10 +228,10 @@ class GraphSampler:
 
     @property
     def bytes_per_row(self) -> int:
-        """Noisy edges and attributes of one copy."""
+        """Noisy edges and attributes of one copy: ranks of pairs, an index of both directions, and a copy of it."""
         edges = self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else 0.0
         attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
-        return int(16 * edges) + attributes + 4096
+        return int(72 * edges) + attributes + 4096
 
     @property
     def places(self) -> IntArray | None:

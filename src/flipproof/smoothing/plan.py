@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import re
 from collections.abc import Iterator
@@ -61,10 +62,7 @@ class Plan:
         budget = min(_CHUNK_BYTES, memory_limit // _SHARE_OF_LIMIT)
         columns = sampler.columns if isinstance(sampler, SparseSampler) else 0
         per_row = sampler.bytes_per_row + bytes_per_entry * columns
-        if per_row > memory_limit // 2:
-            raise TooLargeError(
-                f"expected a memory limit of at least {2 * per_row} bytes for one noisy input, got {memory_limit}"
-            )
+        _check_row(per_row, memory_limit)
         if chunk_size is None:
             most = _MOST_GRAPHS if isinstance(sampler, GraphSampler) else _MOST_SAMPLES
             fitting = min(most, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
@@ -90,6 +88,25 @@ class Plan:
         """The whole chunk that some samples belong to."""
         start = samples.start // self.chunk_size * self.chunk_size
         return range(start, start + self.chunk_size)
+
+
+def check_fits(sampler: Sampler, memory_limit: int) -> None:
+    """Refuses noise whose samples are too large, with the estimate."""
+    _check_row(sampler.bytes_per_row, memory_limit)
+
+
+def _check_row(per_row: int, memory_limit: int) -> None:
+    if per_row > memory_limit // 2:
+        raise TooLargeError(
+            f"expected a memory limit of at least {_size_words(2 * per_row)} for one noisy input, got "
+            f"{_size_words(memory_limit)}; raise the limit or lower p_plus"
+        )
+
+
+def _size_words(size: int) -> str:
+    """A number of bytes as `checked_memory` reads it, rounded up."""
+    unit = next((unit for unit in ("TB", "GB", "MB", "KB") if size >= _UNITS[unit]), "")
+    return f"{math.ceil(size * 10 / _UNITS[unit]) / 10:g}{unit or ' bytes'}"
 
 
 def _at_least_one(count: Any, name: str) -> int:

@@ -1,0 +1,66 @@
+"""Calling a graph neural network on graphs of numpy arrays, for votes and for training alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flipproof.errors import InvalidInputError
+from flipproof.models.extras import require
+from flipproof.models.tensors import AttributeForm, Remembered, attribute_tensor, check_unchanged, edge_tensor
+from flipproof.models.torch_modules import device_of
+
+if TYPE_CHECKING:
+    from flipproof.noise.graph import NoisyGraph
+
+
+def is_node_module(module: Any) -> bool:
+    """Whether a module is one of ours, in three steps, and takes sparse attributes in any order."""
+    from flipproof.models.node_modules import NodeModule
+
+    return isinstance(module, NodeModule)
+
+
+class NodeForward:
+    """Logits of graphs, one after another. What the same array was made into before is used again.
+
+    With gradients, features are computed afresh, because the weights change from step to step; without, they
+    are kept until `forget`.
+    """
+
+    def __init__(self, module: Any, form: AttributeForm) -> None:
+        self._module, self._form = module, form
+        self._x, self._structure, self._features = Remembered(), Remembered(), Remembered()
+
+    def __call__(self, graph: NoisyGraph) -> Any:
+        """Logits [nodes, classes]."""
+        device, ours = device_of(self._module), is_node_module(self._module)
+        x = self._x.of(graph.attributes, device, lambda: attribute_tensor(graph, self._form, device, any_order=ours))
+        if ours:
+            structure = self._structure.of(
+                graph.edge_index, device, lambda: self._module.structure(edge_tensor(graph, device), graph.nodes)
+            )
+            return self._module.combine(self._features_of(graph, x), structure)
+        edges = self._structure.of(graph.edge_index, device, lambda: edge_tensor(graph, device))
+        logits = self._called(x, edges)
+        check_unchanged(x, edges)
+        return logits
+
+    def forget(self) -> None:
+        """What depends on the weights of the module is forgotten."""
+        self._features = Remembered()
+
+    def _features_of(self, graph: NoisyGraph, x: Any) -> Any:
+        if require("torch").is_grad_enabled():
+            return self._module.features(x)
+        return self._features.of(graph.attributes, x.device, lambda: self._module.features(x))
+
+    def _called(self, x: Any, edges: Any) -> Any:
+        try:
+            return self._module(x, edges)
+        except RuntimeError as error:
+            if self._form is AttributeForm.SPARSE and "Sparse" in str(error):
+                reason = str(error).partition(".")[0]
+                raise InvalidInputError(
+                    f"expected a linear map first, got: {reason}; use attributes='dense'"
+                ) from error
+            raise

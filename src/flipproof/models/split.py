@@ -1,0 +1,82 @@
+"""Which inputs a model is trained on, which decide when to stop, and which are left to judge it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipproof.errors import InvalidInputError
+from flipproof.theory.arrays import IntArray, read_only
+from flipproof.theory.radii import checked_count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Numbers of inputs for training, for validation and for testing; no input is in two of them.
+
+    Example:
+        >>> split = Split.per_class([0, 0, 0, 1, 1, 1], train=1, validation=1, seed=0)
+        >>> split.train.size, split.validation.size, split.test.size
+        (2, 2, 2)
+    """
+
+    train: IntArray
+    validation: IntArray
+    test: IntArray
+
+    def __post_init__(self) -> None:
+        for name in ("train", "validation", "test"):
+            object.__setattr__(self, name, _checked_numbers(getattr(self, name), name))
+        everything = np.concatenate([self.train, self.validation, self.test])
+        if np.unique(everything).size < everything.size:
+            raise InvalidInputError("expected every input in at most one part of the split, got some twice")
+
+    @classmethod
+    def per_class(cls, labels: ArrayLike, train: int = 20, validation: int = 20, seed: int = 0) -> Split:
+        """So many inputs of every class, drawn at random; all others are for testing.
+
+        The defaults are those of the paper. The same labels and seed give the same split everywhere.
+        """
+        known = checked_labels(labels, None)
+        train, validation = checked_count(train, "train"), checked_count(validation, "validation")
+        classes, sizes = np.unique(known, return_counts=True)
+        if classes.size < 2:
+            raise InvalidInputError(f"expected labels of at least two classes, got {classes.size}")
+        if sizes.min() <= train + validation:
+            smallest = classes[sizes.argmin()]
+            raise InvalidInputError(
+                f"expected more than {train + validation} inputs of every class ({train} to train, {validation} to "
+                f"validate), got {sizes.min()} of class {smallest}; ask for fewer per class"
+            )
+        rng = np.random.Generator(np.random.Philox(checked_count(seed, "seed")))
+        shuffled = [rng.permutation(np.flatnonzero(known == label)) for label in classes]
+        parts = [np.sort(np.concatenate([own[start:stop] for own in shuffled])) for start, stop in (
+            (0, train), (train, train + validation), (train + validation, None)
+        )]  # fmt: skip
+        return cls(*parts)
+
+
+def checked_labels(labels: Any, inputs: int | None) -> IntArray:
+    """Class numbers from 0, one per input."""
+    if labels is None:
+        raise InvalidInputError("expected a label for every input, got none")
+    try:
+        known = np.asarray(labels)
+    except (ValueError, TypeError):
+        known = np.zeros((0, 0))
+    if known.ndim != 1 or known.dtype.kind not in "iu" or (inputs is not None and known.size != inputs):
+        count = "" if inputs is None else f"{inputs} "
+        raise InvalidInputError(f"expected {count}integer labels, got {known.dtype} of shape {known.shape}")
+    if known.size and known.min() < 0:
+        raise InvalidInputError(f"expected labels from 0, got {int((known < 0).sum())} below")
+    return known.astype(np.int64)
+
+
+def _checked_numbers(numbers: Any, name: str) -> IntArray:
+    given = np.asarray(numbers)
+    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
+        raise InvalidInputError(f"expected {name} to be a list of input numbers, got {given.dtype} {given.shape}")
+    return read_only(given.astype(np.int64))

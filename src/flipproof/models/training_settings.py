@@ -1,0 +1,85 @@
+"""How a model is trained, and what happened then: values around `train`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.theory.radii import checked_count
+
+
+class TrainingError(FlipproofError):
+    """Training went astray."""
+
+
+class Average(StrEnum):
+    """What is averaged over the noisy samples of a step."""
+
+    LOG_SOFTMAX = "log-softmax"
+    SOFTMAX = "softmax"
+
+    @classmethod
+    def named(cls, name: str) -> Average:
+        """The average with this name."""
+        try:
+            return cls(name)
+        except ValueError:
+            raise InvalidInputError(f"expected average to be one of {', '.join(cls)}, got {name!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSettings:
+    """How a model is trained; the defaults are those of the paper (appendix, "Hyperparameters").
+
+    Attributes:
+        noisy_samples: noisy copies of the graph per step, the paper's m; 0 trains on the clean graph.
+        average: "log-softmax" averages the cross-entropies of the samples; "softmax" takes the cross-entropy of the
+            averaged probabilities, which trains the smoothed classifier itself (Salman et al., 2019). For one
+            sample they are the same.
+        learning_rate: of Adam.
+        weight_decay: of Adam.
+        epochs: at most so many steps.
+        patience: stop after so many steps without a lower validation loss.
+    """
+
+    noisy_samples: int = 1
+    average: str = Average.LOG_SOFTMAX
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-3
+    epochs: int = 3000
+    patience: int = 50
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "average", Average.named(self.average))
+        checked_count(self.noisy_samples, "noisy_samples")
+        for name in ("epochs", "patience"):
+            if checked_count(getattr(self, name), name) < 1:
+                raise InvalidInputError(f"expected {name} to be at least 1, got {getattr(self, name)}")
+        for name in ("learning_rate", "weight_decay"):
+            number = getattr(self, name)
+            if not isinstance(number, int | float) or not 0.0 <= number < math.inf:
+                raise InvalidInputError(f"expected {name} to be a non-negative number, got {number!r}")
+
+
+@dataclass(slots=True, eq=False)
+class History:
+    """What happened in training, one entry per epoch."""
+
+    loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    validation_accuracy: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def epochs(self) -> int:
+        """How many steps were made."""
+        return len(self.loss)
+
+    @property
+    def best_epoch(self) -> int:
+        """The step, from 0, after which the validation loss was lowest: its weights are kept."""
+        return int(np.argmin(self.validation_loss))
