@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from flipproof import datasets as datasets
     from flipproof.errors import FileFormatError as FileFormatError
     from flipproof.errors import FlipproofError as FlipproofError
     from flipproof.errors import InvalidInputError as InvalidInputError
@@ -17,8 +18,15 @@ if TYPE_CHECKING:
     from flipproof.models.extras import MissingExtraError as MissingExtraError
     from flipproof.models.graph_classifier import GraphClassifier as GraphClassifier
     from flipproof.models.node_classifier import NodeClassifier as NodeClassifier
+    from flipproof.models.node_modules import APPNP as APPNP
+    from flipproof.models.node_modules import GAT as GAT
+    from flipproof.models.node_modules import GCN as GCN
     from flipproof.models.sklearn_classifier import SklearnClassifier as SklearnClassifier
+    from flipproof.models.split import Split as Split
     from flipproof.models.torch_classifier import TorchClassifier as TorchClassifier
+    from flipproof.models.training import train as train
+    from flipproof.models.training_settings import TrainingError as TrainingError
+    from flipproof.models.training_settings import TrainingSettings as TrainingSettings
     from flipproof.noise.graph import Graph as Graph
     from flipproof.noise.graphs import Graphs as Graphs
     from flipproof.noise.rows import DenseRows as DenseRows
@@ -55,8 +63,12 @@ _HOMES = {
     "models.extras": ("MissingExtraError",),
     "models.graph_classifier": ("GraphClassifier",),
     "models.node_classifier": ("NodeClassifier",),
+    "models.node_modules": ("APPNP", "GAT", "GCN"),
     "models.sklearn_classifier": ("SklearnClassifier",),
+    "models.split": ("Split",),
     "models.torch_classifier": ("TorchClassifier",),
+    "models.training": ("train",),
+    "models.training_settings": ("TrainingError", "TrainingSettings"),
     "noise.graph": ("Graph",),
     "noise.graphs": ("Graphs",),
     "noise.rows": ("DenseRows", "SparseRows", "Table", "Tokens"),
@@ -76,8 +88,9 @@ _HOMES = {
     "theory.worst_case": ("critical_probability", "mu", "rho", "rho_upper"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("datasets",)
 
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605 (a list all the same; type checkers read the imports above)
+__all__ = sorted((*_HOME_OF, *_MODULES))  # noqa: PLE0605 (a list all the same; type checkers read the imports above)
 
 
 def __getattr__(name: str) -> Any:
@@ -85,6 +98,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("flipproof")
+    if name in _MODULES:
+        return import_module(f"flipproof.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'flipproof' has no attribute {name!r}")
     value = getattr(import_module(f"flipproof.{_HOME_OF[name]}"), name)

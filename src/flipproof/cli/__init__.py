@@ -8,13 +8,12 @@ from typing import Annotated
 
 import typer
 
-from flipproof.cli import certify, demo, radius
+from flipproof.cli import certify, datasets, demo, radius, train
 from flipproof.errors import FlipproofError
 
 app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
-app.command("radius")(radius.radius)
-app.command("certify")(certify.certify)
-app.command("demo")(demo.demo)
+for _command in (demo.demo, train.run, train.train, train.vote, certify.certify, datasets.datasets, radius.radius):
+    app.command(_command.__name__)(_command)
 
 
 def _print_version(wanted: bool) -> None:

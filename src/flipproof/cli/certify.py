@@ -1,15 +1,18 @@
-"""`flipproof certify`: what a votes file proves."""
+"""`flipproof certify`: what a run folder or a votes file proves."""
 
 from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flipproof.cli.options import Alpha, AsJson, Change, MaxAdd, MaxDelete, up_to
+from flipproof.cli.option_groups import takes
+from flipproof.cli.options import Change, MaxAdd, MaxDelete, up_to
+from flipproof.cli.run_options import ForceOption, OutputOptions, PromiseOptions
 
 _JSON_COLUMNS = 101
 
@@ -19,38 +22,56 @@ if TYPE_CHECKING:
     from flipproof.theory.arrays import IntArray
 
 
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """What to show and write."""
+
+    add: MaxAdd = None
+    delete: MaxDelete = None
+    change: Change = 0
+    csv: Annotated[Path | None, typer.Option(help="Also write one line per input to this file.")] = None
+
+
+@takes(PromiseOptions, TableOptions, OutputOptions, ForceOption)
 def certify(
-    votes: Annotated[Path, typer.Argument(help="A votes file, as Votes.save writes it.", show_default=False)],
-    alpha: Alpha = 0.01,
-    rule: Annotated[str, typer.Option(help='"multi-class" or "two-class".')] = "multi-class",
-    simultaneous: Annotated[
-        bool, typer.Option("--simultaneous", help="Promise for all inputs at once, not for each.")
-    ] = False,
-    add: MaxAdd = None,
-    delete: MaxDelete = None,
-    change: Change = 0,
-    as_json: AsJson = False,
-    csv: Annotated[Path | None, typer.Option(help="Also write one line per input to this file.")] = None,
+    votes: Annotated[
+        Path, typer.Argument(help="A run folder, or a votes file as Votes.save writes it.", show_default=False)
+    ],
+    promised: PromiseOptions,
+    table: TableOptions,
+    output: OutputOptions,
+    forced: ForceOption,
 ) -> None:
     """Turn votes into certificates: a summary, the certified ratio over the radii, --json, --csv FILE."""
+    from flipproof.cli.summary import print_summary, summary_facts
     from flipproof.cli.text import columns_that_fit
     from flipproof.errors import InvalidInputError
     from flipproof.smoothing.certify import certify as certified
     from flipproof.smoothing.votes import Votes
 
-    if csv is not None and csv.resolve() == votes.resolve():
-        raise InvalidInputError(f"expected --csv to name another file than the votes, got {csv}")
-    certificates = certified(Votes.load(votes), alpha, rule, simultaneous)
-    columns = _JSON_COLUMNS if as_json else columns_that_fit(5)
-    ratio = certified_ratio(certificates, columns, add, delete, change)
-    if csv is not None:
-        certificates.to_csv(csv)
-    if as_json:
-        typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio}))
+    if table.csv is not None and table.csv.resolve() == votes.resolve():
+        raise InvalidInputError(f"expected --csv to name another file than the votes, got {table.csv}")
+    promise = promised.promise()
+    if votes.is_dir():
+        from flipproof.experiments.steps import certify_run
+
+        certificates = certify_run(votes, promise, forced.force)
+    else:
+        certificates = certified(Votes.load(votes), promise.alpha, promise.rule, promise.simultaneous)
+    columns = _JSON_COLUMNS if output.as_json else columns_that_fit(5)
+    ratio = certified_ratio(certificates, columns, table.add, table.delete, table.change)
+    if table.csv is not None:
+        certificates.to_csv(table.csv)
+    if output.as_json:
+        facts = summary_facts(votes, certificates) if votes.is_dir() else {}
+        typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | facts))
         return
-    print_certificates(certificates, ratio)
-    if csv is not None:
-        typer.echo(f"wrote {csv}")
+    if votes.is_dir():
+        print_summary(votes, certificates)
+    if not votes.is_dir() or (table.add, table.delete, table.change) != (None, None, 0):
+        print_certificates(certificates, ratio)
+    if table.csv is not None:
+        typer.echo(f"wrote {table.csv}")
 
 
 def certified_ratio(
@@ -135,21 +156,10 @@ def _spread(radii: IntArray) -> str:
 
 def _facts(certificates: Certificates) -> dict[str, Any]:
     from flipproof.cli.text import json_radius
-    from flipproof.smoothing.noise_record import noise_record
+    from flipproof.smoothing.certificates_file import certificates_record
 
     columns = {name: column.tolist() for name, column in certificates.to_columns().items()}
-    return {
-        "noise": noise_record(certificates.noise),
-        "alpha": certificates.alpha,
-        "rule": str(certificates.rule),
-        "simultaneous": certificates.simultaneous,
-        "inputs": len(certificates),
-        "n_select": certificates.votes.n_select,
-        "n_estimate": certificates.votes.n_estimate,
-        "abstained": int(certificates.abstained.sum()),
-        "run": None if certificates.votes.run is None else certificates.votes.run.to_record(),
-        "certificates": {
-            name: list(map(json_radius, column)) if name.startswith("max_") else column
-            for name, column in columns.items()
-        },
+    rows = {
+        name: list(map(json_radius, column)) if name.startswith("max_") else column for name, column in columns.items()
     }
+    return certificates_record(certificates) | {"certificates": rows}

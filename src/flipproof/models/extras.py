@@ -7,7 +7,13 @@ from typing import Any
 
 from flipproof.errors import FlipproofError
 
-_EXTRAS = {"torch": "torch", "torch_geometric": "graphs", "sklearn": "graphs", "networkx": "graphs"}
+_EXTRAS = {
+    "torch": "torch",
+    "safetensors": "torch",
+    "torch_geometric": "graphs",
+    "sklearn": "graphs",
+    "networkx": "graphs",
+}
 
 
 class MissingExtraError(FlipproofError, ImportError):

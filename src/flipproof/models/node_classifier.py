@@ -31,7 +31,8 @@ class NodeClassifier:
         attributes: "dense", the default, gives the module an ordinary float32 tensor. "sparse" gives it a
             `torch.sparse_csr` tensor, which is much faster for bags of words. It works where the first thing that
             happens to x is a linear map: `torch.nn.Linear`, and so an MLP before APPNP, and of torch_geometric's
-            convolutions GCNConv, GATConv, GATv2Conv, TransformerConv, SuperGATConv, FiLMConv, ResGatedGraphConv, LEConv and SAGEConv with
+            convolutions GCNConv, GATConv, GATv2Conv, TransformerConv, SuperGATConv, FiLMConv, ResGatedGraphConv,
+            LEConv and SAGEConv with
             project=True. It does not where x is passed along edges first: SAGEConv, GINConv, GraphConv, SGConv,
             SSGConv, TAGConv, ChebConv, ClusterGCNConv, ARMAConv.
         hops: how many steps along edges the label of a node depends on, if it depends on nothing else. Leave it

@@ -1,0 +1,138 @@
+"""`flipproof datasets`: what data there is, where it comes from, and whether it is here."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flipproof.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from flipproof.datasets.dataset_card import Card
+
+_WIDTH = 80
+
+
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="Show the whole card of this dataset.", show_default=False)] = None,
+    download: Annotated[bool, typer.Option("--download", help="Fetch it if it is not here, and check it.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the datasets, or show the card of one."""
+    from flipproof.datasets import card, cards, load
+    from flipproof.errors import InvalidInputError
+
+    if name is None:
+        if download:
+            raise InvalidInputError("expected the name of a dataset beside --download, got none")
+        if as_json:
+            typer.echo(json.dumps([_facts(each) for each in cards()]))
+        else:
+            _print_table(cards())
+        return
+    chosen = card(name)
+    if download:
+        load(chosen.name)
+    if as_json:
+        typer.echo(json.dumps(_facts(chosen)))
+    else:
+        _print_card(chosen)
+
+
+def _print_table(cards: tuple[Card, ...]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("kind", no_wrap=True)
+    for column in ("inputs", "edges", "features", "classes", "ones"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("where", no_wrap=True)
+    for card in cards:
+        counts = (card.inputs, card.edges, card.features, card.classes)
+        table.add_row(card.name, card.kind, *map(_count, counts), _share(card), _where(card))
+    Console(highlight=False, width=_WIDTH).print(table)
+    typer.echo("\nones: the share of ones among binary attributes or pixels.")
+    typer.echo("flipproof datasets NAME shows the whole card.")
+
+
+def _print_card(card: Card) -> None:
+    from textwrap import wrap
+
+    counts = {"inputs": card.inputs, "nodes": card.nodes, "edges": card.edges, "features": card.features}
+    lines = [("dataset", f"{card.name}: {card.what}")]
+    lines += [(name, _count(count)) for name, count in counts.items() if count is not None]
+    lines.append(("classes", str(card.classes)))
+    if card.ones is not None:
+        lines.append(("ones", f"{_count(card.ones)} ({_share(card)}; {card.binary})"))
+    lines += [("licence", card.licence), ("origin", card.origin), ("citation", card.citation)]
+    lines.append(("where", _where(card)))
+    for title, text in lines:
+        typer.echo("\n".join(wrap(text, _WIDTH, initial_indent=f"{title:<10}", subsequent_indent=" " * 10)))
+    for i, form in enumerate(card.forms):
+        for file in form.files:
+            _print_file(file, "file" if i == 0 else "or file")
+
+
+def _print_file(file: Any, title: str) -> None:
+    """Paths, addresses and sums are never broken: they are there to be copied."""
+    from flipproof.datasets.folders import find
+
+    path = find(file.name)
+    typer.echo(f"{title:<10}{file.name if path is None else path}")
+    if file.sha256 is not None:
+        typer.echo(f"  sha256  {file.sha256}")
+    for member in file.members:
+        typer.echo(f"  inside  {member.name}\n          {member.sha256}")
+    for url in file.urls:
+        typer.echo(f"  home    {url}")
+
+
+def _facts(card: Card) -> dict[str, Any]:
+    from flipproof.datasets.folders import find
+    from flipproof.datasets.loading import found_form
+
+    names = ("name", "kind", "what", "inputs", "nodes", "edges", "features", "classes", "ones", "density", "binary")
+    texts = ("licence", "origin", "citation", "built_in")
+    facts: dict[str, Any] = {key: getattr(card, key) for key in names + texts}
+    facts["here"] = found_form(card) is not None
+    facts["forms"] = [
+        [
+            {
+                "name": file.name,
+                "size": file.size,
+                "sha256": file.sha256,
+                "members": {member.name: member.sha256 for member in file.members},
+                "urls": file.urls,
+                "path": None if find(file.name) is None else str(find(file.name)),
+            }
+            for file in form.files
+        ]
+        for form in card.forms
+    ]
+    return facts
+
+
+def _where(card: Card) -> str:
+    from flipproof.datasets.loading import found_form
+
+    if card.built_in:
+        return "built in"
+    if found_form(card) is not None:
+        return "here"
+    home = next((form for form in card.forms if form.downloadable), None)
+    if home is None:
+        return "by hand"
+    size = home.size / 1e6
+    return f"fetch {size:.1f} MB" if size < 10 else f"fetch {size:.0f} MB"
+
+
+def _count(count: int | None) -> str:
+    return "-" if count is None else str(count)
+
+
+def _share(card: Card) -> str:
+    return "-" if card.density is None else f"{card.density:.2%}"

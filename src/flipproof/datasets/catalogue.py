@@ -1,0 +1,43 @@
+"""All datasets that have a card, by name."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from flipproof.datasets.built_in_cards import BUILT_IN_CARDS
+from flipproof.datasets.dataset_card import Card
+from flipproof.datasets.graph_cards import GRAPH_CARDS
+from flipproof.datasets.other_cards import OTHER_CARDS
+from flipproof.errors import InvalidInputError
+
+_CARDS = {card.name: card for card in (*GRAPH_CARDS, *OTHER_CARDS, *BUILT_IN_CARDS)}
+
+
+def names() -> tuple[str, ...]:
+    """The names that `load` knows.
+
+    Example:
+        >>> names()[:3]
+        ('cora_ml', 'citeseer', 'pubmed')
+    """
+    return tuple(_CARDS)
+
+
+def cards() -> tuple[Card, ...]:
+    """The cards of all datasets."""
+    return tuple(_CARDS.values())
+
+
+def card(name: Any) -> Card:
+    """The card of a dataset.
+
+    Example:
+        >>> card("cora_ml").edges
+        7981
+    """
+    if isinstance(name, str) and name in _CARDS:
+        return _CARDS[name]
+    near = difflib.get_close_matches(str(name).lower().replace("-", "_"), _CARDS, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise InvalidInputError(f"expected one of {', '.join(_CARDS)}, got {name!r}{hint}")

@@ -1,0 +1,101 @@
+"""Many small graphs with a label each, such as molecules: what graph classification starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from flipproof.datasets.labels import checked_labels, checked_names
+from flipproof.errors import InvalidInputError
+from flipproof.noise.edges import Edges
+from flipproof.noise.graph import STRUCTURE, Graph
+from flipproof.noise.graphs import Graphs
+from flipproof.noise.space import as_array
+from flipproof.theory.arrays import IntArray, read_only
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphDataset:
+    """Undirected graphs whose nodes are of a few kinds.
+
+    Attributes:
+        name: what to call it.
+        edge_indices: per graph, integers [2, edges]: every edge in both directions.
+        node_labels: per graph, the kind of each node, from 0.
+        labels: int64 [graphs], from 0.
+        class_names: one name per class; by default the numbers.
+        node_names: one name per kind of node; by default the numbers.
+
+    Example:
+        >>> data = GraphDataset("two", ([[0, 1], [1, 0]], [[], []]), ([0, 1], [1]), [0, 1])
+        >>> len(data), data.nodes, data.edges, data.features
+        (2, 3, 1, 2)
+    """
+
+    name: str
+    edge_indices: tuple[IntArray, ...] = field(repr=False)
+    node_labels: tuple[IntArray, ...] = field(repr=False)
+    labels: IntArray
+    class_names: tuple[str, ...] = ()
+    node_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        edge_indices, node_labels = tuple(self.edge_indices), tuple(self.node_labels)
+        if len(edge_indices) != len(node_labels):
+            raise InvalidInputError(
+                f"expected edges and node labels of equally many graphs, got {len(edge_indices)} and {len(node_labels)}"
+            )
+        kinds = tuple(checked_labels(kinds, np.size(kinds), "node") for kinds in node_labels)
+        edges = tuple(map(_checked_edges, edge_indices, kinds))
+        labels = checked_labels(self.labels, len(edges), "graph")
+        every_kind = np.concatenate([np.zeros(0, np.int64), *kinds])
+        object.__setattr__(self, "edge_indices", edges)
+        object.__setattr__(self, "node_labels", kinds)
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
+        object.__setattr__(self, "node_names", checked_names(self.node_names, every_kind))
+
+    def __len__(self) -> int:
+        return len(self.edge_indices)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes all graphs have together."""
+        return sum(kinds.size for kinds in self.node_labels)
+
+    @property
+    def edges(self) -> int:
+        """How many undirected edges all graphs have together, without self-loops."""
+        return sum(int(np.count_nonzero(index[0] < index[1])) for index in self.edge_indices)
+
+    @property
+    def features(self) -> int:
+        """How many kinds of nodes there are: the columns of the one-hot attributes."""
+        return len(self.node_names)
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.class_names)
+
+    def graph(self, i: int, noisy: str = STRUCTURE) -> Graph:
+        """The i-th graph with the kinds of its nodes as one-hot attributes, and noise on the parts named."""
+        kinds = self.node_labels[i]
+        hot = sp.csr_array(
+            (np.ones(kinds.size, np.float32), kinds, np.arange(kinds.size + 1)), shape=(kinds.size, self.features)
+        )
+        return Graph.from_edge_index(self.edge_indices[i], kinds.size, hot, noisy=noisy)
+
+    def graphs(self, noisy: str = STRUCTURE, which: Iterable[int] | None = None) -> Graphs:
+        """All graphs, or some of them, as `vote` takes them."""
+        return Graphs(tuple(self.graph(int(i), noisy) for i in (range(len(self)) if which is None else which)))
+
+
+def _checked_edges(given: IntArray, kinds: IntArray) -> IntArray:
+    index = as_array(given, "edge_index")
+    Edges.from_index(index, kinds.size, directed=False, merge_duplicates=False)
+    checked: IntArray = read_only(index.astype(np.int64).reshape(2, -1))
+    return checked

@@ -1,0 +1,85 @@
+"""From a name to arrays: find the files or fetch them, check them, read them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from flipproof.datasets.catalogue import card as card_of
+from flipproof.datasets.data_file import DataFile, MissingDataError
+from flipproof.datasets.dataset_card import Card, Form
+from flipproof.datasets.download import download as download_file
+from flipproof.datasets.folders import find, folder_to_write, folders
+from flipproof.datasets.graph_dataset import GraphDataset
+from flipproof.datasets.image_dataset import ImageDataset
+from flipproof.datasets.node_dataset import NodeDataset
+from flipproof.datasets.text_dataset import TextDataset
+from flipproof.errors import FileFormatError
+
+Dataset = NodeDataset | GraphDataset | ImageDataset | TextDataset
+
+
+def load(name_or_path: str | os.PathLike[str], download: bool = True) -> Dataset:
+    """A dataset by its name, or one of your own by the path of a file written by `NodeDataset.save`.
+
+    Files are looked for in the folder named by FLIPPROOF_DATA, then in the user's cache. Every file is checked
+    against its sha256 before it is used.
+
+    Args:
+        name_or_path: a name that `names()` lists, or a path that ends in `.npz`.
+        download: whether what is in neither folder may be fetched from its public home.
+
+    Example:
+        >>> load("digits-graph").nodes
+        1797
+    """
+    if isinstance(name_or_path, os.PathLike) or str(name_or_path).endswith(".npz"):
+        return NodeDataset.load(name_or_path)
+    return load_card(card_of(name_or_path), download)
+
+
+def load_card(card: Card, download: bool = True) -> Dataset:
+    """The dataset of a card."""
+    form = found_form(card) or _fetched(card, download)
+    contents = {file.name: _content(file) for file in form.files}
+    data: Dataset = form.read(contents)
+    return data
+
+
+def found_form(card: Card) -> Form | None:
+    """The first form of a dataset that is in the folders with all its files."""
+    return next((form for form in card.forms if all(find(file.name) for file in form.files)), None)
+
+
+def _fetched(card: Card, download: bool) -> Form:
+    form = next((form for form in card.forms if form.downloadable), None)
+    if form is None or not download:
+        raise _missing(card, form)
+    folder = folder_to_write()
+    for file in form.files:
+        if find(file.name) is None:
+            download_file(file, folder)
+    return form
+
+
+def _content(file: DataFile) -> bytes:
+    path = find(file.name)
+    if path is None:
+        raise FileFormatError(f"expected {file.name} to stay where it was, got it removed")
+    try:
+        return file.read(path)
+    except FileFormatError as error:
+        raise FileFormatError(f"{error} in {path}; delete it, to have it fetched or replaced") from error
+
+
+def _missing(card: Card, form: Form | None) -> MissingDataError:
+    """One line: which file to put where."""
+    files = (form or card.forms[0]).files
+    wanted = next(file for file in files if find(file.name) is None)
+    looked = " or ".join(str(folder) for folder in folders()) or f"{Path('.')}"
+    fetch = "" if form is None else ", or allow the download"
+    home = "" if form is not None else f" (made from {card.origin})"
+    return MissingDataError(
+        f"expected {wanted.name} for the dataset {card.name}, got no copy in {looked}; "
+        f"put one ({wanted.pin}) there{fetch}{home}"
+    )

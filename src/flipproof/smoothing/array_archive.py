@@ -1,0 +1,149 @@
+"""Files of arrays: a zip that numpy can open, with a JSON description. Never a pickle.
+
+The same contents give the same bytes, so files can be compared by hash. What is read is checked before anything is
+allocated for it, because files come from elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from flipproof.errors import FileFormatError, FlipproofError
+from flipproof.smoothing.files import checked_path, replacing
+
+_DESCRIPTION = "metadata.json"
+_LONGEST_DESCRIPTION = 2**24
+_MOST_BYTES = 2**34
+_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+_KINDS = "biufU"
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What a file is called in messages, and how it says what it is."""
+
+    noun: str
+    format: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayArchive:
+    """An open file of arrays."""
+
+    zip: zipfile.ZipFile
+    description: dict[str, Any]
+
+    def array(self, name: str) -> NDArray[Any]:
+        """One of the arrays."""
+        return read_array(self.zip, name)
+
+
+def write_archive(
+    path: str | os.PathLike[str], kind: FileKind, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Writes the file, whole or not at all."""
+    whole = {"format": kind.format, "version": kind.version, **description}
+    with replacing(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+        _add(archive, _DESCRIPTION, json.dumps(whole, indent=1).encode())
+        for name, array in arrays.items():
+            _add(archive, f"{name}.npy", _npy_bytes(array))
+
+
+@contextlib.contextmanager
+def reading_archive(path: str | os.PathLike[str], kind: FileKind) -> Iterator[ArrayArchive]:
+    """The open file; whatever is wrong with it, found here or inside, is said as a `FileFormatError`."""
+    path = checked_path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_members(archive)
+            yield ArrayArchive(archive, _read_description(archive, kind))
+    except OSError as error:
+        raise FileFormatError(f"expected a readable {kind.noun}, got {path}: {error.strerror or error}") from error
+    except FlipproofError as error:
+        raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path}: {error}") from error
+    except Exception as error:  # whatever a damaged or hostile file makes the parsers raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path} ({reason})") from error
+
+
+def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """One array of an npz file. Refuses objects, whatever a pickle in their place would do.
+
+    Example:
+        >>> file = io.BytesIO()
+        >>> np.savez(file, labels=[0, 1])
+        >>> read_array(zipfile.ZipFile(file), "labels")
+        array([0, 1])
+    """
+    try:
+        member = archive.getinfo(f"{name}.npy")
+    except KeyError:
+        raise FileFormatError(f"it has no array {name}") from None
+    with archive.open(member) as stream:
+        shape, dtype = _read_header(stream, name)
+        promised = math.prod(map(int, shape)) * dtype.itemsize
+        if not 0 <= promised <= _MOST_BYTES or stream.tell() + promised != member.file_size:
+            raise FileFormatError(f"{name} promises {promised} bytes and holds {member.file_size - stream.tell()}")
+        content = stream.read(promised)
+    if len(content) != promised:
+        raise FileFormatError(f"{name} is cut short")
+    return np.frombuffer(content, dtype).reshape(shape)
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    member = zipfile.ZipInfo(name, _ZIP_EPOCH)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(member, content, compresslevel=1)
+
+
+def _npy_bytes(array: NDArray[Any]) -> bytes:
+    stream = io.BytesIO()
+    npy.write_array(stream, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+    return stream.getvalue()
+
+
+def _check_members(archive: zipfile.ZipFile) -> None:
+    for member in archive.infolist():
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise FileFormatError(f"{member.filename} is compressed in a way that flipproof does not write")
+
+
+def _read_description(archive: zipfile.ZipFile, kind: FileKind) -> dict[str, Any]:
+    if _DESCRIPTION not in archive.namelist():
+        raise FileFormatError("it has no description")
+    with archive.open(_DESCRIPTION) as stream:
+        text = stream.read(_LONGEST_DESCRIPTION + 1)
+    if len(text) > _LONGEST_DESCRIPTION:
+        raise FileFormatError(f"its description is longer than {_LONGEST_DESCRIPTION} bytes")
+    description = json.loads(text)
+    if not isinstance(description, dict) or description.get("format") != kind.format:
+        raise FileFormatError(f"its description does not say {kind.format}")
+    if type(description.get("version")) is not int or description["version"] != kind.version:
+        raise FileFormatError(f"it has version {description.get('version')!r}, this flipproof reads {kind.version}")
+    return description
+
+
+def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    try:
+        version = npy.read_magic(stream)
+        shape, column_major, dtype = npy.read_array_header_1_0(stream)
+    except Exception as error:  # numpy hands on whatever Python's tokenizer and parser make of the header
+        raise FileFormatError(f"{name} is not an array ({type(error).__name__})") from error
+    if dtype.hasobject:
+        raise FileFormatError(f"{name} holds Python objects, which are never unpickled")
+    if version != (1, 0) or column_major or dtype.kind not in _KINDS or any(length < 0 for length in shape):
+        raise FileFormatError(f"{name} is not an array of numbers or words but {dtype} of shape {shape}")
+    return shape, dtype

@@ -1,0 +1,292 @@
+"""Downloading from a real server: resuming, restarting, mirrors, and refusing what is not the file."""
+
+import hashlib
+import io
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from loopback import cut, ranged, serving, status, whole
+
+from flipproof.datasets.data_file import DataFile, Member, MissingDataError
+from flipproof.datasets.dataset_card import Card, Form
+from flipproof.datasets.download import download
+from flipproof.datasets.loading import load_card
+from flipproof.datasets.part_file import open_part
+from flipproof.datasets.transfer import transfer
+from flipproof.errors import FileFormatError, OutputError
+
+CONTENT = np.random.default_rng(7).bytes(200_000)
+
+
+@pytest.fixture
+def home(monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with serving() as home:
+        yield home
+
+
+def data_file(*urls, content=CONTENT, size=None):
+    return DataFile("data.bin", size or len(content), hashlib.sha256(content).hexdigest(), urls)
+
+
+def part_of(folder):
+    return folder / ".data.bin.part"
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_is_fetched_and_nothing_else_is_left(home, tmp_path):
+    path = download(data_file(home.put("a", ranged(CONTENT))), tmp_path)
+    assert path.read_bytes() == CONTENT
+    assert names_in(tmp_path) == ["data.bin"]
+    assert home.asked == [("/a", None)]
+
+
+def test_a_broken_connection_is_resumed_where_it_broke(home, tmp_path):
+    url = home.put("a", cut(CONTENT, 70_000), cut(CONTENT, 50_000), ranged(CONTENT))
+    assert download(data_file(url), tmp_path).read_bytes() == CONTENT
+    assert [asked for _, asked in home.asked] == [None, "bytes=70000-", "bytes=120000-"]
+
+
+def test_the_part_of_an_earlier_run_is_resumed(home, tmp_path):
+    part_of(tmp_path).write_bytes(CONTENT[:150_000])
+    assert download(data_file(home.put("a", ranged(CONTENT))), tmp_path).read_bytes() == CONTENT
+    assert home.asked == [("/a", "bytes=150000-")]
+    assert names_in(tmp_path) == ["data.bin"]
+
+
+def test_a_server_that_cannot_resume_is_read_from_the_start(home, tmp_path):
+    part_of(tmp_path).write_bytes(CONTENT[:150_000])
+    assert download(data_file(home.put("a", whole(CONTENT))), tmp_path).read_bytes() == CONTENT
+    assert len(home.asked) == 1
+
+
+def test_a_part_that_belongs_to_something_else_is_thrown_away(home, tmp_path):
+    part_of(tmp_path).write_bytes(b"x" * 1000)
+    assert download(data_file(home.put("a", ranged(CONTENT))), tmp_path).read_bytes() == CONTENT
+    assert [asked for _, asked in home.asked] == ["bytes=1000-", None]
+
+
+@pytest.mark.parametrize("length", [len(CONTENT), len(CONTENT) + 1])
+def test_a_part_that_is_already_long_enough_is_not_asked_for(home, tmp_path, length):
+    part_of(tmp_path).write_bytes((CONTENT + b"x")[:length])
+    assert download(data_file(home.put("a", ranged(CONTENT))), tmp_path).read_bytes() == CONTENT
+    assert len(home.asked) == length - len(CONTENT)
+
+
+def test_a_server_that_says_nothing_is_missing(home, tmp_path):
+    """Status 416: the part is whole, which we cannot know where only the most is known."""
+    part_of(tmp_path).write_bytes(CONTENT)
+    file = data_file(home.put("a", ranged(CONTENT)), size=len(CONTENT) + 10)
+    assert download(file, tmp_path).read_bytes() == CONTENT
+    part_of(tmp_path).write_bytes(b"x" * len(CONTENT))
+    assert download(file, tmp_path).read_bytes() == CONTENT
+    assert [asked for _, asked in home.asked] == ["bytes=200000-", "bytes=200000-", None]
+
+
+def test_a_wrong_checksum_is_refused_and_removed(home, tmp_path):
+    file = data_file(home.put("a", ranged(CONTENT[::-1])))
+    with pytest.raises(FileFormatError, match=r"data.bin with sha256 \w{16}, got \w{16}, from http.*, or put a copy"):
+        download(file, tmp_path)
+    assert names_in(tmp_path) == []
+    assert len(home.asked) == 1
+
+
+def test_what_was_there_before_stays_when_a_download_fails(home, tmp_path):
+    (tmp_path / "data.bin").write_bytes(b"old")
+    with pytest.raises(FileFormatError):
+        download(data_file(home.put("a", ranged(CONTENT[::-1]))), tmp_path)
+    assert (tmp_path / "data.bin").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("bad", [status(404), status(500), ranged(b"<html>sorry</html>"), cut(CONTENT, 0)])
+def test_the_next_home_is_tried(home, tmp_path, bad):
+    file = data_file(home.put("a", bad), home.put("b", ranged(CONTENT)))
+    assert download(file, tmp_path).read_bytes() == CONTENT
+    assert home.asked == [("/a", None), ("/b", None)]
+
+
+def test_the_next_home_goes_on_where_the_first_stopped(home, tmp_path):
+    file = data_file(home.put("a", cut(CONTENT, 80_000), status(503)), home.put("b", ranged(CONTENT)))
+    assert download(file, tmp_path).read_bytes() == CONTENT
+    assert home.asked == [("/a", None), ("/a", "bytes=80000-"), ("/b", "bytes=80000-")]
+
+
+def test_a_home_that_always_breaks_is_given_up_and_resumed_next_time(home, tmp_path):
+    url = home.put("a", cut(CONTENT, 10_000))
+    with pytest.raises(MissingDataError, match=r"ended after 30000 of 200000 bytes .*; try again to resume, or put a"):
+        download(data_file(url), tmp_path)
+    assert part_of(tmp_path).read_bytes() == CONTENT[:30_000]
+
+
+def test_no_home_has_it(home, tmp_path):
+    file = data_file(home.put("a", status(404)), home.put("b", status(410)))
+    with pytest.raises(
+        MissingDataError, match=rf"^expected to download data.bin, got: HTTP status 410 \(.*{tmp_path}$"
+    ):
+        download(file, tmp_path)
+    assert names_in(tmp_path) == []
+
+
+def test_nobody_listens(home, tmp_path):
+    with serving() as gone:
+        url = gone.url("a")
+    with pytest.raises(MissingDataError, match="refused"):
+        download(data_file(url), tmp_path)
+
+
+def test_without_a_home_the_line_says_what_to_put_where(tmp_path):
+    with pytest.raises(
+        MissingDataError, match=rf"it has no public home; put a copy \(sha256 \w{{64}}\) into {tmp_path}$"
+    ):
+        download(data_file(), tmp_path)
+
+
+@pytest.mark.parametrize("length", [True, False])
+def test_more_bytes_than_expected_are_not_taken(home, tmp_path, length):
+    file = data_file(home.put("a", whole(CONTENT + b"x" * 100_000, length)))
+    with pytest.raises(FileFormatError, match="expected at most 200000 bytes, got"):
+        download(file, tmp_path)
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("url", ["http://example.org/a", "file:///etc/hosts", "ftp://127.0.0.1/a"])
+def test_only_https_leaves_the_machine(tmp_path, url):
+    with pytest.raises(MissingDataError, match="expected an https address, got"):
+        download(data_file(url), tmp_path)
+
+
+def test_redirections_are_followed_but_not_away_from_https(home, tmp_path):
+    target = home.put("b", ranged(CONTENT))
+    assert download(data_file(home.put("a", status(302, Location=target))), tmp_path).read_bytes() == CONTENT
+    with pytest.raises(MissingDataError, match=r"got a redirection to http://example\.org/a"):
+        download(data_file(home.put("a", status(301, Location="http://example.org/a"))), tmp_path)
+
+
+def test_an_interrupt_leaves_the_part_for_resuming(home, tmp_path):
+    url = home.put("a", ranged(CONTENT))
+
+    def interrupt(there, of):
+        if there:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), open_part(tmp_path / "data.bin") as part:
+        transfer(url, part, len(CONTENT), interrupt)
+    assert part_of(tmp_path).read_bytes() == CONTENT[: 2**16]
+    assert download(data_file(url), tmp_path).read_bytes() == CONTENT
+    assert home.asked[1] == ("/a", "bytes=65536-")
+
+
+def test_two_processes_do_not_disturb_each_other(home, tmp_path):
+    url = home.put("a", ranged(CONTENT))
+    with open_part(tmp_path / "data.bin") as first:
+        first.write(CONTENT[:1000])
+        assert download(data_file(url), tmp_path).read_bytes() == CONTENT
+        first.write(CONTENT[1000:2000])
+        assert (tmp_path / "data.bin").read_bytes() == CONTENT
+    assert part_of(tmp_path).read_bytes() == CONTENT[:2000]
+    assert names_in(tmp_path) == [".data.bin.part", "data.bin"]
+
+
+def test_a_failed_download_beside_another_leaves_nothing(home, tmp_path):
+    with open_part(tmp_path / "data.bin"), pytest.raises(MissingDataError, match="ended after"):
+        download(data_file(home.put("a", cut(CONTENT, 10_000))), tmp_path)
+    assert names_in(tmp_path) == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_shows_how_far_it_is(home, tmp_path, monkeypatch):
+    part_of(tmp_path).write_bytes(CONTENT[:150_000])
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    download(data_file(home.put("a", ranged(CONTENT))), tmp_path)
+    assert "data.bin" in sys.stderr.getvalue()
+    assert "200.0/200.0 kB" in sys.stderr.getvalue()
+
+
+def test_nothing_is_shown_elsewhere(home, tmp_path, capfd):
+    download(data_file(home.put("a", ranged(CONTENT))), tmp_path)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(OutputError, match="expected to be able to write"):
+        download(data_file(), tmp_path / "nowhere")
+
+
+def zip_of(**texts):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in texts.items():
+            archive.writestr(name, text)
+    return file.getvalue()
+
+
+def test_an_archive_may_be_pinned_by_its_members(home, tmp_path):
+    member = Member("text", 6, hashlib.sha256(b"a\nb\nc\n").hexdigest())
+    for name, content in (("lf", zip_of(text=b"a\nb\nc\n")), ("crlf", zip_of(text=b"a\r\nb\r\nc\r\n", more=b"x"))):
+        file = DataFile("data.bin", 1000, None, (home.put(name, ranged(content)),), (member,))
+        assert download(file, tmp_path).read_bytes() == content
+    for name, content, reason in (
+        ("other", zip_of(text=b"a\nb\nd\n"), "expected text with sha256"),
+        ("long", zip_of(text=b"a" * 500), "unpacks to more bytes"),
+        ("none", zip_of(more=b"x"), "it has no member text"),
+        ("garbage", b"garbage", "to be a zip file, got BadZipFile"),
+    ):
+        file = DataFile("data.bin", 1000, None, (home.put(name, ranged(content)),), (member,))
+        with pytest.raises(FileFormatError, match=reason):
+            download(file, tmp_path)
+
+
+def card_of(*files):
+    return Card(
+        "mine", "text", "", 0, 0, None, None, None, None, None, "", "elsewhere", "", (Form(files, lambda found: found),)
+    )  # fmt: skip
+
+
+def test_loading_fetches_once_into_the_folder_of_the_variable(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPPROOF_DATA", str(tmp_path / "new" / "data"))
+    card = card_of(data_file(home.put("a", ranged(CONTENT))))
+    for _ in range(2):
+        assert load_card(card) == {"data.bin": CONTENT}
+    assert len(home.asked) == 1
+    assert names_in(tmp_path / "new" / "data") == ["data.bin"]
+
+
+def test_loading_fetches_into_the_cache_where_the_variable_names_no_folder(home, tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("FLIPPROOF_DATA", str(tmp_path / "file" / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert load_card(card_of(data_file(home.put("a", ranged(CONTENT))))) == {"data.bin": CONTENT}
+    assert names_in(tmp_path / "cache" / "flipproof") == ["data.bin"]
+
+
+def test_loading_without_download_asks_nobody(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPPROOF_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    card = card_of(data_file(home.put("a", ranged(CONTENT))))
+    line = (
+        rf"^expected data.bin for the dataset mine, got no copy in {tmp_path} or .*/cache/flipproof; put one \(sha256 "
+    )
+    with pytest.raises(MissingDataError, match=line + r"\w{64}\) there, or allow the download$"):
+        load_card(card, download=False)
+    assert home.asked == []
+
+
+def test_a_wrong_file_in_the_folder_is_refused(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPPROOF_DATA", str(tmp_path))
+    (tmp_path / "data.bin").write_bytes(CONTENT[:-1])
+    line = rf"^expected data.bin with sha256 \w{{16}}, got \w{{16}} in {tmp_path}/data.bin; delete it"
+    with pytest.raises(FileFormatError, match=line):
+        load_card(card_of(data_file(home.put("a", ranged(CONTENT)))))
+    assert home.asked == []
+    assert (tmp_path / "data.bin").read_bytes() == CONTENT[:-1]
