@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 CORE := .venv/.core
+GRAPHS := .venv/.graphs
 DEV := .venv/.dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # One numerical thread per process: workers share the cores.
@@ -10,7 +11,7 @@ export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test test-slow lint format bench clean clean-kernels
 
-demo: $(CORE)
+demo: $(GRAPHS)
 	$(BIN)/flipproof demo
 
 test: $(DEV)
@@ -41,7 +42,11 @@ $(CORE): pyproject.toml constraints.txt
 	$(PIP) -e .
 	touch $@
 
-$(DEV): $(CORE)
+$(GRAPHS): $(CORE)
+	$(PIP) -e '.[graphs]'
+	touch $@
+
+$(DEV): $(GRAPHS)
 	$(PIP) -e '.[dev]'
 	touch $@
 

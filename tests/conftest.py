@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import HealthCheck, settings
 
 import flipproof as fp
@@ -50,3 +51,17 @@ def noise(request):
 def rng(request):
     """Randomness that depends on nothing but the test's name."""
     return np.random.default_rng(list(request.node.name.encode()))
+
+
+@pytest.fixture(scope="session")
+def planted(tmp_path_factory):
+    """A saved graph of 90 nodes in three groups that edges and words tell apart."""
+    draw = np.random.default_rng(7)
+    labels = np.repeat([0, 1, 2], 30)
+    same = labels[:, None] == labels
+    upper = np.triu(draw.random((90, 90)) < np.where(same, 0.15, 0.01), 1)
+    words = draw.random((90, 24)) < np.where(labels[:, None] == np.arange(24) % 3, 0.4, 0.05)
+    data = fp.datasets.from_scipy(sp.csr_array((upper | upper.T).astype(np.float32)), words.astype(int), labels)
+    path = tmp_path_factory.mktemp("planted") / "planted.npz"
+    data.save(path)
+    return path

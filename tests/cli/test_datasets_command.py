@@ -7,21 +7,12 @@ import sys
 import pytest
 
 import flipproof as fp
-from flipproof import cli
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    """Runs the program in this process; returns (exit code, stdout, stderr)."""
-
-    def runner(*arguments):
-        monkeypatch.setattr(sys, "argv", ["flipproof", "datasets", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        captured = capsys.readouterr()
-        return exit_.value.code or 0, captured.out, captured.err
-
-    return runner
+def datasets(run):
+    """Runs `flipproof datasets`."""
+    return lambda *arguments: run("datasets", *arguments)
 
 
 @pytest.fixture
@@ -31,8 +22,8 @@ def nothing_here(tmp_path, monkeypatch):
     return tmp_path / "data"
 
 
-def test_the_table_fits_a_terminal(run, nothing_here):
-    code, out, err = run()
+def test_the_table_fits_a_terminal(datasets, nothing_here):
+    code, out, err = datasets()
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -45,16 +36,16 @@ def test_the_table_fits_a_terminal(run, nothing_here):
     assert not nothing_here.exists()
 
 
-def test_a_file_that_is_there_is_here(run, nothing_here):
+def test_a_file_that_is_there_is_here(datasets, nothing_here):
     nothing_here.mkdir()
     (nothing_here / "pubmed.npz").write_bytes(b"")
-    assert run()[1].splitlines()[3].split()[-1] == "here"
-    assert str(nothing_here / "pubmed.npz") in run("pubmed")[1]
+    assert datasets()[1].splitlines()[3].split()[-1] == "here"
+    assert str(nothing_here / "pubmed.npz") in datasets("pubmed")[1]
 
 
 @pytest.mark.parametrize("name", fp.datasets.names())
-def test_a_card_says_everything(run, name):
-    code, out, _ = run(name)
+def test_a_card_says_everything(datasets, name):
+    code, out, _ = datasets(name)
     card = fp.datasets.card(name)
     assert code == 0
     words = " ".join(out.split())
@@ -67,30 +58,30 @@ def test_a_card_says_everything(run, name):
             assert all(url in out for url in file.urls)
 
 
-def test_json(run, nothing_here):
-    facts = json.loads(run("--json")[1])
+def test_json(datasets, nothing_here):
+    facts = json.loads(datasets("--json")[1])
     assert [each["name"] for each in facts] == list(fp.datasets.names())
-    cora = json.loads(run("cora_ml", "--json")[1])
+    cora = json.loads(datasets("cora_ml", "--json")[1])
     assert cora == facts[0]
     assert (cora["edges"], cora["here"], cora["built_in"]) == (7981, False, False)
     assert cora["forms"][0][0]["sha256"].startswith("46b98cab")
     assert cora["forms"][0][0]["path"] is None
-    assert json.loads(run("digits", "--json")[1])["here"]
+    assert json.loads(datasets("digits", "--json")[1])["here"]
 
 
-def test_download_of_what_is_here_and_of_what_has_no_home(run, nothing_here):
-    assert run("digits", "--download")[0] == 0
-    code, out, err = run("pubmed", "--download")
+def test_download_of_what_is_here_and_of_what_has_no_home(datasets, nothing_here):
+    assert datasets("digits", "--download")[0] == 0
+    code, out, err = datasets("pubmed", "--download")
     assert (code, out) == (2, "")
     assert err.startswith("flipproof: expected pubmed.npz for the dataset pubmed, got no copy in ")
     assert len(err.splitlines()) == 1
 
 
-def test_refusals(run):
-    code, _, err = run("coraml")
+def test_refusals(datasets):
+    code, _, err = datasets("coraml")
     assert code == 2
     assert err.strip().endswith("got 'coraml'; did you mean cora_ml?")
-    assert run("--download")[0] == 2
+    assert datasets("--download")[0] == 2
 
 
 def test_help_imports_nothing_heavy():

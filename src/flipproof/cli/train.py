@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -50,9 +51,7 @@ def run(
     from flipproof.cli.summary import print_summary, summary_facts
     from flipproof.experiments.steps import certify_run
 
-    say = not output.as_json
-    _train(asked, machine, forced, say)
-    _vote(asked.out, wanted, machine, asked.model, ForceOption(), say)
+    train_and_vote(asked, wanted, machine, Quiet(output.as_json), forced)
     certificates = certify_run(asked.out, promised.promise(), forced.force)
     if output.as_json:
         typer.echo(json.dumps(summary_facts(asked.out, certificates)))
@@ -62,13 +61,34 @@ def run(
     typer.echo(f"\nEverything is in {asked.out}.")
 
 
-def _train(asked: TaskOptions, machine: MachineOptions | MemoryOption, forced: ForceOption, say: bool = True) -> None:
+class Quiet(Enum):
+    """Whether a step says what it has done."""
+
+    YES = True
+    NO = False
+
+
+def train_and_vote(
+    asked: TaskOptions,
+    wanted: VoteOptions,
+    machine: MachineOptions,
+    quiet: Quiet,
+    forced: ForceOption = ForceOption(),  # noqa: B008 (a frozen value)
+) -> None:
+    """The first two steps. What is forced is training, and votes are gone with it."""
+    _train(asked, machine, forced, quiet)
+    _vote(asked.out, wanted, machine, asked.model, ForceOption(), quiet)
+
+
+def _train(
+    asked: TaskOptions, machine: MachineOptions | MemoryOption, forced: ForceOption, quiet: Quiet = Quiet.NO
+) -> None:
     from flipproof.cli.summary import duration
     from flipproof.experiments.steps import train_run
 
     folder = train_run(asked.out, asked.task(), machine.machine(), asked.weights, forced.force)
     training = folder.section("training", "flipproof train")
-    if say:
+    if quiet is Quiet.NO:
         typer.echo(
             f"trained   {asked.model} on {asked.dataset}: {training['epochs']:,} epochs in "
             f"{duration(training['seconds'])}, base accuracy {training['base_accuracy']:.3f}; in {folder.path}"
@@ -76,7 +96,12 @@ def _train(asked: TaskOptions, machine: MachineOptions | MemoryOption, forced: F
 
 
 def _vote(
-    run: Path, wanted: VoteOptions, machine: MachineOptions, model: str | None, forced: ForceOption, say: bool = True
+    run: Path,
+    wanted: VoteOptions,
+    machine: MachineOptions,
+    model: str | None,
+    forced: ForceOption,
+    quiet: Quiet = Quiet.NO,
 ) -> None:
     from flipproof.cli.summary import duration
     from flipproof.experiments.steps import vote_run
@@ -86,7 +111,7 @@ def _vote(
     except KeyboardInterrupt:
         typer.echo("\nflipproof: interrupted; the same command goes on where it stopped", err=True)
         raise
-    if say and votes.run is not None:
+    if quiet is Quiet.NO and votes.run is not None:
         speed = (
             f"{votes.run.drawn:,} samples in {duration(votes.run.seconds)}, {votes.run.samples_per_second:,.0f} per s"
         )
