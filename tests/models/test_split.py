@@ -33,7 +33,7 @@ def test_so_many_of_every_class(rng):
 def test_every_input_is_in_one_part_in_order(rng):
     labels = rng.integers(0, 3, 200)
     split = fp.Split.per_class(labels, train=7, validation=11, seed=1)
-    assert sorted(sum(parts(split), [])) == list(range(200))
+    assert sorted([*split.train, *split.validation, *split.test]) == list(range(200))
     assert all(part == sorted(part) for part in parts(split))
     assert [part.size for part in (split.train, split.validation)] == [21, 33]
 
@@ -75,10 +75,8 @@ def test_parts_of_ones_own_are_kept_and_not_shared():
 
 def test_one_more_than_are_asked_for_is_enough():
     assert fp.Split.per_class([0] * 4 + [1] * 3, train=1, validation=1).test.size == 3
-    with pytest.raises(
-        fp.InvalidInputError,
-        match=r"expected more than 3 inputs of every class \(2 to train, 1 to validate\), got 3 of class 1; ask for fewer per class",
-    ):
+    words = r"expected more than 3 inputs of every class \(2 to train, 1 to validate\), got 3 of class 1; ask for fewer"
+    with pytest.raises(fp.InvalidInputError, match=words):
         fp.Split.per_class([0] * 4 + [1] * 3, train=2, validation=1)
 
 
@@ -136,3 +134,12 @@ def test_counts_and_seeds_that_are_none_are_refused(options, words):
 def test_parts_that_are_none_are_refused(given, words):
     with pytest.raises(fp.InvalidInputError, match=words):
         fp.Split(*given)
+
+
+def test_rows_of_unequal_length_are_no_split():
+    with pytest.raises(fp.InvalidInputError, match="expected train to be a list of input numbers, got object"):
+        fp.Split([[0], [1, 2]], [1], [2])
+
+
+def test_truth_values_are_two_classes():
+    assert fp.Split.per_class([True, False] * 3, train=1, validation=1).train.size == 2

@@ -27,7 +27,7 @@ class Gathering(NamedTuple):
             table.contiguous(),
             self.starts,
             mode="sum",
-            per_sample_weights=self.weights,
+            per_sample_weights=self.weights.to(table.dtype),
             include_last_offset=True,
         )
 

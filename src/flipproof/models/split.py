@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import IntArray, read_only
@@ -61,22 +61,32 @@ class Split:
 
 def checked_labels(labels: Any, inputs: int | None) -> IntArray:
     """Class numbers from 0, one per input."""
-    if labels is None:
-        raise InvalidInputError("expected a label for every input, got none")
-    try:
-        known = np.asarray(labels)
-    except (ValueError, TypeError):
-        known = np.zeros((0, 0))
-    if known.ndim != 1 or known.dtype.kind not in "iu" or (inputs is not None and known.size != inputs):
-        count = "" if inputs is None else f"{inputs} "
-        raise InvalidInputError(f"expected {count}integer labels, got {known.dtype} of shape {known.shape}")
+    known = label_array(labels, inputs)
     if known.size and known.min() < 0:
         raise InvalidInputError(f"expected labels from 0, got {int((known < 0).sum())} below")
+    return known
+
+
+def label_array(labels: Any, inputs: int | None) -> IntArray:
+    """Labels as integers, one per input, whatever their values; truth values are 0 and 1."""
+    if labels is None:
+        raise InvalidInputError("expected a label for every input, got none")
+    known = _as_array(labels)
+    if known.ndim != 1 or known.dtype.kind not in "biu" or (inputs is not None and known.size != inputs):
+        count = "" if inputs is None else f"{inputs} "
+        raise InvalidInputError(f"expected {count}integer labels, got {known.dtype} of shape {known.shape}")
     return known.astype(np.int64)
 
 
+def _as_array(given: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except (ValueError, TypeError):  # such as rows of unequal length
+        return np.zeros((0, 0), dtype=object)
+
+
 def _checked_numbers(numbers: Any, name: str) -> IntArray:
-    given = np.asarray(numbers)
+    given = _as_array(numbers)
     if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
         raise InvalidInputError(f"expected {name} to be a list of input numbers, got {given.dtype} {given.shape}")
     return read_only(given.astype(np.int64))

@@ -83,24 +83,27 @@ def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device
 
 
 class Remembered:
-    """What the last array was made into, to be used again as long as the very same array comes.
+    """What the last two arrays were made into, to be used again as long as the very same arrays come.
+
+    Two, because training goes back and forth between noisy copies and the clean graph.
 
     Parts of a graph that noise leaves alone are one array in all noisy copies, and nobody writes to it.
     What is remembered is not pickled.
     """
 
     def __init__(self) -> None:
-        self._last: tuple[Any, Any, Any] = (None, None, None)
+        self._last: list[tuple[Any, Any, Any]] = []
 
     def __reduce__(self) -> tuple[type[Remembered], tuple[()]]:
         return Remembered, ()
 
     def of(self, array: Any, device: Any, make: Callable[[], Any]) -> Any:
-        """What this array was made into on the device, made now if it was not the last one."""
-        last, where, made = self._last
-        if last is not array or array is None or where != device:
-            made = make()
-            self._last = array, device, made
+        """What this array was made into on the device, made now if it was not one of the last."""
+        for last, where, made in self._last:
+            if last is array and array is not None and where == device:
+                return made
+        made = make()
+        self._last = [*self._last[-1:], (array, device, made)]
         return made
 
 

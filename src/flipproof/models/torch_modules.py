@@ -84,14 +84,19 @@ def evaluating(module: Any) -> Iterator[None]:
 
 def labels_of(logits: Any, rows: int, classes: int) -> IntArray:
     """The index of the largest logit in each row, the first one on a tie."""
+    undefined = int(checked_logits(logits, rows, classes).isnan().any(dim=1).sum())
+    if undefined:
+        raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {rows} rows")
+    labels: IntArray = logits.argmax(dim=1).cpu().numpy()
+    return labels
+
+
+def checked_logits(logits: Any, rows: int, classes: int) -> Any:
+    """Returns a floating-point tensor of the expected shape."""
     torch = require("torch")
     if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, torch.Tensor) else type(logits).__name__
         raise InvalidInputError(f"expected a floating-point tensor of logits, got {got}")
     if tuple(logits.shape) != (rows, classes):
         raise InvalidInputError(f"expected logits of shape {(rows, classes)}, got {tuple(logits.shape)}")
-    undefined = int(logits.isnan().any(dim=1).sum())
-    if undefined:
-        raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {rows} rows")
-    labels: IntArray = logits.argmax(dim=1).cpu().numpy()
-    return labels
+    return logits

@@ -15,12 +15,12 @@ from flipproof.errors import InvalidInputError
 from flipproof.models.extras import require
 from flipproof.models.node_classifier import NodeClassifier
 from flipproof.models.node_forward import NodeForward
-from flipproof.models.split import Split, checked_labels
-from flipproof.models.torch_modules import device_of
+from flipproof.models.split import Split, checked_labels, label_array
+from flipproof.models.torch_modules import checked_logits, device_of
 from flipproof.models.training_progress import training_progress
 from flipproof.models.training_settings import Average, History, TrainingError, TrainingSettings
 from flipproof.noise.graph import Graph, NoisyGraph
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling import Role, Stream
 from flipproof.smoothing.plan import check_fits, checked_memory
 from flipproof.smoothing.threads import single_threaded
 from flipproof.theory.arrays import IntArray
@@ -67,6 +67,9 @@ def train(
         array([[0, 0, 1, 1]])
     """
     settings = TrainingSettings() if settings is None else settings
+    if not isinstance(settings, TrainingSettings):
+        raise InvalidInputError(f"expected TrainingSettings, got {type(settings).__name__}")
+    Stream(seed)  # refuses what is no seed
     trainer = _Trainer.of(classifier, graph, labels, split, settings)
     draw = _noisy_copies(graph, noise, settings, seed, memory_limit)
     start = time.perf_counter()
@@ -89,6 +92,7 @@ class _Trainer:
     """A module, what it is trained on, and how."""
 
     module: Any
+    classes: int
     forward: NodeForward
     clean: NoisyGraph
     train: _Nodes
@@ -111,7 +115,9 @@ class _Trainer:
             _Nodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
             for part in (split.train, split.validation)
         )
-        return cls(classifier.module, classifier.forward(), graph.clean(), train, validation, settings)
+        return cls(
+            classifier.module, classifier.classes, classifier.forward(), graph.clean(), train, validation, settings
+        )
 
     def run(self, draw: Callable[[int], list[NoisyGraph]], show: Callable[[History], None]) -> History:
         torch, module, settings = require("torch"), self.module, self.settings
@@ -138,19 +144,22 @@ class _Trainer:
 
     def _loss(self, graphs: list[NoisyGraph]) -> Any:
         torch = require("torch")
-        logs = torch.stack([self.forward(graph)[self.train.numbers].log_softmax(dim=1) for graph in graphs])
+        logs = torch.stack([self._logits(graph, self.train).log_softmax(dim=1) for graph in graphs])
         if self.settings.average == Average.SOFTMAX:
             average = logs.logsumexp(dim=0) - math.log(len(graphs))
         else:
             average = logs.mean(dim=0)
         return torch.nn.functional.nll_loss(average, self.train.labels)
 
+    def _logits(self, graph: NoisyGraph, nodes: _Nodes) -> Any:
+        return checked_logits(self.forward(graph), graph.nodes, self.classes)[nodes.numbers]
+
     def _note(self, history: History, loss: float) -> None:
         torch = require("torch")
         self.module.eval()
         self.forward.forget()
         with torch.no_grad():
-            logits = self.forward(self.clean)[self.validation.numbers]
+            logits = self._logits(self.clean, self.validation)
             validation = float(torch.nn.functional.cross_entropy(logits, self.validation.labels))
             accuracy = float((logits.argmax(dim=1) == self.validation.labels).float().mean())
         if not (math.isfinite(loss) and math.isfinite(validation)):
@@ -173,7 +182,7 @@ def _noisy_copies(
     if noise is None:
         raise InvalidInputError("expected a noise to train with, got none; noisy_samples=0 trains without")
     sampler = graph.sampler(noise, seed)
-    check_fits(sampler, checked_memory(memory_limit))
+    check_fits(sampler, checked_memory(memory_limit), count)
     row = np.zeros(1, dtype=np.int64)
     return lambda epoch: list(sampler.draw(Role.TRAIN, range(epoch * count, (epoch + 1) * count), row))
 
@@ -187,14 +196,13 @@ def _checked_targets(labels: Any, nodes: int, split: Split, classes: int) -> Int
         if not part.size or part.max() >= nodes:
             raise InvalidInputError(f"expected {name} nodes from 0 to {nodes - 1}, got {part.tolist()[:5]}")
     used = np.concatenate([split.train, split.validation])
-    given = checked_labels(np.asarray(labels)[used] if np.shape(labels) == (nodes,) else labels, used.size)
-    if given.max() >= classes:
-        raise InvalidInputError(f"expected labels below {classes}, the number of classes, got {given.max()}")
-    if np.unique(given).size < 2:
+    known = np.zeros(nodes, dtype=np.int64)
+    known[used] = checked_labels(label_array(labels, nodes)[used], used.size)
+    if known.max() >= classes:
+        raise InvalidInputError(f"expected labels below {classes}, the number of classes, got {known.max()}")
+    if np.unique(known[split.train]).size < 2:
         raise InvalidInputError("expected nodes of at least two classes to train on, got one")
-    targets = np.zeros(nodes, dtype=np.int64)
-    targets[used] = given
-    return targets
+    return known
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import numbers
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.theory.radii import checked_count
+
+_MOST = 1e30
 
 
 class TrainingError(FlipproofError):
@@ -61,8 +63,9 @@ class TrainingSettings:
                 raise InvalidInputError(f"expected {name} to be at least 1, got {getattr(self, name)}")
         for name in ("learning_rate", "weight_decay"):
             number = getattr(self, name)
-            if not isinstance(number, int | float) or not 0.0 <= number < math.inf:
-                raise InvalidInputError(f"expected {name} to be a non-negative number, got {number!r}")
+            if isinstance(number, bool) or not isinstance(number, numbers.Real) or not 0.0 <= number <= _MOST:
+                raise InvalidInputError(f"expected {name} to be a number from 0 to {_MOST:g}, got {number!r}")
+            object.__setattr__(self, name, float(number))
 
 
 @dataclass(slots=True, eq=False)

@@ -90,15 +90,17 @@ class Plan:
         return range(start, start + self.chunk_size)
 
 
-def check_fits(sampler: Sampler, memory_limit: int) -> None:
+def check_fits(sampler: Sampler, memory_limit: int, copies: int) -> None:
     """Refuses noise whose samples are too large, with the estimate."""
-    _check_row(sampler.bytes_per_row, memory_limit)
+    _check_row(
+        copies * sampler.bytes_per_row, memory_limit, "one noisy input" if copies == 1 else f"{copies} noisy inputs"
+    )
 
 
-def _check_row(per_row: int, memory_limit: int) -> None:
-    if per_row > memory_limit // 2:
+def _check_row(size: int, memory_limit: int, what: str = "one noisy input") -> None:
+    if size > memory_limit // 2:
         raise TooLargeError(
-            f"expected a memory limit of at least {_size_words(2 * per_row)} for one noisy input, got "
+            f"expected a memory limit of at least {_size_words(2 * size)} for {what}, got "
             f"{_size_words(memory_limit)}; raise the limit or lower p_plus"
         )
 
