@@ -14,7 +14,7 @@ from flipproof.smoothing.array_archive import FileKind, reading_archive, write_a
 if TYPE_CHECKING:
     from flipproof.datasets.node_dataset import NodeDataset
 
-NODES_FILE = FileKind("dataset", "flipproof-nodes", 1)
+NODES_FILE = FileKind("dataset", "flipproof-nodes", 1, "; fp.datasets.from_scipy takes matrices from elsewhere")
 
 
 def write_nodes(data: NodeDataset, path: str | os.PathLike[str]) -> None:

@@ -11,6 +11,7 @@ from flipproof.datasets.labels import numbered, plain_array
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.edges import Edges
+from flipproof.noise.graph import index_of_networkx
 from flipproof.noise.space import as_array
 
 
@@ -73,18 +74,13 @@ def from_networkx(
         >>> data.nodes, data.edges, data.class_names
         (34, 78, ('Mr. Hi', 'Officer'))
     """
-    number = {node: i for i, node in enumerate(graph.nodes)}
-    pairs = [(number[u], number[v]) for u, v in graph.edges()]
-    index = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    directed = bool(graph.is_directed())
-    if not directed:
-        index = np.concatenate([index, index[::-1, index[0] != index[1]]], axis=1)
+    index, directed = index_of_networkx(graph)
     if isinstance(attributes, str):
         rows = plain_array(_node_values(graph, attributes))
         attributes = rows.reshape(-1, 1) if rows.ndim == 1 else rows
     if isinstance(labels, str):
         labels = _node_values(graph, labels)
-    return from_scipy(_adjacency(index, len(number), directed, duplicates), attributes, labels, name, directed)
+    return from_scipy(_adjacency(index, len(graph), directed, duplicates), attributes, labels, name, directed)
 
 
 def _adjacency(edge_index: Any, nodes: int, directed: bool, duplicates: str) -> Any:

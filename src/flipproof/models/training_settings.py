@@ -63,7 +63,8 @@ class TrainingSettings:
                 raise InvalidInputError(f"expected {name} to be at least 1, got {getattr(self, name)}")
         for name in ("learning_rate", "weight_decay"):
             number = getattr(self, name)
-            if isinstance(number, bool) or not isinstance(number, numbers.Real) or not 0.0 <= number <= _MOST:
+            real = isinstance(number, numbers.Real) and not isinstance(number, bool)
+            if not real or not 0.0 <= float(number) <= _MOST:
                 raise InvalidInputError(f"expected {name} to be a number from 0 to {_MOST:g}, got {number!r}")
             object.__setattr__(self, name, float(number))
 

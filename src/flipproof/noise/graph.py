@@ -130,15 +130,8 @@ class Graph:
 
         What the edges carry, such as weights, is left behind.
         """
-        number = {node: i for i, node in enumerate(graph.nodes)}
-        pairs = [(number[u], number[v]) for u, v in graph.edges()]
-        index = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        directed = bool(graph.is_directed())
-        if not directed:
-            index = np.concatenate([index, index[::-1, index[0] != index[1]]], axis=1)
-        return cls.from_edge_index(
-            index, len(number), attributes, noisy=noisy, directed=directed, duplicates=duplicates
-        )
+        index, directed = index_of_networkx(graph)
+        return cls.from_edge_index(index, len(graph), attributes, noisy=noisy, directed=directed, duplicates=duplicates)
 
     @classmethod
     def from_pyg(
@@ -272,6 +265,17 @@ class GraphSampler:
             return lambda i: self._plain
         drawn, nodes = self.attributes.draw(role, samples, self.nodes), self.nodes.size
         return lambda i: drawn[i * nodes : (i + 1) * nodes]
+
+
+def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:
+    """The edge index of a networkx graph, both directions of an undirected edge, and whether it is directed."""
+    number = {node: i for i, node in enumerate(graph.nodes)}
+    pairs = [(number[u], number[v]) for u, v in graph.edges()]
+    index = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    directed = bool(graph.is_directed())
+    if not directed:
+        index = np.concatenate([index, index[::-1, index[0] != index[1]]], axis=1)
+    return index, directed
 
 
 def structure_sampler(edges: list[Edges], noises: Mapping[str, FlipNoise], seed: int) -> BitSampler:

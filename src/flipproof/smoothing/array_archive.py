@@ -32,11 +32,12 @@ _KINDS = "biufU"
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What a file is called in messages, and how it says what it is."""
+    """What a file is called in messages, how it says what it is, and where to turn if it does not."""
 
     noun: str
     format: str
     version: int
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,6 @@ def reading_archive(path: str | os.PathLike[str], kind: FileKind) -> Iterator[Ar
     path = checked_path(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            _check_members(archive)
             yield ArrayArchive(archive, _read_description(archive, kind))
     except OSError as error:
         raise FileFormatError(f"expected a readable {kind.noun}, got {path}: {error.strerror or error}") from error
@@ -89,7 +89,7 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
         array([0, 1])
     """
     try:
-        member = archive.getinfo(f"{name}.npy")
+        member = _member(archive, f"{name}.npy")
     except KeyError:
         raise FileFormatError(f"it has no array {name}") from None
     with archive.open(member) as stream:
@@ -115,16 +115,17 @@ def _npy_bytes(array: NDArray[Any]) -> bytes:
     return stream.getvalue()
 
 
-def _check_members(archive: zipfile.ZipFile) -> None:
-    for member in archive.infolist():
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise FileFormatError(f"{member.filename} is compressed in a way that flipproof does not write")
+def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    member = archive.getinfo(name)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise FileFormatError(f"{name} is compressed in a way that flipproof does not write")
+    return member
 
 
 def _read_description(archive: zipfile.ZipFile, kind: FileKind) -> dict[str, Any]:
     if _DESCRIPTION not in archive.namelist():
-        raise FileFormatError("it has no description")
-    with archive.open(_DESCRIPTION) as stream:
+        raise FileFormatError(f"it has no description{kind.hint}")
+    with archive.open(_member(archive, _DESCRIPTION)) as stream:
         text = stream.read(_LONGEST_DESCRIPTION + 1)
     if len(text) > _LONGEST_DESCRIPTION:
         raise FileFormatError(f"its description is longer than {_LONGEST_DESCRIPTION} bytes")
