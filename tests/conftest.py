@@ -1,5 +1,8 @@
 """Shared by all tests: a catalogue of noises with everything special about them, and seeded randomness."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -51,6 +54,14 @@ def noise(request):
 def rng(request):
     """Randomness that depends on nothing but the test's name."""
     return np.random.default_rng(list(request.node.name.encode()))
+
+
+@pytest.fixture(scope="session")
+def cora_ml():
+    """The real graph, as the paper uses it."""
+    if not (Path(os.environ.get("FLIPPROOF_DATA", ".")) / "cora_ml.npz").is_file():
+        pytest.skip("needs cora_ml.npz in FLIPPROOF_DATA")
+    return fp.datasets.load("cora_ml", download=False)
 
 
 @pytest.fixture(scope="session")

@@ -307,3 +307,32 @@ def test_graphs_with_isolated_nodes_and_one_class(task, tmp_path, planted):
     fp.datasets.from_scipy(data.adjacency, data.attributes, data.labels * 0).save(tmp_path / "one.npz")
     with pytest.raises(fp.InvalidInputError, match="expected labels of at least two classes, got 1"):
         train_run(tmp_path / "other", replace(task, dataset=str(tmp_path / "one.npz")))
+
+
+def test_votes_of_another_run_are_not_certified(run, task, tmp_path):
+    other = tmp_path / "other"
+    train_run(other, replace(task, seed=1))
+    vote_run(other, FEW)
+    shutil.copy(other / "votes.npz", run / "votes.npz")
+    before = contents(run)
+    with pytest.raises(fp.FileFormatError, match=r"votes\.npz as run\.json knows it, got another; run flipproof vote"):
+        certify_run(run)
+    assert contents(run) == before
+    vote_run(run, FEW)  # the checkpoint still has the right ones
+    certify_run(run)
+
+
+def test_inputs_of_another_run_are_noticed(run, task, tmp_path):
+    other = train_run(tmp_path / "other", replace(task, seed=1))
+    shutil.copy(other.inputs_file, run / "inputs.npz")
+    with pytest.raises(fp.FileFormatError, match=r"inputs\.npz as run\.json knows it, got another"):
+        summary_of(run, certify_run(run))
+
+
+def test_a_checkpoint_of_another_run_is_not_continued(run, task, tmp_path):
+    other = tmp_path / "other"
+    train_run(other, replace(task, seed=1))
+    vote_run(other, FEW)
+    shutil.copy(other / "votes.checkpoint", run / "votes.checkpoint")
+    with pytest.raises(fp.FlipproofError, match="seed 1 instead of 0"):
+        vote_run(run, Samples(50, 300))

@@ -1,37 +1,19 @@
 """The samplers and `vote` on a real graph: Cora-ML as the paper uses it."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from scipy.sparse.csgraph import connected_components
 from torch_geometric.nn import GCNConv
 
 import flipproof as fp
 from flipproof.noise.sampling import Role
 
-FILE = Path(os.environ.get("FLIPPROOF_DATA", ".")) / "cora_ml.npz"
-pytestmark = pytest.mark.skipif(not FILE.is_file(), reason="needs cora_ml.npz in FLIPPROOF_DATA")
-
 
 @pytest.fixture(scope="module")
-def cora():
-    """Adjacency and attributes: undirected, largest component, binary."""
-    with np.load(FILE) as file:
-        parts = [
-            sp.csr_array(
-                tuple(file[f"{name}.{array}"] for array in ("data", "indices", "indptr")), file[f"{name}.shape"]
-            )
-            for name in ("adj_matrix", "attr_matrix")
-        ]
-    adjacency, attributes = ((part != 0).astype(np.float32) for part in parts)
-    adjacency = adjacency.maximum(adjacency.T).tocsr()
-    component = connected_components(adjacency)[1]
-    kept = np.flatnonzero(component == np.bincount(component).argmax())
-    return adjacency[kept][:, kept], attributes[kept]
+def cora(cora_ml):
+    """Adjacency and attributes."""
+    return cora_ml.adjacency, cora_ml.attributes
 
 
 class GCN(torch.nn.Module):

@@ -63,13 +63,13 @@ def test_a_record_of_something_else_is_refused(tmp_path, text, words):
 def test_files_are_known_by_their_hash(tmp_path):
     folder = RunFolder.create(tmp_path / "run", TASK)
     sha256 = folder.write(folder.weights_file, b"weights")
-    assert folder.read(folder.weights_file, sha256, "flipproof train") == b"weights"
+    assert folder.check(folder.weights_file, sha256, "flipproof train") == b"weights"
     folder.weights_file.write_bytes(b"weightz")
-    with pytest.raises(fp.FileFormatError, match=r"as run\.json knows it, got another; run flipproof train --force"):
-        folder.read(folder.weights_file, sha256, "flipproof train")
+    with pytest.raises(fp.FileFormatError, match=r"as run\.json knows it, got another; run flipproof train again"):
+        folder.check(folder.weights_file, sha256, "flipproof train")
     folder.weights_file.unlink()
     with pytest.raises(fp.FileFormatError, match="got: No such file"):
-        folder.read(folder.weights_file, sha256, "flipproof train")
+        folder.check(folder.weights_file, sha256, "flipproof train")
 
 
 def test_the_record_is_plain_json(tmp_path):

@@ -22,7 +22,7 @@ from flipproof.smoothing.certificates_file import read_certificates_record, writ
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.run import versions
-from flipproof.smoothing.run_folder import RunFolder
+from flipproof.smoothing.run_folder import RunFolder, sha256_of
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
 
@@ -122,11 +122,17 @@ def _save_model(folder: RunFolder, job: NodeJob, classifier: NodeClassifier, fac
     base_label = classifier([job.graph.clean()])[0]
     inputs = Inputs(job.data.labels, job.split, base_label, job.data.class_names)
     inputs.save(folder.inputs_file)
-    sha256 = folder.write(folder.weights_file, weights_bytes(classifier.module))
+    weights = folder.write(folder.weights_file, weights_bytes(classifier.module))
     accuracy = inputs.accuracy(np.equal(base_label, job.data.labels))
     folder.update(
         dataset=job.facts(),
-        training={**facts, "base_accuracy": accuracy, "weights": sha256, "versions": versions()},
+        training={
+            **facts,
+            "base_accuracy": accuracy,
+            "weights_sha256": weights,
+            "inputs_sha256": sha256_of(folder.inputs_file),
+            "versions": versions(),
+        },
     )
 
 
@@ -153,7 +159,7 @@ def trained_job(folder: RunFolder, model: str | None = None) -> tuple[NodeJob, N
     if differences:
         raise InvalidInputError(f"expected the data that {folder.path} was trained on, got others: {differences}")
     classifier = job.classifier(model)
-    content = folder.read(folder.weights_file, training["weights"], "flipproof train")
+    content = folder.check(folder.weights_file, training.get("weights_sha256"), "flipproof train --force")
     load_weights(classifier.module, content, str(folder.weights_file))
     classifier.module.eval()
     return job, classifier
@@ -186,12 +192,20 @@ def vote_run(
         workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
         progress=machine.progress,
     )  # fmt: skip
-    if votes.run is not None and (votes.run.drawn or not folder.votes_file.exists()):
-        votes.save(folder.votes_file)
-        speed = {"seconds": votes.run.seconds, "drawn": votes.run.drawn, "workers": machine.workers}
-        counts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate}
-        folder.update(votes={**counts, **speed, "versions": dict(votes.run.versions)})
+    _save_votes(folder, votes, machine.workers)
     return votes
+
+
+def _save_votes(folder: RunFolder, votes: Votes, workers: int) -> None:
+    """Writes votes that are new, or were complete when somebody pulled the plug."""
+    there = folder.record().get("votes", {})
+    if votes.run is None or (not votes.run.drawn and sha256_of(folder.votes_file) == there.get("sha256")):
+        return
+    votes.save(folder.votes_file)
+    facts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate, "sha256": sha256_of(folder.votes_file)}
+    if votes.run.drawn:
+        there = {"seconds": votes.run.seconds, "drawn": votes.run.drawn, "workers": workers}
+    folder.update(votes={**there, **facts, "versions": dict(votes.run.versions)})
 
 
 def _check_not_fewer(folder: RunFolder, samples: Samples) -> None:
@@ -215,8 +229,7 @@ def certify_run(path: str | os.PathLike[str], promise: Promise | None = None, fo
     """
     promise = promise or Promise()
     folder = RunFolder.open(path)
-    if not folder.votes_file.exists():
-        raise FileFormatError(f"expected {folder.path} to have its votes, got none; run flipproof vote first")
+    folder.check(folder.votes_file, folder.section("votes", "flipproof vote").get("sha256"), "flipproof vote")
     certificates = certify(Votes.load(folder.votes_file), promise.alpha, promise.rule, promise.simultaneous)
     asked = {"alpha": promise.alpha, "rule": str(promise.rule), "simultaneous": promise.simultaneous}
     if folder.certificates_file.exists() and not force:

@@ -62,7 +62,10 @@ class Summary:
 def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summary:
     """Sums up a run folder and the certificates made of its votes."""
     folder = RunFolder.open(path)
-    inputs, record = Inputs.load(folder.inputs_file), folder.record()
+    record = folder.record()
+    known = folder.section("training", "flipproof train").get("inputs_sha256")
+    folder.check(folder.inputs_file, known, "flipproof train --force")
+    inputs = Inputs.load(folder.inputs_file)
     right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
     votes, training = record.get("votes", {}), record.get("training", {})
     seconds = float(votes.get("seconds", 0.0))

@@ -112,19 +112,25 @@ class RunFolder:
             stream.write(content)
         return hashlib.sha256(content).hexdigest()
 
-    def read(self, path: Path, sha256: str, made_by: str) -> bytes:
-        """The contents of one of the files, which must be what was written."""
+    def check(self, path: Path, sha256: Any, made_by: str) -> bytes:
+        """The contents of one of the files, which must be those that `run.json` knows."""
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise FileFormatError(
-                f"expected {path}, got: {error.strerror or error}; run {made_by} --force again"
-            ) from error
+            raise FileFormatError(f"expected {path}, got: {error.strerror or error}; run {made_by} again") from error
         if hashlib.sha256(content).hexdigest() != sha256:
-            raise FileFormatError(f"expected {path} as run.json knows it, got another; run {made_by} --force again")
+            raise FileFormatError(f"expected {path} as run.json knows it, got another; run {made_by} again")
         return content
 
     def clear(self, *paths: Path) -> None:
         """Removes files that a repeated step makes anew."""
         for path in paths:
             path.unlink(missing_ok=True)
+
+
+def sha256_of(path: Path) -> str | None:
+    """The hash of a file, or None if it is not there."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
