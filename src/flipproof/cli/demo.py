@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flipproof.cli.run_options import TaskOptions, VoteOptions
-from flipproof.cli.train import Quiet, train_and_vote
+from flipproof.cli.run_options import ForceOption, MachineOptions, TaskOptions, VoteOptions
+from flipproof.cli.train import train_and_vote
 
 if TYPE_CHECKING:
     from flipproof.smoothing.certificates import Certificates
@@ -23,7 +23,6 @@ def demo(
     workers: Annotated[int, typer.Option(help="Processes; 0: one per core.")] = 0,
 ) -> None:
     """Train a graph neural network on built-in data and prove how robust it is: about a minute."""
-    from flipproof.cli.run_options import MachineOptions
     from flipproof.cli.summary import print_summary
     from flipproof.experiments.steps import certify_run
 
@@ -35,7 +34,7 @@ def demo(
         folder = out / noise
         asked = TaskOptions(dataset="digits-graph", out=folder, noise=noise, p_plus=p_plus, p_minus=p_minus)
         typer.echo(f"\n--- Can an attacker turn a digit by changing {noise}? ---\n")
-        train_and_vote(asked, VoteOptions(samples=samples), MachineOptions(workers=workers), Quiet.NO)
+        train_and_vote(asked, VoteOptions(samples=samples), MachineOptions(workers=workers), ForceOption())
         certificates = certify_run(folder)
         typer.echo("")
         print_summary(folder, certificates)

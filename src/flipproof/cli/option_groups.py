@@ -15,49 +15,54 @@ import typer
 from flipproof.errors import InvalidInputError
 
 _ALIASES = {"json": "as_json"}
-_WORDS: dict[str, set[str]] = {}
-"""The words of every command that reads a configuration, by the name of its function."""
+_WORDS: set[str] = set()
+"""The words of all commands that read a configuration."""
 
 
 def takes(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Makes a command of a function of groups: their fields become options, `--config FILE` gives them defaults.
 
-    Further parameters of the function come first and stay as they are.
+    Parameters of the function that are no groups come first and stay as they are.
     """
 
     def decorated(function: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(function).parameters.values())[: -len(groups)]
-        own_hints = get_type_hints(function, include_extras=True)
-        parameters = [parameter.replace(annotation=own_hints[parameter.name]) for parameter in own]
-        for group in groups:
-            hints = get_type_hints(group, include_extras=True)
-            parameters += [
-                inspect.Parameter(
-                    field.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
-                    annotation=hints[field.name],
-                )
-                for field in dataclasses.fields(group)
-            ]
-        parameters.append(inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_Config))
+        hints = get_type_hints(function, include_extras=True)
+        parameters = [
+            *(_parameter(each.name, hints[each.name], each.default) for each in own),
+            *(parameter for group in groups for parameter in _fields(group)),
+            _parameter("config", _Config, None),
+        ]
 
         def command(**flags: Any) -> None:
-            values = [
+            values = (
                 group(**{field.name: flags[field.name] for field in dataclasses.fields(group)}) for group in groups
-            ]
-            function(*(flags[parameter.name] for parameter in own), *values)
+            )
+            function(*(flags[each.name] for each in own), *values)
 
-        required = [parameter for parameter in parameters if parameter.default is inspect.Parameter.empty]
-        others = [parameter for parameter in parameters if parameter.default is not inspect.Parameter.empty]
-        ordered = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in required + others]
-        command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
-        command.__annotations__ = {parameter.name: parameter.annotation for parameter in ordered}
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         command.__doc__, command.__name__ = function.__doc__, function.__name__
-        _WORDS[function.__name__] = {parameter.name for parameter in ordered} - {"config"}
+        _WORDS.update(parameter.name for parameter in parameters if parameter.name != "config")
         return command
 
     return decorated
+
+
+def _fields(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        _parameter(
+            field.name,
+            hints[field.name],
+            inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+        )
+        for field in dataclasses.fields(group)
+    ]
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -71,10 +76,9 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
         raise InvalidInputError(f"expected a readable --config, got {path}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"expected TOML in --config, got {path}: {error}") from error
-    known = sorted(set().union(*_WORDS.values()))
     for word in words:
-        if word not in known:
-            near = difflib.get_close_matches(word, known, n=1)
+        if word not in _WORDS:
+            near = difflib.get_close_matches(word, sorted(_WORDS), n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise InvalidInputError(f"expected words of the commands in {path}, got {word!r}{hint}")
     context.default_map = {**(context.default_map or {}), **words}

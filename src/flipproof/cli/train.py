@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from enum import Enum
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +21,7 @@ from flipproof.cli.run_options import (
     VoteOptions,
 )
 
+Say = Callable[[str], None]
 _Run = Annotated[Path, typer.Argument(help="A run folder, made by flipproof train.", show_default=False)]
 
 
@@ -51,7 +52,7 @@ def run(
     from flipproof.cli.summary import print_summary, summary_facts
     from flipproof.experiments.steps import certify_run
 
-    train_and_vote(asked, wanted, machine, Quiet(output.as_json), forced)
+    train_and_vote(asked, wanted, machine, forced, _silent if output.as_json else typer.echo)
     certificates = certify_run(asked.out, promised.promise(), forced.force)
     if output.as_json:
         typer.echo(json.dumps(summary_facts(asked.out, certificates)))
@@ -61,38 +62,30 @@ def run(
     typer.echo(f"\nEverything is in {asked.out}.")
 
 
-class Quiet(Enum):
-    """Whether a step says what it has done."""
-
-    YES = True
-    NO = False
+def _silent(words: str) -> None:
+    """Where JSON is all that may be printed."""
 
 
 def train_and_vote(
-    asked: TaskOptions,
-    wanted: VoteOptions,
-    machine: MachineOptions,
-    quiet: Quiet,
-    forced: ForceOption = ForceOption(),  # noqa: B008 (a frozen value)
+    asked: TaskOptions, wanted: VoteOptions, machine: MachineOptions, forced: ForceOption, say: Say = typer.echo
 ) -> None:
     """The first two steps. What is forced is training, and votes are gone with it."""
-    _train(asked, machine, forced, quiet)
-    _vote(asked.out, wanted, machine, asked.model, ForceOption(), quiet)
+    _train(asked, machine, forced, say)
+    _vote(asked.out, wanted, machine, asked.model, ForceOption(), say)
 
 
 def _train(
-    asked: TaskOptions, machine: MachineOptions | MemoryOption, forced: ForceOption, quiet: Quiet = Quiet.NO
+    asked: TaskOptions, machine: MachineOptions | MemoryOption, forced: ForceOption, say: Say = typer.echo
 ) -> None:
     from flipproof.cli.summary import duration
     from flipproof.experiments.steps import train_run
 
     folder = train_run(asked.out, asked.task(), machine.machine(), asked.weights, forced.force)
     training = folder.section("training", "flipproof train")
-    if quiet is Quiet.NO:
-        typer.echo(
-            f"trained   {asked.model} on {asked.dataset}: {training['epochs']:,} epochs in "
-            f"{duration(training['seconds'])}, base accuracy {training['base_accuracy']:.3f}; in {folder.path}"
-        )
+    say(
+        f"trained   {asked.model} on {asked.dataset}: {training['epochs']:,} epochs in "
+        f"{duration(training['seconds'])}, base accuracy {training['base_accuracy']:.3f}; in {folder.path}"
+    )
 
 
 def _vote(
@@ -101,7 +94,7 @@ def _vote(
     machine: MachineOptions,
     model: str | None,
     forced: ForceOption,
-    quiet: Quiet = Quiet.NO,
+    say: Say = typer.echo,
 ) -> None:
     from flipproof.cli.summary import duration
     from flipproof.experiments.steps import vote_run
@@ -111,9 +104,8 @@ def _vote(
     except KeyboardInterrupt:
         typer.echo("\nflipproof: interrupted; the same command goes on where it stopped", err=True)
         raise
-    if quiet is Quiet.NO and votes.run is not None:
-        speed = (
-            f"{votes.run.drawn:,} samples in {duration(votes.run.seconds)}, {votes.run.samples_per_second:,.0f} per s"
-        )
-        drawn = speed if votes.run.drawn else "all there already"
-        typer.echo(f"voted     {votes.n_select:,} + {votes.n_estimate:,} samples; {drawn}; in {run}")
+    drawn = "all there already"
+    if votes.run is not None and votes.run.drawn:
+        speed = f"{votes.run.samples_per_second:,.0f} per s"
+        drawn = f"{votes.run.drawn:,} samples in {duration(votes.run.seconds)}, {speed}"
+    say(f"voted     {votes.n_select:,} + {votes.n_estimate:,} samples; {drawn}; in {run}")
