@@ -137,7 +137,7 @@ def test_certify_no_inputs(run, tmp_path):
         (["certify", "VOTES", "--alpha", "0"], "expected alpha strictly between 0 and 1, got 0.0"),
         (["certify", "VOTES", "--rule", "best"], "expected rule to be one of multi-class, two-class, got 'best'"),
         (["certify", "VOTES", "--csv", "/nowhere/out.csv"], "expected to be able to write /nowhere/out.csv"),
-        (["certify", "VOTES", "--csv", "VOTES"], "expected --csv to name another file than the votes"),
+        (["certify", "VOTES", "--csv", "VOTES"], "expected --csv to name another file than the votes or"),
         (["certify", "VOTES", "--csv", "out.csv", "--add", "1000000000"], "ask for fewer radii"),
         (["certify", "VOTES", "--add", "3000", "--delete", "3000"], "ask for fewer or smaller radii"),
         (["certify", "JOINT", "--add", "3"], "only for a noise without parts, got a joint noise"),

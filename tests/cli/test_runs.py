@@ -40,7 +40,7 @@ def test_three_commands_and_one_say_the_same(run, planted, finished, tmp_path):
     assert f"next      flipproof vote {path}" in out
     code, out, err = run("vote", path, *FEW)
     assert (code, err) == (0, "")
-    assert "voted     50 + 200 samples; 250 samples in" in out
+    assert "voted     50 + 200 samples; 250 drawn in" in out
     code, out, err = run("certify", path, "--alpha", 0.01)
     assert (code, err) == (0, "")
     for words in ("accuracy  base", "on 60 test nodes", "of 90 nodes", "radius    add: mean", "share of all nodes"):
@@ -64,7 +64,11 @@ def test_both_parts_have_their_own_noise(run, planted, tmp_path):
     arguments = ["run", "--dataset", planted, "--noise", "both", *pairs, "--out", tmp_path / "run", *SMALL, *FEW]
     code, out, _ = run(*arguments)
     assert code == 0
-    assert "noise     on both; structure: p_plus 0.01, p_minus 0.2; attributes: p_plus 0.02, p_minus 0.3" in out
+    assert (
+        "noise     on both; structure: p_plus 0.01, p_minus 0.2\n          attributes: p_plus 0.02, p_minus 0.3\n"
+        in out
+    )
+    assert max(len(line) for line in out.splitlines() if not line.startswith("Everything is in")) <= 88
     assert "structure.delete" in out
     code, out, _ = run("certify", tmp_path / "run", "--json")
     assert set(json.loads(out)["summary"]["axes"]) == {
@@ -100,7 +104,7 @@ def test_a_configuration_has_the_words_of_the_flags(run, planted, tmp_path):
         ("p_pluss = 0.1", "got 'p_pluss'; did you mean p_plus?"),
         ("p_plus = ", "expected TOML in --config"),
         ("p_plus = 'many'", "Invalid value for '--p-plus'"),
-        ("[noise]\np_plus = 0.1", "noise"),
+        ("[noise]\np_plus = 0.1", "expected keys without tables in"),
     ],
 )
 def test_bad_configurations(run, tmp_path, text, words):
@@ -144,7 +148,7 @@ def test_nothing_is_overwritten_without_force(run, planted, folder):
     for arguments, words in (
         (["train", "--dataset", planted, *SMALL, "--out", folder], "which has noise.p_plus 0.02 instead of 0.01"),
         (["vote", folder, "--samples", 100], "expected at least the 200 samples"),
-        (["certify", folder, "--alpha", 0.05], "give --force to replace them"),
+        (["certify", folder, "--alpha", 0.05], "flipproof certify --force replaces them"),
     ):
         code, _, err = run(*arguments)
         assert code == 2
@@ -184,7 +188,7 @@ def test_an_interrupted_vote_goes_on(planted, folder):
                 break
         _, err = process.communicate()
     assert process.returncode == 130
-    assert "the same command goes on where it stopped" in err
+    assert "the same command (without --force) goes on where it stopped" in err
     assert "Traceback" not in err
     assert not (folder / "votes.npz").exists()
 
@@ -192,9 +196,22 @@ def test_an_interrupted_vote_goes_on(planted, folder):
 def test_the_demo(run, tmp_path):
     code, out, _ = run("demo", "--out", tmp_path / "demo", "--samples", 300, "--workers", 1)
     assert code == 0
-    assert out.count("nobody who deletes two") == 2
+    assert out.count("it is proved that nobody who deletes two") == 2
     for part in ("attributes", "structure"):
         assert fp.Votes.load(tmp_path / "demo" / part / "votes.npz").n_estimate == 300
     again = run("demo", "--out", tmp_path / "demo", "--samples", 300, "--workers", 1)
     assert again[0] == 0
-    assert "all there already" in again[1]
+    assert again[1] == out
+    code, _, err = run("demo", "--out", tmp_path / "demo", "--samples", 200, "--workers", 1)
+    assert code == 2
+    assert "expected at least the 300 samples" in err
+
+
+def test_a_table_that_cannot_be_leaves_the_folder_as_it_is(run, folder):
+    (folder / "certificates.json").unlink()
+    for flags, words in ((["--change", 1], "change"), (["--csv", folder / "votes.npz"], "another file than the votes")):
+        code, _, err = run("certify", folder, *flags)
+        assert code == 2
+        assert words in err
+        assert not (folder / "certificates.json").exists()
+    fp.Votes.load(folder / "votes.npz")

@@ -128,7 +128,9 @@ def test_more_samples_are_added(finished, run):
 
 def test_fewer_samples_need_force(run):
     before = contents(run)
-    with pytest.raises(fp.InvalidInputError, match=r"expected at least the 200 samples .* got 100; give --force"):
+    with pytest.raises(
+        fp.InvalidInputError, match=r"expected at least the 200 samples .* got 100; flipproof vote --force"
+    ):
         vote_run(run, Samples(50, 100))
     assert contents(run) == before
     assert vote_run(run, Samples(50, 100), force=True).n_estimate == 100
@@ -149,22 +151,18 @@ def test_another_task_needs_force(task, run):
 
 def test_another_promise_needs_force(run):
     before = contents(run)
-    with pytest.raises(fp.OutputError, match=r"they have alpha 0\.01 instead of 0\.05; give --force to replace them"):
+    with pytest.raises(fp.OutputError, match=r"they have alpha 0\.01 instead of 0\.05; flipproof certify --force"):
         certify_run(run, Promise(alpha=0.05))
     assert contents(run) == before
     assert certify_run(run, Promise(alpha=0.05), force=True).alpha == 0.05
     assert json.loads((run / "certificates.json").read_text())["alpha"] == 0.05
 
 
-def test_interrupted_training_starts_again_unasked(task, tmp_path):
-    RunFolder.create(tmp_path / "run", {"something": "else"})
-    assert "training" in train_run(tmp_path / "run", task).record()
-
-
-def test_votes_of_a_run_that_is_not_trained(task, tmp_path):
-    RunFolder.create(tmp_path / "run", task.to_record())
-    with pytest.raises(fp.FileFormatError, match="to have its training, got none; run flipproof train first"):
+def test_interrupted_training_leaves_nothing_that_stands_in_the_way(task, tmp_path):
+    RunFolder.prepare(tmp_path / "run")
+    with pytest.raises(fp.FileFormatError, match=r"without run\.json; see flipproof train"):
         vote_run(tmp_path / "run", FEW)
+    assert "training" in train_run(tmp_path / "run", task).record()
 
 
 def test_votes_lost_before_they_were_saved_are_in_the_checkpoint(run):
@@ -250,7 +248,7 @@ def test_a_model_of_your_own(task, tmp_path):
     two = vote_run(path, FEW, Machine(workers=2), model=name, force=True)
     assert np.array_equal(one.estimation, two.estimation)
     code.write_text(OWN_MODEL.replace(".relu()", ".tanh()"))
-    with pytest.raises(fp.FlipproofError, match="model"):  # another model may not add to these votes
+    with pytest.raises(fp.InvalidInputError, match=r"expected the model that .* was trained with, got another"):
         vote_run(path, Samples(50, 300), model=name)
 
 
@@ -276,7 +274,7 @@ def test_models_that_are_not_there(task, tmp_path, name, words):
         ({"dataset": "coraml"}, "did you mean cora_ml"),
         ({"dataset": "digits"}, "expected a graph with labels of nodes, got digits"),
         ({"per_class": PerClass(20, 20)}, r"expected more than 40 inputs of every class .*, got 30 of class 0"),
-        ({"model": ModelSpec("gcn", hidden=-1)}, "expected a model that is made by"),
+        ({"model": ModelSpec("flipproof.models.node_modules:Attention")}, "expected a model that is made by"),
     ],
 )
 def test_bad_tasks_leave_no_folder(task, tmp_path, change, words):
@@ -291,7 +289,7 @@ def test_noise_that_does_not_fit_in_memory_is_refused_with_the_estimate(task, tm
         fp.TooLargeError, match=r"expected a memory limit of at least .*KB for one noisy input, got 100KB"
     ):
         train_run(tmp_path / "run", large, Machine(memory_limit="100KB"))
-    assert "training" in train_run(tmp_path / "run", task).record()  # what was refused does not stand in the way
+    train_run(tmp_path / "run", task)  # what was refused does not stand in the way
 
 
 def test_graphs_with_isolated_nodes_and_one_class(task, tmp_path, planted):
@@ -336,3 +334,86 @@ def test_a_checkpoint_of_another_run_is_not_continued(run, task, tmp_path):
     shutil.copy(other / "votes.checkpoint", run / "votes.checkpoint")
     with pytest.raises(fp.FlipproofError, match="seed 1 instead of 0"):
         vote_run(run, Samples(50, 300))
+
+
+def test_votes_that_were_complete_when_the_plug_was_pulled(run, monkeypatch):
+    """The checkpoint has more samples than votes.npz: the next call saves them."""
+    with monkeypatch.context() as patched:
+        patched.setattr(fp.Votes, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            vote_run(run, Samples(50, 300))
+    assert fp.Votes.load(run / "votes.npz").n_estimate == 200
+    vote_run(run, Samples(50, 300))
+    assert fp.Votes.load(run / "votes.npz").n_estimate == 300
+    assert certify_run(run).votes.n_estimate == 300
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda run, task: train_run(run, task, weights=run / "inputs.npz", force=True),
+        lambda run, task: train_run(run, task, Machine(memory_limit=1000), force=True),
+        lambda run, task: train_run(run, replace(task, dataset="coraml"), force=True),
+        lambda run, task: vote_run(run, Samples(50, -5), force=True),
+        lambda run, task: vote_run(run, FEW, Machine(workers=0), force=True),
+        lambda run, task: vote_run(run, FEW, model="gat", force=True),
+        lambda run, task: certify_run(run, Promise(alpha=2), force=True),
+    ],
+)
+def test_what_is_refused_destroys_nothing(task, run, refused):
+    before = contents(run)
+    with pytest.raises(fp.FlipproofError):
+        refused(run, task)
+    assert contents(run) == before
+
+
+def test_time_is_added_up(run):
+    first = json.loads((run / "run.json").read_text())["votes"]
+    vote_run(run, Samples(50, 300))
+    both = json.loads((run / "run.json").read_text())["votes"]
+    assert (first["drawn"], both["drawn"]) == (250, 350)
+    assert both["seconds"] > first["seconds"]
+
+
+def test_state_outside_the_weights_is_noticed(task, tmp_path):
+    code = tmp_path / "hidden.py"
+    code.write_text(
+        "import torch\n"
+        "class Net(torch.nn.Module):\n"
+        "    def __init__(self, features, classes):\n"
+        "        super().__init__()\n"
+        "        self.linear = torch.nn.Linear(features, classes)\n"
+        "        self.register_buffer('sign', torch.ones(()), persistent=False)\n"
+        "    def forward(self, x, edge_index):\n"
+        "        if self.training:\n"
+        "            self.sign.fill_(-1)\n"
+        "        return self.linear(x) * self.sign\n"
+    )
+    with pytest.raises(fp.InvalidInputError, match="all that training changes must be in its state_dict"):
+        train_run(tmp_path / "run", replace(task, model=ModelSpec(f"{code}:Net")))
+
+
+@pytest.mark.parametrize("section", ["task", "dataset", "training", "votes"])
+def test_a_record_with_anything_else_in_it_is_refused(run, section):
+    record = json.loads((run / "run.json").read_text())
+    for name, value in record[section].items():
+        wrong = {} if isinstance(value, str | int | float | list) or value is None else 3
+        changed = record | {section: record[section] | {name: wrong}}
+        (run / "run.json").write_text(json.dumps(changed))
+        try:
+            summary_of(run, certify_run(run))
+            vote_run(run, FEW)
+        except fp.FlipproofError:
+            continue
+        # nothing depends on these
+        assert name in ("versions", "loss", "validation_loss", "validation_accuracy", "weights")
+
+
+def test_votes_of_another_noise_are_not_certified(run):
+    record = json.loads((run / "run.json").read_text())
+    record["task"]["noise"]["p_minus"] = 0.1
+    (run / "run.json").write_text(json.dumps(record))
+    with pytest.raises(
+        fp.FileFormatError, match=r"expected the votes of the run in .*, got others: noise\.p_minus 0\.3"
+    ):
+        certify_run(run)

@@ -252,3 +252,24 @@ def test_graphs_of_a_batch_have_one_size():
 def test_bad_options_are_refused(options, words):
     with pytest.raises(fp.InvalidInputError, match=words):
         NodeClassifier(**({"module": make("GCN"), "classes": CLASSES} | options))
+
+
+class Contrary(fp.GCN):
+    """Does something else than the steps of the model it is made of."""
+
+    def forward(self, x, edge_index):
+        return -super().forward(x, edge_index)
+
+
+def test_a_model_made_of_ours_is_asked_itself():
+    torch.manual_seed(0)
+    module, graphs = Contrary(20, CLASSES).eval(), [graph(seed) for seed in range(3)]
+    classifier = NodeClassifier(module, classes=CLASSES)
+    assert classifier.hops is None  # an overridden forward may reach anywhere
+    labels = classifier(graphs)
+    assert (labels == expected(module, graphs)).all()
+    plain = fp.GCN(20, CLASSES).eval()
+    plain.load_state_dict(module.state_dict())
+    assert (NodeClassifier(plain, classes=CLASSES)(graphs) != labels).any()
+    plain.register_forward_hook(lambda module, given, logits: -logits)
+    assert (NodeClassifier(plain, classes=CLASSES)(graphs) == labels).all()

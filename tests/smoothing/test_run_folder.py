@@ -11,7 +11,8 @@ TASK = {"dataset": "planted", "seed": 0}
 
 
 def test_a_folder_knows_its_task_and_what_was_done(tmp_path):
-    folder = RunFolder.create(tmp_path / "deep" / "run", TASK)
+    folder = RunFolder.prepare(tmp_path / "deep" / "run")
+    folder.begin(task=TASK)
     folder.update(training={"epochs": 3})
     opened = RunFolder.open(str(folder.path))
     assert opened.record() == {"task": TASK, "training": {"epochs": 3}}
@@ -22,8 +23,8 @@ def test_a_folder_knows_its_task_and_what_was_done(tmp_path):
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(fp.OutputError, match=r"expected a new or empty folder, got .* with other things in it"):
-        RunFolder.create(tmp_path, TASK)
+    with pytest.raises(fp.OutputError, match=r"expected a new or empty folder, got .* with thesis\.txt; name"):
+        RunFolder.prepare(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
@@ -31,8 +32,8 @@ def test_a_file_is_no_folder(tmp_path):
     path = tmp_path / "run"
     path.write_text("")
     with pytest.raises(fp.OutputError, match="expected to be able to write"):
-        RunFolder.create(path, TASK)
-    with pytest.raises(fp.InvalidInputError, match=r"expected a run folder, got .*, which is not there"):
+        RunFolder.prepare(path)
+    with pytest.raises(fp.InvalidInputError, match=r"expected a run folder, got .*, which is no folder"):
         RunFolder.open(path)
 
 
@@ -61,7 +62,7 @@ def test_a_record_of_something_else_is_refused(tmp_path, text, words):
 
 
 def test_files_are_known_by_their_hash(tmp_path):
-    folder = RunFolder.create(tmp_path / "run", TASK)
+    folder = RunFolder.prepare(tmp_path / "run")
     sha256 = folder.write(folder.weights_file, b"weights")
     assert folder.check(folder.weights_file, sha256, "flipproof train") == b"weights"
     folder.weights_file.write_bytes(b"weightz")
@@ -73,6 +74,43 @@ def test_files_are_known_by_their_hash(tmp_path):
 
 
 def test_the_record_is_plain_json(tmp_path):
-    folder = RunFolder.create(tmp_path / "run", TASK)
+    folder = RunFolder.prepare(tmp_path / "run")
+    folder.begin(task=TASK)
     record = json.loads(folder.record_file.read_text())
     assert (record["format"], record["version"]) == ("flipproof-run", 1)
+
+
+def test_leftovers_of_a_killed_process_do_not_stand_in_the_way(tmp_path):
+    for name in (".flipproof-abc.part", ".lock", "weights.safetensors", "votes.checkpoint"):
+        (tmp_path / name).write_bytes(b"")
+    assert not RunFolder.prepare(tmp_path).exists
+
+
+def test_the_run_of_another_program_is_left_alone(tmp_path):
+    (tmp_path / "run.json").write_text('{"name": "mine"}')
+    with pytest.raises(fp.FileFormatError, match="which is something else"):
+        RunFolder.prepare(tmp_path)
+    (tmp_path / "run.json").write_text('{"format": "flipproof-run", "version": 0}')
+    RunFolder.prepare(tmp_path)  # an older one of ours may be given up
+
+
+def test_only_one_process_at_a_time(tmp_path):
+    folder = RunFolder.prepare(tmp_path)
+    other = RunFolder(tmp_path).locked()
+    with folder.locked(), pytest.raises(fp.OutputError, match="got it in use by another process"):
+        other.__enter__()
+    with folder.locked():
+        pass
+
+
+def test_what_is_forgotten_is_gone_with_its_files(tmp_path):
+    folder = RunFolder.prepare(tmp_path)
+    folder.begin(task=TASK, training={}, votes={}, certificates={})
+    names = ("weights.safetensors", "votes.npz", "votes.checkpoint", "certificates.json", "certificates.npz")
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+    folder.forget("votes", "certificates")
+    assert folder.record() == {"task": TASK, "training": {}}
+    assert [name for name in names if (tmp_path / name).exists()] == ["weights.safetensors"]
+    folder.forget("training")
+    assert not folder.exists

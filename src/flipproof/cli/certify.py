@@ -31,6 +31,19 @@ class TableOptions:
     change: Change = 0
     csv: Annotated[Path | None, typer.Option(help="Also write one line per input to this file.")] = None
 
+    @property
+    def given(self) -> bool:
+        """Whether a table of a certain size is asked for."""
+        return (self.add, self.delete, self.change) != (None, None, 0)
+
+    def check(self, votes: Path) -> None:
+        """Refuses a table that these votes cannot have, before anything is written."""
+        from flipproof.smoothing.certify import certify as certified
+        from flipproof.smoothing.votes import Votes
+
+        if self.given and votes.exists():
+            certified_ratio(certified(Votes.load(votes)), _JSON_COLUMNS, self.add, self.delete, self.change)
+
 
 @takes(PromiseOptions, TableOptions, OutputOptions, ForceOption)
 def certify(
@@ -45,16 +58,15 @@ def certify(
     """Turn votes into certificates: a summary, the certified ratio over the radii, --json, --csv FILE."""
     from flipproof.cli.summary import print_summary, summary_facts
     from flipproof.cli.text import columns_that_fit
-    from flipproof.errors import InvalidInputError
     from flipproof.smoothing.certify import certify as certified
     from flipproof.smoothing.votes import Votes
 
-    if table.csv is not None and table.csv.resolve() == votes.resolve():
-        raise InvalidInputError(f"expected --csv to name another file than the votes, got {table.csv}")
+    _check_csv(table.csv, votes, forced.force)
     promise = promised.promise()
     if votes.is_dir():
         from flipproof.experiments.steps import certify_run
 
+        table.check(votes / "votes.npz")
         certificates = certify_run(votes, promise, forced.force)
     else:
         certificates = certified(Votes.load(votes), promise.alpha, promise.rule, promise.simultaneous)
@@ -66,12 +78,28 @@ def certify(
         facts = summary_facts(votes, certificates) if votes.is_dir() else {}
         typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | facts))
         return
-    if votes.is_dir():
-        print_summary(votes, certificates)
-    if not votes.is_dir() or (table.add, table.delete, table.change) != (None, None, 0):
+    if not votes.is_dir():
         print_certificates(certificates, ratio)
+    else:
+        print_summary(votes, certificates)
+        if table.given:
+            print_ratio(certificates, ratio)
     if table.csv is not None:
         typer.echo(f"wrote {table.csv}")
+
+
+def _check_csv(csv: Path | None, votes: Path, force: bool) -> None:
+    """Before anything is written: a CSV replaces no votes at all, and other files only if that is asked for."""
+    from flipproof.errors import InvalidInputError, OutputError
+
+    if csv is None:
+        return
+    if votes.resolve() in (csv.resolve(), csv.resolve().parent):
+        raise InvalidInputError(f"expected --csv to name another file than the votes or their folder's, got {csv}")
+    if not csv.resolve().parent.is_dir():
+        raise OutputError(f"expected to be able to write {csv}, got: its folder is not there")
+    if csv.exists() and not force:
+        raise OutputError(f"expected a new file for --csv, got {csv}, which is there; give --force to replace it")
 
 
 def certified_ratio(
@@ -102,8 +130,7 @@ def certified_ratio(
 
 def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> None:
     """The summary and the certified ratio."""
-    from flipproof.cli.text import noise_words, print_table
-    from flipproof.theory.law import FlipNoise
+    from flipproof.cli.text import noise_words
 
     votes = certificates.votes
     promise = "for all inputs at once" if certificates.simultaneous else "for each input"
@@ -114,10 +141,17 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
         typer.echo(f"drawn     {_run_words(votes.run)}")
     typer.echo(f"promise   wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule")
     typer.echo(f"abstained {int(certificates.abstained.sum())}")
-    if not ratio:
-        return
-    for axis, radii in _largest(certificates).items():
-        typer.echo(f"radius    {axis}: {_spread(radii)}")
+    if ratio:
+        for axis, radii in _largest(certificates).items():
+            typer.echo(f"radius    {axis}: {_spread(radii)}")
+        print_ratio(certificates, ratio)
+
+
+def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:
+    """The certified ratio: a table, or a line along each axis of a joint noise."""
+    from flipproof.cli.text import print_table
+    from flipproof.theory.law import FlipNoise
+
     title = "\nCertified ratio: the share of inputs that no attacker within the radii can turn"
     if isinstance(certificates.noise, FlipNoise):
         rows = zip(ratio["add"], ratio["ratio"], strict=True)

@@ -42,6 +42,8 @@ def datasets(
 
 
 def _print_table(cards: tuple[Card, ...]) -> None:
+    from textwrap import shorten
+
     from rich.console import Console
     from rich.table import Table
 
@@ -55,8 +57,12 @@ def _print_table(cards: tuple[Card, ...]) -> None:
         counts = (card.inputs, card.edges, card.features, card.classes)
         table.add_row(card.name, card.kind, *map(_count, counts), _share(card), _where(card))
     Console(highlight=False, width=_WIDTH).print(table)
-    typer.echo("\nones: the share of ones among binary attributes or pixels.")
-    typer.echo("flipproof datasets NAME shows the whole card.")
+    typer.echo("\nones: the share of ones among binary attributes or pixels.\n")
+    for card in cards:
+        typer.echo(
+            shorten(f"{card.name:<14}{card.licence}; {card.origin}".replace("  ", "\0 "), _WIDTH).replace("\0", " ")
+        )
+    typer.echo("\nflipproof datasets NAME shows the whole card.")
 
 
 def _print_card(card: Card) -> None:

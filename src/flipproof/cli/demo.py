@@ -7,44 +7,44 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flipproof.cli.run_options import ForceOption, MachineOptions, TaskOptions, VoteOptions
-from flipproof.cli.train import train_and_vote
+from flipproof.cli.run_options import MachineOptions
+from flipproof.cli.train import interruptible
 
 if TYPE_CHECKING:
     from flipproof.smoothing.certificates import Certificates
 
 _NOISES = {"attributes": (0.05, 0.3), "structure": (0.002, 0.4)}
-_ENTRIES = {"attributes": "pixels anywhere", "structure": "edges anywhere"}
+_ENTRIES = {"attributes": "pixels", "structure": "edges"}
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Where the run folders go.")] = Path("flipproof-demo"),
     samples: Annotated[int, typer.Option(help="Samples that bound each probability.")] = 5_000,
     workers: Annotated[int, typer.Option(help="Processes; 0: one per core.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Give up what is in the folders and start again.")] = False,
 ) -> None:
     """Train a graph neural network on built-in data and prove how robust it is: about a minute."""
     from flipproof.cli.summary import print_summary
-    from flipproof.experiments.steps import certify_run
+    from flipproof.experiments.model_spec import ModelSpec
+    from flipproof.experiments.node_task import NodeTask
+    from flipproof.experiments.steps import Samples, run
+    from flipproof.theory.law import FlipNoise
 
-    typer.echo(
-        "1,797 handwritten digits are the nodes of a graph; each is joined to those that look most alike, and its"
-    )
-    typer.echo("black pixels are its attributes. A graph neural network learns to read them from 20 of each kind.")
-    for noise, (p_plus, p_minus) in _NOISES.items():
-        folder = out / noise
-        asked = TaskOptions(dataset="digits-graph", out=folder, noise=noise, p_plus=p_plus, p_minus=p_minus)
-        typer.echo(f"\n--- Can an attacker turn a digit by changing {noise}? ---\n")
-        train_and_vote(asked, VoteOptions(samples=samples), MachineOptions(workers=workers), ForceOption())
-        certificates = certify_run(folder)
-        typer.echo("")
-        print_summary(folder, certificates)
-        _read(certificates, noise)
+    machine = MachineOptions(workers=workers).machine()
+    typer.echo("1,797 handwritten digits are the nodes of a graph. Each is joined to those that look")
+    typer.echo("most alike; its black pixels are its attributes. A graph neural network learns to read")
+    typer.echo("them from 20 examples of every digit.")
+    for noisy, probabilities in _NOISES.items():
+        typer.echo(f"\n--- Can an attacker turn a digit by changing {_ENTRIES[noisy]}? ---\n")
+        task = NodeTask("digits-graph", ModelSpec("gcn"), noisy, FlipNoise(*probabilities))
+        with interruptible():
+            certificates = run(out / noisy, task, Samples(estimate=samples), machine=machine, force=force)
+        print_summary(out / noisy, certificates)
+        _read(certificates, _ENTRIES[noisy])
     typer.echo(f"\nEverything is in {out}. For your own graph see flipproof run --help and docs/graphs.md.")
 
 
-def _read(certificates: Certificates, noise: str) -> None:
+def _read(certificates: Certificates, entries: str) -> None:
     share = certificates.certified_ratio(delete=2)
-    typer.echo(
-        f"\nRead it so: for {share:.1%} of the digits, nobody who deletes two {_ENTRIES[noise]}\n"
-        "changes the prediction."
-    )
+    typer.echo(f"\nRead it so: for {share:.1%} of the digits it is proved that nobody who deletes two {entries}")
+    typer.echo(f"anywhere changes the prediction; each of these proofs fails with probability {certificates.alpha:g}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 import tomllib
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, not_among
 
 _ALIASES = {"json": "as_json"}
 _WORDS: set[str] = set()
@@ -43,7 +42,7 @@ def takes(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         command.__doc__, command.__name__ = function.__doc__, function.__name__
-        _WORDS.update(parameter.name for parameter in parameters if parameter.name != "config")
+        _WORDS.update(field.name for group in groups for field in dataclasses.fields(group))
         return command
 
     return decorated
@@ -70,17 +69,17 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
     if path is None:
         return None
     try:
-        with open(path, "rb") as stream:
-            words = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in tomllib.load(stream).items()}
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InvalidInputError(f"expected a readable --config, got {path}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"expected TOML in --config, got {path}: {error}") from error
-    for word in words:
+    words = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in found.items()}
+    for word, value in words.items():
+        if isinstance(value, dict):
+            raise InvalidInputError(f"expected keys without tables in {path}, got the table [{word}]")
         if word not in _WORDS:
-            near = difflib.get_close_matches(word, sorted(_WORDS), n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise InvalidInputError(f"expected words of the commands in {path}, got {word!r}{hint}")
+            raise not_among(f"every key in {path}", sorted(_WORDS), word)
     context.default_map = {**(context.default_map or {}), **words}
     return path
 

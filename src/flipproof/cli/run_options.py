@@ -74,8 +74,9 @@ class TaskOptions:
         from flipproof.experiments.node_task import NodeTask, PerClass
         from flipproof.models.training_settings import TrainingSettings
 
+        own = self.dataset.endswith(".npz")  # known by its whole path, so that later steps find it from anywhere
         return NodeTask(
-            dataset=self.dataset,
+            dataset=str(Path(self.dataset).resolve()) if own else self.dataset,
             model=ModelSpec(self.model, self.hidden, self.dropout),
             noisy=self.noise,
             noise=self._noise(),
@@ -98,7 +99,9 @@ class TaskOptions:
                 )
             return JointNoise(**{part: FlipNoise(*(pair or _USUAL_BOTH[part])) for part, pair in pairs.items()})
         if any(pairs.values()):
-            raise InvalidInputError(f"expected --p-plus and --p-minus for --noise {self.noise}, got those of both")
+            raise InvalidInputError(
+                f"expected --p-plus and --p-minus for --noise {self.noise}, got the flags of --noise both"
+            )
         if self.noise not in _USUAL:
             raise InvalidInputError(f"expected --noise to be attributes, structure or both, got {self.noise!r}")
         return self._single(*_USUAL[self.noise])

@@ -24,20 +24,20 @@ def print_summary(run: Path, certificates: Certificates) -> None:
     """Task, accuracies, promise, radii, and certified shares at a few radii."""
     from flipproof.cli.text import noise_words
     from flipproof.experiments.summary import summary_of
-    from flipproof.smoothing.run_folder import RunFolder
 
-    record, summary, votes = RunFolder.open(run).record(), summary_of(run, certificates), certificates.votes
-    task, data = record["task"], record["dataset"]
+    summary, votes = summary_of(run, certificates), certificates.votes
+    data, epochs = summary.data, summary.training_epochs
+    trained = f"{epochs:,} epochs in {duration(summary.training_seconds)}" if epochs else "trained elsewhere"
+    noise, *others = noise_words(certificates.noise).split("; ")  # of a joint noise one part per line
+    speed = f"{summary.samples_per_second:,.0f} samples/s"
     promise = "for all nodes at once" if certificates.simultaneous else "for each node"
-    trained = f"{summary.training_epochs:,} epochs in {duration(summary.training_seconds)}"
-    if task["weights"]:
-        trained = "trained elsewhere"
     for name, words in (
-        ("data", f"{data['name']}: {data['nodes']:,} nodes, {data['edges']:,} edges, {data['features']:,} features"),
-        ("model", f"{task['model']['name']}, {trained}"),
-        ("noise", f"on {task['noisy']}; {noise_words(certificates.noise)}"),
+        ("data", f"{data.name}: {data.nodes:,} nodes, {data.edges:,} edges, {data.features:,} features"),
+        ("model", f"{summary.model}, {trained}"),
+        ("noise", f"on {summary.noisy}; {noise}"),
+        *(("", each) for each in others),
         ("votes", f"{votes.n_select:,} samples to select labels, {votes.n_estimate:,} to bound probabilities"),
-        ("time", f"{duration(summary.voting_seconds)} for votes, {summary.samples_per_second:,.0f} samples/s"),
+        ("time", f"{duration(summary.voting_seconds)} for votes, {speed}"),
         ("promise", f"wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule"),
         ("accuracy", f"base {summary.base_accuracy:.3f}, smoothed {summary.smoothed_accuracy:.3f}"
                      f" on {summary.test_inputs:,} test nodes"),
@@ -46,7 +46,7 @@ def print_summary(run: Path, certificates: Certificates) -> None:
         typer.echo(f"{name:<10}{words}")
     for axis, along in summary.axes.items():
         typer.echo(f"{'radius':<10}{axis}: {_radius_words(along)}")
-    typer.echo("\nCertified: no attacker who changes so many entries turns the prediction")
+    typer.echo("\nCertified against any attacker who does at most so many of these, anywhere in the input:")
     for axis, along in summary.axes.items():
         _print_axis(axis, along)
 
@@ -69,17 +69,17 @@ def _radius_words(along: AxisSummary) -> str:
 
     means = ""
     if along.mean is not None and along.mean_test is not None:
-        means = f"mean {along.mean:.2f} over all nodes, {along.mean_test:.2f} over test nodes, "
-    return f"{means}largest {radius_words(along.largest)}"
+        means = f"mean {along.mean:.2f} (test {along.mean_test:.2f}), "
+    capped = " (all the samples allow)" if along.largest == along.cap else ""
+    return f"{means}largest {radius_words(along.largest)}{capped}"
 
 
 def _print_axis(axis: str, along: AxisSummary) -> None:
-    width = max(22, len(axis) + 2)
     lines = (
         (axis, [str(radius) for radius in along.radii]),
         ("  share of all nodes", [f"{share:.3f}" for share in along.ratio]),
-        ("  and right, of test", [f"{share:.3f}" for share in along.accuracy]),
+        ("  test nodes, and right", [f"{share:.3f}" for share in along.accuracy]),
     )
     typer.echo("")
     for name, cells in lines:
-        typer.echo(f"{name:<{width}}" + "".join(f"{cell:>8}" for cell in cells))
+        typer.echo(f"{name:<23}" + "".join(f"{cell:>8}" for cell in cells))

@@ -51,7 +51,7 @@ def critical_words(p: float) -> str:
 
 def columns_that_fit(cell: int) -> int:
     """How many columns of `cell` characters the terminal has room for, from 2 to 13; a file takes 13."""
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         return 13
     return max(2, min(13, (shutil.get_terminal_size().columns - 17) // (cell + 3)))
 

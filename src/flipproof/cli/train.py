@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -21,22 +23,39 @@ from flipproof.cli.run_options import (
     VoteOptions,
 )
 
-Say = Callable[[str], None]
+_RESUME = "the same command (without --force) goes on where it stopped"
 _Run = Annotated[Path, typer.Argument(help="A run folder, made by flipproof train.", show_default=False)]
 
 
 @takes(TaskOptions, MemoryOption, ForceOption)
 def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> None:
     """Train a model with noise and leave it in a run folder."""
-    _train(asked, machine, forced)
-    typer.echo(f"next      flipproof vote {asked.out}")
+    from flipproof.cli.summary import duration
+    from flipproof.experiments.run_record import TrainingRecord, read_section
+    from flipproof.experiments.steps import train_run
+
+    with interruptible("nothing was written; the same command trains again"):
+        folder = train_run(asked.out, asked.task(), machine.machine(), asked.weights, forced.force)
+    training = read_section(folder, "training", TrainingRecord, "flipproof train")
+    how = f"{training.epochs:,} epochs in {duration(training.seconds)}" if training.epochs else "elsewhere"
+    typer.echo(f"trained   {asked.model} on {asked.dataset}: {how}, base accuracy {training.base_accuracy:.3f}")
+    typer.echo(f"next      flipproof vote {shlex.quote(str(asked.out))}")
 
 
 @takes(VoteOptions, MachineOptions, ModelOption, ForceOption)
 def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelOption, forced: ForceOption) -> None:
     """Draw votes for a trained run; go on where it was interrupted, or add samples."""
-    _vote(run, wanted, machine, chosen.model, forced)
-    typer.echo(f"next      flipproof certify {run}")
+    from flipproof.cli.summary import duration
+    from flipproof.experiments.steps import vote_run
+
+    with interruptible(_RESUME):
+        votes = vote_run(run, wanted.values(), machine.machine(), chosen.model, forced.force)
+    drawn = "all there already"
+    if votes.run is not None and votes.run.drawn:
+        speed = f"{votes.run.samples_per_second:,.0f} per s"
+        drawn = f"{votes.run.drawn:,} drawn in {duration(votes.run.seconds)}, {speed}"
+    typer.echo(f"voted     {votes.n_select:,} + {votes.n_estimate:,} samples; {drawn}")
+    typer.echo(f"next      flipproof certify {shlex.quote(str(run))}")
 
 
 @takes(TaskOptions, VoteOptions, PromiseOptions, MachineOptions, OutputOptions, ForceOption)
@@ -50,62 +69,23 @@ def run(
 ) -> None:
     """Train, vote and certify. Steps that are done are not repeated."""
     from flipproof.cli.summary import print_summary, summary_facts
-    from flipproof.experiments.steps import certify_run
+    from flipproof.experiments.steps import run as run_task
 
-    train_and_vote(asked, wanted, machine, forced, _silent if output.as_json else typer.echo)
-    certificates = certify_run(asked.out, promised.promise(), forced.force)
+    task, samples, promise = asked.task(), wanted.values(), promised.promise()
+    with interruptible(_RESUME):
+        certificates = run_task(asked.out, task, samples, promise, machine.machine(), asked.weights, forced.force)
     if output.as_json:
         typer.echo(json.dumps(summary_facts(asked.out, certificates)))
         return
-    typer.echo("")
     print_summary(asked.out, certificates)
     typer.echo(f"\nEverything is in {asked.out}.")
 
 
-def _silent(words: str) -> None:
-    """Where JSON is all that may be printed."""
-
-
-def train_and_vote(
-    asked: TaskOptions, wanted: VoteOptions, machine: MachineOptions, forced: ForceOption, say: Say = typer.echo
-) -> None:
-    """The first two steps. What is forced is training, and votes are gone with it."""
-    _train(asked, machine, forced, say)
-    _vote(asked.out, wanted, machine, asked.model, ForceOption(), say)
-
-
-def _train(
-    asked: TaskOptions, machine: MachineOptions | MemoryOption, forced: ForceOption, say: Say = typer.echo
-) -> None:
-    from flipproof.cli.summary import duration
-    from flipproof.experiments.steps import train_run
-
-    folder = train_run(asked.out, asked.task(), machine.machine(), asked.weights, forced.force)
-    training = folder.section("training", "flipproof train")
-    say(
-        f"trained   {asked.model} on {asked.dataset}: {training['epochs']:,} epochs in "
-        f"{duration(training['seconds'])}, base accuracy {training['base_accuracy']:.3f}; in {folder.path}"
-    )
-
-
-def _vote(
-    run: Path,
-    wanted: VoteOptions,
-    machine: MachineOptions,
-    model: str | None,
-    forced: ForceOption,
-    say: Say = typer.echo,
-) -> None:
-    from flipproof.cli.summary import duration
-    from flipproof.experiments.steps import vote_run
-
+@contextlib.contextmanager
+def interruptible(then: str = _RESUME) -> Iterator[None]:
+    """After Ctrl-C inside, says what became of the work."""
     try:
-        votes = vote_run(run, wanted.values(), machine.machine(), model, forced.force)
+        yield
     except KeyboardInterrupt:
-        typer.echo("\nflipproof: interrupted; the same command goes on where it stopped", err=True)
+        typer.echo(f"\nflipproof: interrupted; {then}", err=True)
         raise
-    drawn = "all there already"
-    if votes.run is not None and votes.run.drawn:
-        speed = f"{votes.run.samples_per_second:,.0f} per s"
-        drawn = f"{votes.run.drawn:,} samples in {duration(votes.run.seconds)}, {speed}"
-    say(f"voted     {votes.n_select:,} + {votes.n_estimate:,} samples; {drawn}; in {run}")

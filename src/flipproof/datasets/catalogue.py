@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 from flipproof.datasets.built_in_cards import BUILT_IN_CARDS
 from flipproof.datasets.dataset_card import Card
 from flipproof.datasets.graph_cards import GRAPH_CARDS
 from flipproof.datasets.other_cards import OTHER_CARDS
-from flipproof.errors import InvalidInputError
+from flipproof.errors import not_among
 
 _CARDS = {card.name: card for card in (*GRAPH_CARDS, *OTHER_CARDS, *BUILT_IN_CARDS)}
 
@@ -38,6 +37,4 @@ def card(name: Any) -> Card:
     """
     if isinstance(name, str) and name in _CARDS:
         return _CARDS[name]
-    near = difflib.get_close_matches(str(name).lower().replace("-", "_"), _CARDS, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise InvalidInputError(f"expected one of {', '.join(_CARDS)}, got {name!r}{hint}")
+    raise not_among("", _CARDS, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import sys
@@ -10,8 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, not_among
 from flipproof.models.extras import require
+from flipproof.theory.radii import checked_count
 
 SHIPPED = ("gcn", "gat", "appnp")
 
@@ -29,8 +29,8 @@ class ModelSpec:
         >>> ModelSpec("gnc")
         Traceback (most recent call last):
             ...
-        flipproof.errors.InvalidInputError: expected a model among gcn, gat, appnp or FILE.py:NAME, got 'gnc'; did you \
-mean gcn?
+        flipproof.errors.InvalidInputError: expected model to be one of gcn, gat, appnp, FILE.py:NAME, got 'gnc'; did \
+you mean gcn?
     """
 
     name: str
@@ -38,11 +38,12 @@ mean gcn?
     dropout: float | None = None
 
     def __post_init__(self) -> None:
-        if self.own or self.name in SHIPPED:
-            return
-        near = difflib.get_close_matches(str(self.name), SHIPPED, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise InvalidInputError(f"expected a model among {', '.join(SHIPPED)} or FILE.py:NAME, got {self.name!r}{hint}")
+        if not self.own and self.name not in SHIPPED:
+            raise not_among("model", (*SHIPPED, "FILE.py:NAME"), self.name)
+        if self.hidden is not None and checked_count(self.hidden, "hidden") < 1:
+            raise InvalidInputError("expected hidden to be at least 1, got 0")
+        if self.dropout is not None and not 0.0 <= self.dropout < 1.0:
+            raise InvalidInputError(f"expected dropout in [0, 1), got {self.dropout}")
 
     @property
     def own(self) -> bool:
@@ -58,7 +59,7 @@ mean gcn?
             torch.manual_seed(seed)
             try:
                 return make(features=features, classes=classes, **options)
-            except (TypeError, ValueError, RuntimeError) as error:
+            except Exception as error:  # whatever the constructor of somebody's model raises
                 raise InvalidInputError(
                     f"expected a model that is made by (features, classes{''.join(f', {name}' for name in options)}), "
                     f"got {self.name}: {error}"
@@ -76,8 +77,9 @@ def _own_model(name: str) -> Any:
     try:
         module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
         return getattr(module, attribute)
-    except (ImportError, AttributeError, OSError, SyntaxError) as error:
-        raise InvalidInputError(f"expected FILE.py:NAME or package.module:NAME, got {name}: {error}") from error
+    except (Exception, SystemExit) as error:  # whatever somebody's code raises when it is loaded
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InvalidInputError(f"expected FILE.py:NAME or package.module:NAME, got {name}: {reason}") from error
 
 
 def _from_file(path: Path) -> Any:

@@ -8,19 +8,18 @@ from typing import Any
 
 from flipproof.datasets import load
 from flipproof.datasets.node_dataset import NodeDataset
-from flipproof.errors import FileFormatError, InvalidInputError
+from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.experiments.model_spec import ModelSpec
+from flipproof.experiments.run_record import DataRecord
 from flipproof.models.node_classifier import NodeClassifier
 from flipproof.models.split import Split
 from flipproof.models.training_settings import TrainingSettings
-from flipproof.noise.graph import Graph
+from flipproof.noise.graph import PARTS, Graph
 from flipproof.noise.space import noise_of_parts
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.noise_record import noise_from_record, noise_record
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import checked_count
-
-NOISY = {"structure": ("structure",), "attributes": ("attributes",), "both": ("structure", "attributes")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +58,9 @@ class NodeTask:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.noisy not in NOISY:
-            raise InvalidInputError(f"expected noise on one of {', '.join(NOISY)}, got {self.noisy!r}")
-        noise_of_parts(self.noise, NOISY[self.noisy])
+        if self.noisy not in PARTS:
+            raise not_among("noise", PARTS, self.noisy)
+        noise_of_parts(self.noise, PARTS[self.noisy])
         if checked_count(self.seed, "seed") >= 2**63:
             raise InvalidInputError(f"expected seed below 2**63, got {self.seed}")
 
@@ -117,7 +116,9 @@ class NodeJob:
                 f"expected a graph with labels of nodes, got {task.dataset}, which is something else"
             )
         if data.attributes is None:
-            raise InvalidInputError(f"expected a graph with attributes, got {task.dataset} without")
+            raise InvalidInputError(
+                f"expected a graph with attributes, got {task.dataset} without; numpy.eye(nodes) gives every node one"
+            )
         per_class = task.per_class
         split = Split.per_class(data.labels, per_class.train, per_class.validation, task.seed)
         return cls(task, data, data.graph(task.noisy), split)
@@ -128,8 +129,8 @@ class NodeJob:
         module = model.build(self.data.features, self.data.classes, self.task.seed)
         return NodeClassifier(module, classes=self.data.classes)
 
-    def facts(self) -> dict[str, Any]:
-        """What the data are, as JSON values."""
-        names = ("name", "nodes", "edges", "features", "classes")
-        contents = (self.data.adjacency, self.data.attributes, self.data.labels)
-        return {name: getattr(self.data, name) for name in names} | {"fingerprint": fingerprint(contents)}
+    def data_record(self) -> DataRecord:
+        """What the data are."""
+        data = self.data
+        contents = fingerprint((data.adjacency, data.attributes, data.labels))
+        return DataRecord(data.name, data.nodes, data.edges, data.features, data.classes, contents)

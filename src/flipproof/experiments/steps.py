@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from flipproof.errors import FileFormatError, InvalidInputError, OutputError
+from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
 from flipproof.experiments.inputs_file import Inputs
 from flipproof.experiments.node_task import NodeJob, NodeTask
+from flipproof.experiments.run_record import DataRecord, TrainingRecord, VotesRecord, read_section
 from flipproof.models.node_classifier import NodeClassifier
 from flipproof.models.training import train
 from flipproof.models.weights import load_weights, weights_bytes
@@ -21,12 +23,17 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certificates_file import read_certificates_record, write_certificates
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.noise_record import noise_record
+from flipproof.smoothing.plan import checked_memory, checked_wanted
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.run_folder import RunFolder, sha256_of
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
+from flipproof.statistics.bounds import Rule
+from flipproof.statistics.clopper_pearson import checked_alpha
+from flipproof.theory.radii import checked_count
 
-_MADE_LATER = ("votes_file", "checkpoint_file", "certificates_file")
+_TRAIN, _VOTE = "flipproof train", "flipproof vote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,11 @@ class Machine:
     memory_limit: str | int = "2GB"
     progress: bool = True
 
+    def __post_init__(self) -> None:
+        checked_memory(self.memory_limit)
+        if checked_count(self.workers, "workers") < 1:
+            raise InvalidInputError(f"expected workers to be at least 1, got {self.workers}")
+
 
 @dataclass(frozen=True, slots=True)
 class Samples:
@@ -45,14 +57,38 @@ class Samples:
     select: int = 1_000
     estimate: int = 100_000
 
+    def __post_init__(self) -> None:
+        for name in ("select", "estimate"):
+            if not checked_wanted(getattr(self, name), f"{name} samples"):
+                raise InvalidInputError(f"expected at least one of the {name} samples, got {getattr(self, name)}")
+
 
 @dataclass(frozen=True, slots=True)
 class Promise:
     """What certificates promise: the arguments of `certify`."""
 
     alpha: float = 0.01
-    rule: str = "multi-class"
+    rule: str = Rule.MULTI_CLASS
     simultaneous: bool = False
+
+    def __post_init__(self) -> None:
+        checked_alpha(self.alpha)
+        object.__setattr__(self, "rule", str(Rule.named(self.rule)))
+
+
+def run(
+    path: str | os.PathLike[str],
+    task: NodeTask,
+    samples: Samples | None = None,
+    promise: Promise | None = None,
+    machine: Machine | None = None,
+    weights: str | os.PathLike[str] | None = None,
+    force: bool = False,
+) -> Certificates:
+    """Trains, votes and certifies. Steps that are done are not repeated, unless forced; see the steps."""
+    train_run(path, task, machine, weights, force)
+    vote_run(path, samples, machine, task.model.name)
+    return certify_run(path, promise, force)
 
 
 def train_run(
@@ -64,32 +100,34 @@ def train_run(
 ) -> RunFolder:
     """Trains the model of a task and leaves it in a folder; does nothing if that is done already.
 
+    What is in the folder stays until the new weights are ready.
+
     Args:
         path: of the folder.
         task: what to train.
         machine: what may be used.
         weights: a file with weights that were trained elsewhere, to be used instead of training.
-        force: whether a run in the folder with another task is given up for this one.
+        force: whether a run in the folder is given up for this one, even if it has the same task.
     """
     machine = Machine() if machine is None else machine
     given = None if weights is None else _read_weights(Path(weights))
-    record = task.to_record() | {"weights": None if given is None else hashlib.sha256(given).hexdigest()}
+    asked = task.to_record() | {"weights": None if given is None else hashlib.sha256(given).hexdigest()}
     folder = RunFolder(Path(path))
     if folder.exists and not force:
-        found = RunFolder.open(path).record()
-        if "training" in found:  # else training was interrupted, and there is nothing to lose
-            _check_same(found["task"], record, folder)
-            return folder
+        _check_same(RunFolder.open(path).record()["task"], asked, folder)
+        _check_data(folder, NodeJob.of(task))
+        return folder
     job = NodeJob.of(task)
     classifier = job.classifier()
-    folder = RunFolder.create(path, record)
-    folder.clear(*(getattr(folder, name) for name in _MADE_LATER))
-    if given is None:
-        facts = _trained(job, classifier, machine)
-    else:
-        load_weights(classifier.module, given, str(weights))
-        facts = {"epochs": 0, "seconds": 0.0}
-    _save_model(folder, job, classifier, facts)
+    folder = RunFolder.prepare(path)
+    with folder.locked():
+        if given is None:
+            with _somebody_elses(task):
+                facts = _trained(job, classifier, machine)
+        else:
+            load_weights(classifier.module, given, str(weights))
+            facts = {"epochs": 0, "seconds": 0.0}
+        _save_model(folder, asked, job, classifier, facts)
     return folder
 
 
@@ -102,6 +140,28 @@ def _check_same(found: Mapping[str, Any], asked: Mapping[str, Any], folder: RunF
         )
 
 
+def _check_data(folder: RunFolder, job: NodeJob) -> None:
+    known = read_section(folder, "dataset", DataRecord, _TRAIN)
+    differences = differences_between(asdict(job.data_record()), asdict(known))
+    if differences:
+        raise InvalidInputError(
+            f"expected the data that {folder.path} was trained on, got others: {differences}; "
+            "flipproof train --force starts again"
+        )
+
+
+@contextlib.contextmanager
+def _somebody_elses(task: NodeTask) -> Iterator[None]:
+    """What a user's own model raises is said in one line; what ours raises is a bug, and stays what it is."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, FlipproofError) or not task.model.own:
+            raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InvalidInputError(f"expected {task.model.name} to label the nodes of a graph, got {reason}") from error
+
+
 def _trained(job: NodeJob, classifier: NodeClassifier, machine: Machine) -> dict[str, Any]:
     task = job.task
     history = train(
@@ -110,7 +170,6 @@ def _trained(job: NodeJob, classifier: NodeClassifier, machine: Machine) -> dict
     )  # fmt: skip
     return {
         "epochs": history.epochs,
-        "best_epoch": history.best_epoch,
         "seconds": history.seconds,
         "loss": history.loss,
         "validation_loss": history.validation_loss,
@@ -118,22 +177,31 @@ def _trained(job: NodeJob, classifier: NodeClassifier, machine: Machine) -> dict
     }
 
 
-def _save_model(folder: RunFolder, job: NodeJob, classifier: NodeClassifier, facts: Mapping[str, Any]) -> None:
-    base_label = classifier([job.graph.clean()])[0]
+def _save_model(
+    folder: RunFolder, asked: Mapping[str, Any], job: NodeJob, classifier: NodeClassifier, facts: Mapping[str, Any]
+) -> None:
+    with _somebody_elses(job.task):
+        content, base_label = weights_bytes(classifier.module), classifier([job.graph.clean()])[0]
+        saved = job.classifier()
+        load_weights(saved.module, content, str(folder.weights_file))
+        same = np.array_equal(saved([job.graph.clean()])[0], base_label)
+    if not same:
+        raise InvalidInputError(
+            f"expected {job.task.model.name} to be what its weights say, got other predictions from a new one with "
+            "the same weights: all that training changes must be in its state_dict"
+        )
     inputs = Inputs(job.data.labels, job.split, base_label, job.data.class_names)
+    folder.forget("training", "votes", "certificates")
     inputs.save(folder.inputs_file)
-    weights = folder.write(folder.weights_file, weights_bytes(classifier.module))
-    accuracy = inputs.accuracy(np.equal(base_label, job.data.labels))
-    folder.update(
-        dataset=job.facts(),
-        training={
-            **facts,
-            "base_accuracy": accuracy,
-            "weights_sha256": weights,
-            "inputs_sha256": sha256_of(folder.inputs_file),
-            "versions": versions(),
-        },
+    training = TrainingRecord(
+        **facts,
+        base_accuracy=inputs.accuracy(np.equal(base_label, job.data.labels)),
+        model=saved.fingerprint,
+        weights_sha256=folder.write(folder.weights_file, content),
+        inputs_sha256=str(sha256_of(folder.inputs_file)),
+        versions=versions(),
     )
+    folder.begin(task=asked, dataset=asdict(job.data_record()), training=asdict(training))
 
 
 def _read_weights(path: Path) -> bytes:
@@ -144,24 +212,27 @@ def _read_weights(path: Path) -> bytes:
 
 
 def trained_job(folder: RunFolder, model: str | None = None) -> tuple[NodeJob, NodeClassifier]:
-    """The data and the trained classifier of a run.
+    """The data and the trained classifier of a run, which must be those of its training.
 
     Code is only run if the caller names it: a user's own model must be named again.
     """
-    training = folder.section("training", "flipproof train")
+    training = read_section(folder, "training", TrainingRecord, _TRAIN)
     task = NodeTask.from_record(folder.record()["task"])
     if task.model.own and model is None:
         raise InvalidInputError(f"expected --model, because {folder.path} has a model of your own: {task.model.name}")
     if not task.model.own and model not in (None, task.model.name):
         raise InvalidInputError(f"expected the model of {folder.path}, {task.model.name}, got {model}")
     job = NodeJob.of(task)
-    differences = differences_between(job.facts(), folder.section("dataset", "flipproof train"))
-    if differences:
-        raise InvalidInputError(f"expected the data that {folder.path} was trained on, got others: {differences}")
+    _check_data(folder, job)
     classifier = job.classifier(model)
-    content = folder.check(folder.weights_file, training.get("weights_sha256"), "flipproof train --force")
+    content = folder.check(folder.weights_file, training.weights_sha256, f"{_TRAIN} --force")
     load_weights(classifier.module, content, str(folder.weights_file))
     classifier.module.eval()
+    if classifier.fingerprint != training.model:
+        raise InvalidInputError(
+            f"expected the model that {folder.path} was trained with, got another: its code or its settings differ; "
+            "flipproof train --force starts again"
+        )
     return job, classifier
 
 
@@ -183,42 +254,60 @@ def vote_run(
     """
     samples, machine = samples or Samples(), machine or Machine()
     folder = RunFolder.open(path)
-    job, classifier = trained_job(folder, model)
-    if force:
-        folder.clear(*(getattr(folder, name) for name in _MADE_LATER))
-    _check_not_fewer(folder, samples)
-    votes = vote(
-        classifier, job.graph, job.task.noise, samples.select, samples.estimate, job.task.seed,
-        workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
-        progress=machine.progress,
-    )  # fmt: skip
-    _save_votes(folder, votes, machine.workers)
+    with folder.locked():
+        job, classifier = trained_job(folder, model)
+        if force:
+            folder.forget("votes", "certificates")
+        _check_not_fewer(folder, samples)
+        votes = vote(
+            classifier, job.graph, job.task.noise, samples.select, samples.estimate, job.task.seed,
+            workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
+            progress=machine.progress,
+        )  # fmt: skip
+        _save_votes(folder, votes, machine.workers)
     return votes
 
 
-def _save_votes(folder: RunFolder, votes: Votes, workers: int) -> None:
-    """Writes votes that are new, or were complete when somebody pulled the plug."""
-    there = folder.record().get("votes", {})
-    if votes.run is None or (not votes.run.drawn and sha256_of(folder.votes_file) == there.get("sha256")):
-        return
-    votes.save(folder.votes_file)
-    facts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate, "sha256": sha256_of(folder.votes_file)}
-    if votes.run.drawn:
-        there = {"seconds": votes.run.seconds, "drawn": votes.run.drawn, "workers": workers}
-    folder.update(votes={**there, **facts, "versions": dict(votes.run.versions)})
+def _votes_record(folder: RunFolder) -> VotesRecord | None:
+    there = "votes" in folder.record()
+    return read_section(folder, "votes", VotesRecord, _VOTE) if there else None
 
 
 def _check_not_fewer(folder: RunFolder, samples: Samples) -> None:
     """Votes that are there cannot be taken apart."""
-    there = folder.record().get("votes")
-    if not folder.checkpoint_file.exists() or not isinstance(there, dict):
+    there = _votes_record(folder)
+    if there is None:
         return
     for name, wanted in (("n_select", samples.select), ("n_estimate", samples.estimate)):
-        if wanted < there.get(name, 0):
+        if wanted < getattr(there, name):
             raise InvalidInputError(
-                f"expected at least the {there[name]:,} samples ({name}) that {folder.path} has, got {wanted:,}; "
-                "give --force to give them up"
+                f"expected at least the {getattr(there, name):,} samples ({name}) that {folder.path} has, got "
+                f"{wanted:,}; flipproof vote --force gives them up"
             )
+
+
+def _save_votes(folder: RunFolder, votes: Votes, workers: int) -> None:
+    """Writes votes that are new, or were complete when somebody pulled the plug."""
+    there = _votes_record(folder)
+    if votes.run is None:
+        return
+    counts = (votes.n_select, votes.n_estimate)
+    if there is not None and (there.sha256, there.n_select, there.n_estimate) == (
+        sha256_of(folder.votes_file),
+        *counts,
+    ):
+        return
+    votes.save(folder.votes_file)
+    record = VotesRecord(
+        n_select=votes.n_select,
+        n_estimate=votes.n_estimate,
+        sha256=str(sha256_of(folder.votes_file)),
+        seconds=votes.run.seconds + (there.seconds if there else 0.0),
+        drawn=votes.run.drawn + (there.drawn if there else 0),
+        workers=workers,
+        versions=dict(votes.run.versions),
+    )
+    folder.update(votes=asdict(record))
 
 
 def certify_run(path: str | os.PathLike[str], promise: Promise | None = None, force: bool = False) -> Certificates:
@@ -229,17 +318,31 @@ def certify_run(path: str | os.PathLike[str], promise: Promise | None = None, fo
     """
     promise = promise or Promise()
     folder = RunFolder.open(path)
-    folder.check(folder.votes_file, folder.section("votes", "flipproof vote").get("sha256"), "flipproof vote")
-    certificates = certify(Votes.load(folder.votes_file), promise.alpha, promise.rule, promise.simultaneous)
-    asked = {"alpha": promise.alpha, "rule": str(promise.rule), "simultaneous": promise.simultaneous}
-    if folder.certificates_file.exists() and not force:
-        there = read_certificates_record(folder.certificates_file)
-        differences = differences_between({name: there[name] for name in asked}, asked)
-        if differences:
-            raise OutputError(
-                f"expected the promise of the certificates in {folder.path}, got another: they have {differences}; "
-                "give --force to replace them"
-            )
-    write_certificates(certificates, folder.certificates_file)
-    folder.update(certificates=asked)
+    with folder.locked():
+        certificates = certify(_checked_votes(folder), promise.alpha, promise.rule, promise.simultaneous)
+        if folder.certificates_file.exists() and not force:
+            there = read_certificates_record(folder.certificates_file)
+            asked = asdict(promise)
+            differences = differences_between({name: there[name] for name in asked}, asked)
+            if differences:
+                raise OutputError(
+                    f"expected the promise of the certificates in {folder.path}, got another: they have "
+                    f"{differences}; flipproof certify --force replaces them"
+                )
+        write_certificates(certificates, folder.certificates_file)
+        folder.update(certificates=asdict(promise))
     return certificates
+
+
+def _checked_votes(folder: RunFolder) -> Votes:
+    """The votes of a folder, which must be those of its model under its noise."""
+    known = read_section(folder, "votes", VotesRecord, _VOTE)
+    folder.check(folder.votes_file, known.sha256, _VOTE)
+    votes, task = Votes.load(folder.votes_file), NodeTask.from_record(folder.record()["task"])
+    training = read_section(folder, "training", TrainingRecord, _TRAIN)
+    expected = {"model": training.model, "noise": noise_record(task.noise), "seed": task.seed}
+    identity = {} if votes.run is None else votes.run.identity
+    differences = differences_between({name: identity.get(name) for name in expected}, expected)
+    if differences:
+        raise FileFormatError(f"expected the votes of the run in {folder.path}, got others: {differences}")
+    return votes

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from flipproof.experiments.inputs_file import Inputs
+from flipproof.experiments.node_task import NodeTask
+from flipproof.experiments.run_record import DataRecord, TrainingRecord, VotesRecord, read_section
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.run_folder import RunFolder
-from flipproof.theory.arrays import IntArray
-from flipproof.theory.law import FlipNoise, JointNoise
+from flipproof.smoothing.votes import Votes
+from flipproof.statistics.bounds import bounds_from_counts
+from flipproof.theory.arrays import BoolArray, IntArray
 from flipproof.theory.radii import UNBOUNDED, Radii, axes_of
 
 _FEW = 6
+_FAR = 60
+_TRAIN, _VOTE = "flipproof train", "flipproof vote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,7 @@ class AxisSummary:
         mean: of the largest certified number of changes, over all inputs; None if some are unbounded.
         mean_test: the same over test inputs.
         largest: over all inputs.
+        cap: the largest that the number of samples allows, if all of them agree.
         radii: some numbers of changes, and for each
         ratio: the share of all inputs that are certified,
         accuracy: the share of test inputs that are certified and right.
@@ -34,6 +40,7 @@ class AxisSummary:
     mean: float | None
     mean_test: float | None
     largest: int
+    cap: int
     radii: list[int]
     ratio: list[float]
     accuracy: list[float]
@@ -43,6 +50,9 @@ class AxisSummary:
 class Summary:
     """What a run came to. Accuracies are shares of test inputs; the smoothed classifier is wrong where it abstains."""
 
+    data: DataRecord
+    model: str
+    noisy: str
     inputs: int
     test_inputs: int
     base_accuracy: float
@@ -56,41 +66,67 @@ class Summary:
 
     def to_record(self) -> dict[str, Any]:
         """JSON values."""
-        return asdict(self)
+        record = asdict(self)
+        for along in record["axes"].values():
+            along.update({name: "unbounded" for name in ("largest", "cap") if along[name] == UNBOUNDED})
+        return record
 
 
 def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summary:
     """Sums up a run folder and the certificates made of its votes."""
     folder = RunFolder.open(path)
-    record = folder.record()
-    known = folder.section("training", "flipproof train").get("inputs_sha256")
-    folder.check(folder.inputs_file, known, "flipproof train --force")
-    inputs = Inputs.load(folder.inputs_file)
+    training = read_section(folder, "training", TrainingRecord, _TRAIN)
+    votes = read_section(folder, "votes", VotesRecord, _VOTE)
+    folder.check(folder.inputs_file, training.inputs_sha256, f"{_TRAIN} --force")
+    inputs, task = Inputs.load(folder.inputs_file), NodeTask.from_record(folder.record()["task"])
+    unanimous = _unanimous(certificates)
     right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
-    votes, training = record.get("votes", {}), record.get("training", {})
-    seconds = float(votes.get("seconds", 0.0))
     return Summary(
+        data=read_section(folder, "dataset", DataRecord, _TRAIN),
+        model=task.model.name,
+        noisy=task.noisy,
         inputs=len(certificates),
         test_inputs=int(inputs.split.test.size),
         base_accuracy=inputs.accuracy(np.equal(inputs.base_label, inputs.labels)),
         smoothed_accuracy=inputs.accuracy(right),
         abstained=int(certificates.abstained.sum()),
-        axes={str(axis): _along(certificates, str(axis), inputs, right) for axis in axes_of(certificates.noise)},
-        training_epochs=int(training.get("epochs", 0)),
-        training_seconds=float(training.get("seconds", 0.0)),
-        voting_seconds=seconds,
-        samples_per_second=votes.get("drawn", 0) / seconds if seconds else 0.0,
+        axes={
+            str(axis): _along(certificates, str(axis), inputs, right, int(unanimous.max_radius(str(axis))[0]))
+            for axis in axes_of(certificates.noise)
+        },
+        training_epochs=training.epochs,
+        training_seconds=training.seconds,
+        voting_seconds=votes.seconds,
+        samples_per_second=votes.drawn / votes.seconds if votes.seconds else 0.0,
     )
 
 
-def _along(certificates: Certificates, axis: str, inputs: Inputs, right: Any) -> AxisSummary:
+def _unanimous(certificates: Certificates) -> Certificates:
+    """What would be certified for an input on which all samples agree."""
+    votes = certificates.votes
+    everything, nothing = np.array([[1]]), np.zeros((1, votes.classes - 1), dtype=np.int64)
+    counts = np.concatenate([everything, nothing], axis=1)
+    agreed = Votes.from_counts(
+        selection=counts * votes.n_select, estimation=counts * votes.n_estimate, noise=votes.noise
+    )
+    return replace(
+        certificates,
+        votes=agreed,
+        bounds=bounds_from_counts(
+            agreed.selection_counts, agreed.estimation_counts, certificates.budget, certificates.rule
+        ),
+    )
+
+
+def _along(certificates: Certificates, axis: str, inputs: Inputs, right: BoolArray, cap: int) -> AxisSummary:
     largest = certificates.max_radius(axis)
     radii = _few(int(largest.max(initial=0)))
-    certified = [certificates.certified(_radii(certificates, axis, radius)) for radius in radii]
+    certified = [certificates.certified(_radii(axis, radius)) for radius in radii]
     return AxisSummary(
         mean=_mean(largest),
         mean_test=_mean(largest[inputs.split.test]),
         largest=int(largest.max(initial=0)),
+        cap=cap,
         radii=radii,
         ratio=[float(share.mean()) for share in certified],
         accuracy=[inputs.accuracy(share & right) for share in certified],
@@ -102,12 +138,12 @@ def _mean(radii: IntArray) -> float | None:
 
 
 def _few(largest: int) -> list[int]:
-    """A few radii from 0 to the largest, or to a small one if that is far away."""
-    return np.unique(np.linspace(0, min(largest, 1000), _FEW + 1).round().astype(int)).tolist()  # type: ignore[no-any-return]
+    """A few radii from 0 to the largest, or to a large one if that is very far away."""
+    few: list[int] = np.unique(np.linspace(0, min(largest, _FAR), _FEW + 1).round().astype(int)).tolist()
+    return few
 
 
-def _radii(certificates: Certificates, axis: str, count: int) -> Any:
+def _radii(axis: str, count: int) -> Any:
     part, _, kind = axis.rpartition(".")
-    if isinstance(certificates.noise, FlipNoise | JointNoise) and part:
-        return {part: Radii(**{kind: count})}
-    return Radii(**{kind: count})
+    radii = Radii(**{kind: count})
+    return {part: radii} if part else radii

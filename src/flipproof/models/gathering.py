@@ -13,7 +13,7 @@ import torch  # noqa: E402
 class Gathering(NamedTuple):
     """Row i of the result is the sum of `weights[k] * table[columns[k]]` for k from `starts[i]` to `starts[i + 1]`.
 
-    It is a sparse matrix in CSR form whose columns may stand in any order.
+    It is a sparse matrix in CSR form.
     """
 
     columns: torch.Tensor

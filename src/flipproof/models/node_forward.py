@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 
 def is_node_module(module: Any) -> bool:
-    """Whether a module is one of ours, in three steps, and takes sparse attributes in any order."""
+    """Whether a module is one of ours and does what its three steps do: nothing is hooked in or overridden."""
     from flipproof.models.node_modules import NodeModule
 
-    return isinstance(module, NodeModule)
+    if not isinstance(module, NodeModule) or type(module).forward is not NodeModule.forward:
+        return False
+    return not (module._forward_hooks or module._forward_pre_hooks)
 
 
 class NodeForward:
@@ -34,7 +36,7 @@ class NodeForward:
     def __call__(self, graph: NoisyGraph) -> Any:
         """Logits [nodes, classes]."""
         device, ours = device_of(self._module), is_node_module(self._module)
-        x = self._x.of(graph.attributes, device, lambda: attribute_tensor(graph, self._form, device, any_order=ours))
+        x = self._x.of(graph.attributes, device, lambda: attribute_tensor(graph, self._form, device))
         if ours:
             structure = self._structure.of(
                 graph.edge_index, device, lambda: self._module.structure(edge_tensor(graph, device), graph.nodes)

@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from flipproof.errors import InvalidInputError
+from flipproof.noise.ordering import sorted_rows
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.theory.arrays import IntArray
 
@@ -43,10 +44,7 @@ class SklearnClassifier:
 
     def __call__(self, batch: Any) -> IntArray:
         """Labels [rows] of an array [rows, ...], flattened to two dimensions, or of a sparse matrix [rows, columns]."""
-        if scipy.sparse.issparse(batch):
-            rows = batch if batch.has_sorted_indices else batch.sorted_indices()
-        else:
-            rows = batch.reshape(batch.shape[0], -1)
+        rows = sorted_rows(batch) if scipy.sparse.issparse(batch) else batch.reshape(batch.shape[0], -1)
         return self._numbers(np.asarray(self.estimator.predict(rows)), batch.shape[0])
 
     @property

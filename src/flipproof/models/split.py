@@ -49,7 +49,8 @@ class Split:
             smallest = classes[sizes.argmin()]
             raise InvalidInputError(
                 f"expected more than {train + validation} inputs of every class ({train} to train, {validation} to "
-                f"validate), got {sizes.min()} of class {smallest}; ask for fewer per class"
+                f"validate), got {sizes.min()} of class {smallest}; ask for fewer per class "
+                "(--train-per-class, --validation-per-class)"
             )
         rng = np.random.Generator(np.random.Philox(checked_count(seed, "seed")))
         shuffled = [rng.permutation(np.flatnonzero(known == label)) for label in classes]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, not_among
 from flipproof.models.extras import require
+from flipproof.noise.ordering import sorted_rows
 
 if TYPE_CHECKING:
     from flipproof.noise.graph import NoisyGraph
@@ -31,7 +32,7 @@ class AttributeForm(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            raise InvalidInputError(f"expected attributes to be one of {', '.join(cls)}, got {name!r}") from None
+            raise not_among("attributes", cls, name) from None
 
 
 def dense_tensor(array: Any, dtype: Any, device: Any) -> Any:
@@ -43,12 +44,10 @@ def dense_tensor(array: Any, dtype: Any, device: Any) -> Any:
         return torch.tensor(np.ascontiguousarray(array), dtype=dtype, device=device)
 
 
-def sparse_tensor(array: Any, device: Any, any_order: bool = False) -> Any:
-    """A sparse CSR tensor of float32 numbers, the columns of every row in order unless any order will do."""
+def sparse_tensor(array: Any, device: Any) -> Any:
+    """A sparse CSR tensor of float32 numbers with the columns of every row in order."""
     torch = require("torch")
-    rows = scipy.sparse.csr_array(array)
-    if not any_order and not rows.has_sorted_indices:
-        rows = rows.sorted_indices()
+    rows = sorted_rows(scipy.sparse.csr_array(array))
     index_type = np.result_type(rows.indptr, rows.indices)
     _quieten_sparse_tensors()
     with torch.inference_mode(False):
@@ -70,7 +69,7 @@ def edge_tensor(graph: NoisyGraph | GraphUnion, device: Any) -> Any:
     return dense_tensor(edges, require("torch").int64, device)
 
 
-def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device: Any, any_order: bool = False) -> Any:
+def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device: Any) -> Any:
     """The attributes of a graph, one row per node, as float32 numbers."""
     attributes = graph.attributes
     if attributes is None:
@@ -78,7 +77,7 @@ def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device
     if len(attributes.shape) != 2 or attributes.shape[0] != graph.nodes:
         raise InvalidInputError(f"expected attributes of shape [{graph.nodes}, ...], got {tuple(attributes.shape)}")
     if form is AttributeForm.SPARSE:
-        return sparse_tensor(attributes, device, any_order)
+        return sparse_tensor(attributes, device)
     return dense_tensor(attributes, require("torch").float32, device)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -134,7 +135,7 @@ class _Trainer:
             optimizer.step()
             self._note(history, float(loss.detach()))
             if history.best_epoch == epoch:
-                best = {name: weights.detach().clone() for name, weights in module.state_dict().items()}
+                best = copy.deepcopy(module.state_dict())
             show(history)
             if epoch - history.best_epoch >= settings.patience:
                 break

@@ -29,6 +29,6 @@ def training_progress(settings: TrainingSettings, show: bool) -> Iterator[Callab
 def _words(history: History, settings: TrainingSettings) -> str:
     waited = history.epochs - 1 - history.best_epoch
     return (
-        f"epoch {history.epochs:,}, loss {history.loss[-1]:.3f}, validation {history.validation_loss[-1]:.3f}, "
-        f"accuracy {history.validation_accuracy[-1]:.3f}, no better for {waited} of {settings.patience}"
+        f"epoch {history.epochs}, loss {history.loss[-1]:.3f}, validation {history.validation_loss[-1]:.3f}, "
+        f"accuracy {history.validation_accuracy[-1]:.3f}, waited {waited}/{settings.patience}"
     )

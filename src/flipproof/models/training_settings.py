@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.errors import FlipproofError, InvalidInputError, not_among
 from flipproof.theory.radii import checked_count
 
 _MOST = 1e30
@@ -30,7 +30,7 @@ class Average(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            raise InvalidInputError(f"expected average to be one of {', '.join(cls)}, got {name!r}") from None
+            raise not_among("average", cls, name) from None
 
 
 @dataclass(frozen=True, slots=True)

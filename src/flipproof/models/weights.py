@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 from typing import Any
 
 from flipproof.errors import FileFormatError
@@ -26,7 +27,9 @@ def load_weights(module: Any, content: bytes, name: str) -> None:
     """
     try:
         module.load_state_dict(_state(content))
-    except Exception as error:
+    except pickle.UnpicklingError as error:  # torch's own words suggest to read it all the same
+        raise FileFormatError(f"expected nothing but weights, got {name}, which holds other objects too") from error
+    except Exception as error:  # whatever a damaged file or another model makes torch raise
         reason = " ".join(str(error).split())
         raise FileFormatError(
             f"expected weights that fit {type(module).__name__}, got {name}: {reason[:300]}"
@@ -34,6 +37,6 @@ def load_weights(module: Any, content: bytes, name: str) -> None:
 
 
 def _state(content: bytes) -> Any:
-    if content.startswith(b"PK"):  # a zip, as torch.save writes it
-        return require("torch").load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    return require("safetensors.torch").load(content)
+    if content[8:9] == b"{":  # safetensors: a length of eight bytes, then JSON
+        return require("safetensors.torch").load(content)
+    return require("torch").load(io.BytesIO(content), map_location="cpu", weights_only=True)

@@ -68,10 +68,13 @@ class Edges:
         return int(self.ranks.size)
 
     def index(self, ranks: IntArray | None = None) -> IntArray:
-        """The edge index of the given ranks, both directions of an undirected edge, and of the self-loops."""
+        """The edge index of the given ranks, both directions of an undirected edge, and of the self-loops.
+
+        Ranks are put in order first: the same edges give the same index, in whichever order they were drawn.
+        """
         from flipproof.noise.kernels import pairs_of_ranks
 
-        ranks = self.ranks if ranks is None else ranks
+        ranks = self.ranks if ranks is None else np.sort(ranks)
         count, loops = ranks.size, self.loops.size
         both = np.empty((2, (count if self.directed else 2 * count) + loops), dtype=np.int64)
         pairs_of_ranks(ranks, self.nodes, self.directed, both[0], both[1])

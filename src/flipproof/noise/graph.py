@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, not_among
 from flipproof.noise.edges import Edges
 from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr
 from flipproof.noise.sampling import BitSampler, Role, Stream
@@ -20,7 +20,8 @@ from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import checked_count
 
 STRUCTURE, ATTRIBUTES = "structure", "attributes"
-_PARTS = {"structure": (STRUCTURE,), "attributes": (ATTRIBUTES,), "both": (STRUCTURE, ATTRIBUTES)}
+PARTS = {"structure": (STRUCTURE,), "attributes": (ATTRIBUTES,), "both": (STRUCTURE, ATTRIBUTES)}
+"""By the value of `noisy`: the parts that get noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,8 +78,8 @@ class Graph:
     noisy: str = STRUCTURE
 
     def __post_init__(self) -> None:
-        if self.noisy not in _PARTS:
-            raise InvalidInputError(f"expected noisy to be one of {', '.join(_PARTS)}, got {self.noisy!r}")
+        if self.noisy not in PARTS:
+            raise not_among("noisy", PARTS, self.noisy)
         object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.nodes, self.noisy))
 
     @classmethod
@@ -159,7 +160,7 @@ class Graph:
     @property
     def parts(self) -> tuple[str, ...]:
         """Which parts noise may touch."""
-        return _PARTS[self.noisy]
+        return PARTS[self.noisy]
 
     def clean(self) -> NoisyGraph:
         """The graph as models take it, without noise."""

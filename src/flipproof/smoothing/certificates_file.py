@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ def write_certificates(certificates: Certificates, path: Path) -> None:
     """Writes PATH, a JSON file, and the arrays of `to_columns` beside it with the ending npz."""
     columns = {name: column for name, column in certificates.to_columns().items() if name not in ("input", "reason")}
     write_archive(path.with_suffix(".npz"), CERTIFICATES_FILE, {}, columns)
-    write_json(path, CERTIFICATES_FILE, certificates_record(certificates))
+    arrays = {"arrays_sha256": hashlib.sha256(path.with_suffix(".npz").read_bytes()).hexdigest()}
+    write_json(path, CERTIFICATES_FILE, certificates_record(certificates) | arrays)
 
 
 def read_certificates_record(path: Path) -> dict[str, Any]:

@@ -21,14 +21,19 @@ def write_json(path: Path, kind: FileKind, record: Mapping[str, Any]) -> None:
         stream.write(json.dumps(whole, indent=1, allow_nan=False).encode() + b"\n")
 
 
-def read_json(path: Path, kind: FileKind) -> dict[str, Any]:
+def _refuse(constant: str) -> None:
+    """NaN and infinities are no JSON, though Python reads them."""
+    raise ValueError(constant)
+
+
+def read_json(path: Path, kind: FileKind, any_version: bool = False) -> dict[str, Any]:
     """The record, without its format and version."""
     try:
         with open(path, "rb") as stream:
             text = stream.read(_LONGEST + 1)
         if len(text) > _LONGEST:
             raise FileFormatError(f"expected {path} to have at most {_LONGEST} bytes, got more")
-        record = json.loads(text)
+        record = json.loads(text, parse_constant=_refuse)
     except OSError as error:
         raise FileFormatError(f"expected a readable {kind.noun}, got {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError):
@@ -36,7 +41,7 @@ def read_json(path: Path, kind: FileKind) -> dict[str, Any]:
     if not isinstance(record, dict) or record.pop("format", None) != kind.format:
         raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path}, which is something else")
     version = record.pop("version", None)
-    if type(version) is not int or version != kind.version:
+    if not any_version and (type(version) is not int or version != kind.version):
         raise FileFormatError(
             f"expected a {kind.noun} of version {kind.version}, got {path} of version {version!r}; "
             "use the flipproof that wrote it"

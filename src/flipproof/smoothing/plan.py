@@ -141,6 +141,6 @@ def checked_wanted(samples: Any, name: str) -> range:
         wanted = samples
     else:
         wanted = range(checked_count(samples, name))
-    if len(wanted) and wanted.stop > MAX_SAMPLE - 2**32:
+    if wanted and wanted.stop > MAX_SAMPLE - 2**32:  # len() of so long a range fails
         raise TooLargeError(f"expected {name} below {MAX_SAMPLE - 2**32}, got {wanted.stop}")
     return wanted

@@ -1,12 +1,14 @@
 """The run folder: what was asked and all that came of it, so that every step can be repeated, resumed and checked.
 
-`run.json` has one section per step and is written last, so that a section stands for files that are there.
+`run.json` has one section per step and is written after the files that it stands for.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,38 +18,49 @@ from flipproof.smoothing.array_archive import FileKind
 from flipproof.smoothing.files import cannot_write, checked_path, replacing
 from flipproof.smoothing.json_file import read_json, write_json
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 RUN_FILE = FileKind("run folder", "flipproof-run", 1)
+_FILES = {
+    "training": ("weights.safetensors", "inputs.npz"),
+    "votes": ("votes.npz", "votes.checkpoint"),
+    "certificates": ("certificates.json", "certificates.npz"),
+}
+"""By section of `run.json`: the files that belong to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A folder with a `run.json`. Make one with `create` or `open`."""
+    """A folder with a `run.json`, or one that will have it. See `prepare` and `open`."""
 
     path: Path
 
     @classmethod
-    def create(cls, path: Any, task: Mapping[str, Any]) -> RunFolder:
-        """A new folder that knows its task. A folder with other things in it is refused."""
+    def prepare(cls, path: Any) -> RunFolder:
+        """A folder that a run may be written to; it is made if it is not there. Other things in it are refused."""
         folder = cls(checked_path(path))
         try:
             folder.path.mkdir(parents=True, exist_ok=True)
-            if not folder.exists and any(folder.path.iterdir()):
-                raise OutputError(
-                    f"expected a new or empty folder, got {folder.path} with other things in it; name another one"
-                )
+            own = {"run.json", *(name for names in _FILES.values() for name in names)}
+            strange = [each.name for each in folder.path.iterdir() if each.name not in own and each.name[0] != "."]
         except OSError as error:
             raise cannot_write(folder.path, error) from error
-        write_json(folder.record_file, RUN_FILE, {"task": dict(task)})
+        if strange and not folder.exists:
+            raise OutputError(f"expected a new or empty folder, got {folder.path} with {strange[0]}; name another one")
+        if folder.exists:
+            read_json(folder.record_file, RUN_FILE, any_version=True)  # a run.json of something else is left alone
         return folder
 
     @classmethod
     def open(cls, path: Any) -> RunFolder:
-        """A folder that `create` made."""
+        """A folder that has a run."""
         folder = cls(checked_path(path))
         if not folder.path.is_dir():
-            raise InvalidInputError(
-                f"expected a run folder, got {folder.path}, which is not there; see flipproof train"
-            )
+            what = "which is no folder" if os.path.exists(folder.path) else "which is not there; see flipproof train"
+            raise InvalidInputError(f"expected a run folder, got {folder.path}, {what}")
         if not folder.exists:
             raise FileFormatError(f"expected a run folder, got {folder.path} without run.json; see flipproof train")
         folder.record()
@@ -56,7 +69,7 @@ class RunFolder:
     @property
     def exists(self) -> bool:
         """Whether there is a run here."""
-        return self.record_file.exists()
+        return os.path.exists(self.record_file)  # unlike Path.exists: False for names that are too long
 
     @property
     def record_file(self) -> Path:
@@ -88,6 +101,23 @@ class RunFolder:
         """The certificates; their arrays are beside it."""
         return self.path / "certificates.json"
 
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """No other process changes the folder inside. The lock ends with the process, however that ends."""
+        try:
+            stream = open(self.path / ".lock", "ab")  # noqa: SIM115 (closed below)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        with stream:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    raise OutputError(
+                        f"expected {self.path} for itself, got it in use by another process; wait until that is done"
+                    ) from None
+            yield
+
     def record(self) -> dict[str, Any]:
         """All sections of `run.json`."""
         record = read_json(self.record_file, RUN_FILE)
@@ -102,9 +132,25 @@ class RunFolder:
             raise FileFormatError(f"expected {self.path} to have its {name}, got none; run {made_by} first")
         return section
 
+    def begin(self, **sections: Mapping[str, Any]) -> None:
+        """Starts the record anew, with a task and what was made for it."""
+        write_json(self.record_file, RUN_FILE, {name: dict(section) for name, section in sections.items()})
+
     def update(self, **sections: Mapping[str, Any]) -> None:
         """Notes what steps have done."""
-        write_json(self.record_file, RUN_FILE, {**self.record(), **{name: dict(s) for name, s in sections.items()}})
+        self.begin(**{**self.record(), **sections})
+
+    def forget(self, *sections: str) -> None:
+        """Gives up what steps have done: first the record of it, then the files."""
+        try:
+            if self.exists and "training" in sections:
+                self.record_file.unlink()
+            elif self.exists:
+                self.begin(**{name: each for name, each in self.record().items() if name not in sections})
+            for name in (file for section in sections for file in _FILES[section]):
+                (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
 
     def write(self, path: Path, content: bytes) -> str:
         """Writes one of the files and returns its hash."""
@@ -122,14 +168,9 @@ class RunFolder:
             raise FileFormatError(f"expected {path} as run.json knows it, got another; run {made_by} again")
         return content
 
-    def clear(self, *paths: Path) -> None:
-        """Removes files that a repeated step makes anew."""
-        for path in paths:
-            path.unlink(missing_ok=True)
-
 
 def sha256_of(path: Path) -> str | None:
-    """The hash of a file, or None if it is not there."""
+    """The hash of a file, or None if it cannot be read."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

@@ -101,6 +101,9 @@ class SampleRanges:
     def __bool__(self) -> bool:
         return bool(self.pairs)
 
+    def __str__(self) -> str:
+        return ", ".join(f"{start} to {stop - 1}" for start, stop in self.pairs) or "none"
+
     def __repr__(self) -> str:
         return f"SampleRanges.of({', '.join(f'range({start}, {stop})' for start, stop in self.pairs)})"
 

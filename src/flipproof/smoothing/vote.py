@@ -247,8 +247,8 @@ def _check_seen(tally: Tally | None, wanted: dict[str, range]) -> None:
         seen = SampleRanges() if tally is None else getattr(tally, role).samples
         if seen.count > seen.overlap(SampleRanges.of(wanted[role])).count:
             raise InvalidInputError(
-                f"expected a checkpoint with some of the {role} samples {wanted[role]}, got one that also has others: "
-                f"{seen}; ask for these too, or use another file"
+                f"expected a checkpoint with some of the {role} samples {SampleRanges.of(wanted[role])}, got one that "
+                f"has {seen}; ask for all of these, or start again with another file"
             )
 
 

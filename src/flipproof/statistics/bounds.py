@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import not_among
 from flipproof.statistics.budget import AlphaBudget
 from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
 from flipproof.theory.arrays import FloatArray, IntArray, read_only
@@ -28,7 +28,7 @@ class Rule(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            raise InvalidInputError(f"expected rule to be one of {', '.join(cls)}, got {name!r}") from None
+            raise not_among("rule", cls, name) from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

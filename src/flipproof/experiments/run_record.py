@@ -1,0 +1,78 @@
+"""The sections of `run.json` as values, checked when they are read: the file may come from anywhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, get_type_hints
+
+from flipproof.errors import FileFormatError
+from flipproof.smoothing.run_folder import RunFolder
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DataRecord:
+    """What a model was trained on."""
+
+    name: str
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRecord:
+    """How a model was trained. `model` is the fingerprint of the classifier that votes must come from."""
+
+    epochs: int
+    seconds: float
+    base_accuracy: float
+    model: str
+    weights_sha256: str
+    inputs_sha256: str
+    versions: dict[str, str]
+    loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    validation_accuracy: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class VotesRecord:
+    """How votes were drawn; seconds and drawn samples are sums over all calls that drew some and were not killed."""
+
+    n_select: int
+    n_estimate: int
+    sha256: str
+    seconds: float
+    drawn: int
+    workers: int
+    versions: dict[str, str]
+
+
+def read_section(folder: RunFolder, name: str, kind: type[T], made_by: str) -> T:
+    """A section as a value, or the line that says what is wrong with it."""
+    section, values = folder.section(name, made_by), {}
+    hints = get_type_hints(kind)
+    for each in dataclasses.fields(kind):  # type: ignore[arg-type]
+        if each.name not in section and each.default_factory is not dataclasses.MISSING:
+            continue
+        value = section.get(each.name)
+        if not _fits(value, hints[each.name]):
+            raise FileFormatError(
+                f"expected {folder.record_file} as flipproof wrote it, got {value!r} for {name}.{each.name}"
+            )
+        values[each.name] = value
+    return kind(**values)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if hint in (int, str):
+        return type(value) is hint
+    return isinstance(value, dict if hint == dict[str, str] else list)

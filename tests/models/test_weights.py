@@ -1,0 +1,64 @@
+"""Weights to bytes and back; whatever else a file holds is neither run nor taken for weights."""
+
+import io
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+
+import flipproof as fp
+from flipproof.models.node_modules import NODE_MODULES
+from flipproof.models.weights import load_weights, weights_bytes
+
+
+def state_of(module):
+    return {name: weights.tolist() for name, weights in module.state_dict().items()}
+
+
+@pytest.mark.parametrize("features", range(1, 40))
+@pytest.mark.parametrize("name", NODE_MODULES)
+def test_weights_come_back(name, features):
+    """Headers of many lengths: a file must not be taken for another format because of its first bytes."""
+    first, second = (NODE_MODULES[name](features, 3) for _ in range(2))
+    assert state_of(first) != state_of(second)
+    load_weights(second, weights_bytes(first), "file")
+    assert state_of(first) == state_of(second)
+    assert weights_bytes(first) == weights_bytes(second)
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_a_state_dict_that_torch_saved(legacy):
+    first, second = fp.GCN(5, 3), fp.GCN(5, 3)
+    file = io.BytesIO()
+    torch.save(first.state_dict(), file, _use_new_zipfile_serialization=not legacy)
+    load_weights(second, file.getvalue(), "file")
+    assert state_of(first) == state_of(second)
+
+
+class Bomb:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("write", [torch.save, lambda value, file: file.write(pickle.dumps(value))])
+def test_nothing_is_run(write, tmp_path):
+    file = io.BytesIO()
+    write({"first.weight": Bomb(tmp_path / "boom")}, file)
+    with pytest.raises(fp.FileFormatError, match=r"^expected (nothing but weights|weights that fit GCN), got bomb\.pt"):
+        load_weights(fp.GCN(5, 3), file.getvalue(), "bomb.pt")
+    assert not (tmp_path / "boom").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"PK", b"\x80", b"\x08\0\0\0\0\0\0\0{}      ", b"\xff" * 8 + b"{"])
+def test_damaged_files_are_one_line(content):
+    with pytest.raises(fp.FileFormatError, match=r"^expected (weights that fit GCN|nothing but weights), got file"):
+        load_weights(fp.GCN(5, 3), content, "file")
+
+
+def test_weights_of_another_model():
+    with pytest.raises(fp.FileFormatError, match=r"expected weights that fit GCN, got file: .*size mismatch"):
+        load_weights(fp.GCN(5, 3), weights_bytes(fp.GCN(6, 3)), "file")
