@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 import torch
-from claims import best_of
 
 import flipproof as fp
+from claims import best_of
 from flipproof.models.gathering import Gathering, normalised_adjacency
 from flipproof.noise.ordering import sorted_rows
 from flipproof.noise.sampling import Role
