@@ -34,6 +34,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/sampling.py
+	$(BIN)/python benchmarks/layers.py
 	$(BIN)/python benchmarks/voting.py
 
 $(CORE): pyproject.toml constraints.txt

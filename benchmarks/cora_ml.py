@@ -1,7 +1,8 @@
-"""Claim: on Cora-ML a smoothed GCN is as accurate as a plain one, and certified as far as the issue of it asks.
+"""Claim: on Cora-ML a smoothed GCN is as accurate as a plain one and certified far beyond a few changes.
 
-Means over five splits, 100,000 samples, alpha = 0.01. Takes most of an hour on two cores; what is done is kept in FOLDER, so that an
-interrupted call can be repeated. Usage: python benchmarks/cora_ml.py [FOLDER [SPLITS]]; needs FLIPPROOF_DATA or a network.
+Means over five splits, 100,000 samples, alpha = 0.01. Takes most of an hour on two cores; what is done is kept in
+FOLDER, so that an interrupted call can be repeated. Usage: python benchmarks/cora_ml.py [FOLDER [SPLITS]]. Needs the
+data or a network.
 """
 
 import sys
