@@ -78,6 +78,11 @@ class NodeClassifier:
             raise InvalidInputError(f"expected graphs of one size, got {sorted(sizes) or 'no graph'}")
         return np.stack(labels)
 
+    @property
+    def bytes_per_edge(self) -> int:
+        """What the module takes for every edge; most modules make a message of some hundred bytes for each."""
+        return int(getattr(self.module, "bytes_per_edge", 512))
+
     def forward(self) -> NodeForward:
         """A way to call the module on one graph after another."""
         return NodeForward(self.module, AttributeForm.named(self.attributes or AttributeForm.DENSE))

@@ -20,7 +20,7 @@ from flipproof.models.split import Split, checked_labels, label_array
 from flipproof.models.torch_modules import checked_logits, device_of
 from flipproof.models.training_progress import training_progress
 from flipproof.models.training_settings import Average, History, TrainingError, TrainingSettings
-from flipproof.noise.graph import Graph, NoisyGraph
+from flipproof.noise.graph import Graph, GraphSampler, NoisyGraph
 from flipproof.noise.sampling import Role, Stream
 from flipproof.smoothing.plan import check_fits, checked_memory
 from flipproof.smoothing.threads import single_threaded
@@ -72,7 +72,10 @@ def train(
         raise InvalidInputError(f"expected TrainingSettings, got {type(settings).__name__}")
     Stream(seed)  # refuses what is no seed
     trainer = _Trainer.of(classifier, graph, labels, split, settings)
-    draw = _noisy_copies(graph, noise, settings, seed, memory_limit)
+    sampler, copies = _sampler_of(graph, noise, settings, seed), settings.noisy_samples
+    if sampler is not None:
+        check_fits(sampler, classifier, checked_memory(memory_limit), copies)
+    draw = _noisy_copies(sampler, copies)
     start = time.perf_counter()
     with single_threaded(), _seeded(seed), training_progress(settings, progress) as show:
         history = trainer.run(draw, show)
@@ -173,17 +176,18 @@ class _Trainer:
         history.validation_accuracy.append(accuracy)
 
 
-def _noisy_copies(
-    graph: Graph, noise: Noise | None, settings: TrainingSettings, seed: int, memory_limit: str | int
-) -> Callable[[int], list[NoisyGraph]]:
-    """The noisy graphs of a step."""
-    count = settings.noisy_samples
-    if not count:
-        return lambda epoch: []
+def _sampler_of(graph: Graph, noise: Noise | None, settings: TrainingSettings, seed: int) -> GraphSampler | None:
+    if not settings.noisy_samples:
+        return None
     if noise is None:
         raise InvalidInputError("expected a noise to train with, got none; noisy_samples=0 trains without")
-    sampler = graph.sampler(noise, seed)
-    check_fits(sampler, checked_memory(memory_limit), count)
+    return graph.sampler(noise, seed)
+
+
+def _noisy_copies(sampler: GraphSampler | None, count: int) -> Callable[[int], list[NoisyGraph]]:
+    """The noisy graphs of a step."""
+    if sampler is None:
+        return lambda epoch: []
     row = np.zeros(1, dtype=np.int64)
     return lambda epoch: list(sampler.draw(Role.TRAIN, range(epoch * count, (epoch + 1) * count), row))
 

@@ -221,9 +221,14 @@ class GraphSampler:
         return sum((part.distance for part in (self.structure, self.attributes) if part is not None), Fraction(0))
 
     @property
+    def expected_edges(self) -> float:
+        """How many edges a noisy copy has on average."""
+        return self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else float(self.graph.edges.count)
+
+    @property
     def bytes_per_row(self) -> int:
         """Noisy edges and attributes of one copy: ranks of pairs, an index of both directions, and a copy of it."""
-        edges = self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else 0.0
+        edges = self.expected_edges if self.structure else 0.0
         attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
         return int(72 * edges) + attributes + 4096
 

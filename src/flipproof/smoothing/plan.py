@@ -53,16 +53,17 @@ class Plan:
 
     @classmethod
     def for_sampler(
-        cls, sampler: Sampler, rows: int, memory_limit: int, chunk_size: int | None, bytes_per_entry: int = 0
+        cls, sampler: Sampler, rows: int, memory_limit: int, chunk_size: int | None, classifier: Any = None
     ) -> Plan:
         """The largest chunks that are still of use, if no size is given.
 
-        `bytes_per_entry` is what a classifier makes of every entry of a sparse row, if it wants dense ones.
+        A classifier may say what it makes of every entry of a sparse row, if it wants dense ones (`bytes_per_entry`),
+        and of every edge of a graph (`bytes_per_edge`).
         """
+        check_fits(sampler, classifier, memory_limit)
         budget = min(_CHUNK_BYTES, memory_limit // _SHARE_OF_LIMIT)
         columns = sampler.columns if isinstance(sampler, SparseSampler) else 0
-        per_row = sampler.bytes_per_row + bytes_per_entry * columns
-        _check_row(per_row, memory_limit)
+        per_row = sampler.bytes_per_row + getattr(classifier, "bytes_per_entry", 0) * columns
         if chunk_size is None:
             most = _MOST_GRAPHS if isinstance(sampler, GraphSampler) else _MOST_SAMPLES
             fitting = min(most, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
@@ -90,15 +91,14 @@ class Plan:
         return range(start, start + self.chunk_size)
 
 
-def check_fits(sampler: Sampler, memory_limit: int, copies: int) -> None:
-    """Refuses noise whose samples are too large, with the estimate."""
-    _check_row(
-        copies * sampler.bytes_per_row, memory_limit, "one noisy input" if copies == 1 else f"{copies} noisy inputs"
-    )
-
-
-def _check_row(size: int, memory_limit: int, what: str = "one noisy input") -> None:
+def check_fits(sampler: Sampler, classifier: Any, memory_limit: int, copies: int = 1) -> None:
+    """Refuses noise whose samples, with what a classifier makes of them, are too large, and says how large."""
+    columns = sampler.columns if isinstance(sampler, SparseSampler) else 0
+    edges = sampler.expected_edges if isinstance(sampler, GraphSampler) else 0.0
+    made = getattr(classifier, "bytes_per_entry", 0) * columns + getattr(classifier, "bytes_per_edge", 0) * edges
+    size = copies * (sampler.bytes_per_row + int(made))
     if size > memory_limit // 2:
+        what = "one noisy input" if copies == 1 else f"{copies} noisy inputs"
         raise TooLargeError(
             f"expected a memory limit of at least {_size_words(2 * size)} for {what}, got "
             f"{_size_words(memory_limit)}; raise the limit or lower p_plus"

@@ -150,9 +150,7 @@ class _Job:
             outputs = self.targets if sampler.places is None else sampler.places
         elif self.targets is not None:
             rows = self.targets
-        plan = Plan.for_sampler(
-            sampler, rows.size, memory_limit, chunk_size, getattr(self.classifier, "bytes_per_entry", 0)
-        )
+        plan = Plan.for_sampler(sampler, rows.size, memory_limit, chunk_size, self.classifier)
         return Evaluation(self.classifier, sampler, plan, rows, outputs)
 
     def identity(self, plan: Plan) -> dict[str, Any]:
