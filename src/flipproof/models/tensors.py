@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from flipproof.errors import InvalidInputError, not_among
+from flipproof.errors import InvalidInputError
 from flipproof.models.extras import require
 from flipproof.noise.ordering import sorted_rows
+from flipproof.theory.choices import chosen
 
 if TYPE_CHECKING:
     from flipproof.noise.graph import NoisyGraph
@@ -29,10 +30,7 @@ class AttributeForm(StrEnum):
     @classmethod
     def named(cls, name: str) -> AttributeForm:
         """The form with this name."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise not_among("attributes", cls, name) from None
+        return chosen(cls, name, "attributes")
 
 
 def dense_tensor(array: Any, dtype: Any, device: Any) -> Any:

@@ -8,7 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from flipproof.errors import FlipproofError, InvalidInputError, not_among
+from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.theory.choices import chosen
 from flipproof.theory.radii import checked_count
 
 _MOST = 1e30
@@ -27,10 +28,7 @@ class Average(StrEnum):
     @classmethod
     def named(cls, name: str) -> Average:
         """The average with this name."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise not_among("average", cls, name) from None
+        return chosen(cls, name, "average")
 
 
 @dataclass(frozen=True, slots=True)

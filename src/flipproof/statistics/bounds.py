@@ -7,10 +7,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from flipproof.errors import not_among
 from flipproof.statistics.budget import AlphaBudget
 from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
 from flipproof.theory.arrays import FloatArray, IntArray, read_only
+from flipproof.theory.choices import chosen
 
 
 class Rule(StrEnum):
@@ -25,10 +25,7 @@ class Rule(StrEnum):
     @classmethod
     def named(cls, name: str) -> Rule:
         """The rule with this name."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise not_among("rule", cls, name) from None
+        return chosen(cls, name, "rule")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
