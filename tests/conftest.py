@@ -1,6 +1,7 @@
 """Shared by all tests: a catalogue of noises with everything special about them, and seeded randomness."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, settings
 
 import flipproof as fp
+from flipproof import cli
 
 settings.register_profile(
     "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], max_examples=60
@@ -54,6 +56,20 @@ def noise(request):
 def rng(request):
     """Randomness that depends on nothing but the test's name."""
     return np.random.default_rng(list(request.node.name.encode()))
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Runs the program in this process; returns (exit code, stdout, stderr)."""
+
+    def runner(*arguments):
+        monkeypatch.setattr(sys, "argv", ["flipproof", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        captured = capsys.readouterr()
+        return exit_.value.code or 0, captured.out, captured.err
+
+    return runner
 
 
 @pytest.fixture(scope="session")

@@ -286,7 +286,7 @@ def test_bad_tasks_leave_no_folder(task, tmp_path, change, words):
 def test_noise_that_does_not_fit_in_memory_is_refused_with_the_estimate(task, tmp_path):
     large = replace(task, noisy="structure", noise=fp.FlipNoise(0.9, 0.1))
     with pytest.raises(
-        fp.TooLargeError, match=r"expected a memory limit of at least .*KB for one noisy input, got 100KB"
+        fp.TooLargeError, match=r"expected a memory limit of at least .*MB for one noisy input, got 100KB"
     ):
         train_run(tmp_path / "run", large, Machine(memory_limit="100KB"))
     train_run(tmp_path / "run", task)  # what was refused does not stand in the way
