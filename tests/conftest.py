@@ -1,6 +1,7 @@
 """Shared by all tests: a catalogue of noises with everything special about them, and seeded randomness."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from hypothesis import HealthCheck, settings
 
 import flipproof as fp
 from flipproof import cli
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # tests that a shell runs in the background ignore Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], max_examples=60

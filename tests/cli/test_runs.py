@@ -179,7 +179,7 @@ def test_an_interrupted_vote_goes_on(planted, folder):
     """Stopped by Ctrl-C as soon as there is a first chunk on disk."""
     (folder / "votes.checkpoint").unlink()
     (folder / "votes.npz").unlink()
-    command = [PROGRAM, "vote", str(folder), "--samples", "3000000"]
+    command = [PROGRAM, "vote", str(folder), "--samples", "300000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
             file = folder / "votes.checkpoint"
