@@ -47,4 +47,4 @@ def demo(
 def _read(certificates: Certificates, entries: str) -> None:
     share = certificates.certified_ratio(delete=2)
     typer.echo(f"\nRead it so: for {share:.1%} of the digits it is proved that nobody who deletes two {entries}")
-    typer.echo(f"anywhere changes the prediction; each of these proofs fails with probability {certificates.alpha:g}.")
+    typer.echo(f"anywhere changes the prediction; each proof is wrong with probability at most {certificates.alpha:g}.")
