@@ -39,7 +39,7 @@ def takes(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]
             )
             function(*(flags[each.name] for each in own), *values)
 
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         command.__doc__, command.__name__ = function.__doc__, function.__name__
         _WORDS.update(field.name for group in groups for field in dataclasses.fields(group))

@@ -58,7 +58,7 @@ def read_section(folder: RunFolder, name: str, kind: type[T], made_by: str) -> T
     """A section as a value, or the line that says what is wrong with it."""
     section, values = folder.section(name, made_by), {}
     hints = get_type_hints(kind)
-    for each in dataclasses.fields(kind):  # type: ignore[arg-type]
+    for each in dataclasses.fields(kind):  # type: ignore[arg-type]  # T is a dataclass
         if each.name not in section and each.default_factory is not dataclasses.MISSING:
             continue
         value = section.get(each.name)
