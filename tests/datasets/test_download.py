@@ -139,13 +139,6 @@ def test_nobody_listens(home, tmp_path):
         download(data_file(url), tmp_path)
 
 
-def test_without_a_home_the_line_says_what_to_put_where(tmp_path):
-    with pytest.raises(
-        MissingDataError, match=rf"it has no public home; put a copy \(sha256 \w{{64}}\) into {tmp_path}$"
-    ):
-        download(data_file(), tmp_path)
-
-
 @pytest.mark.parametrize("length", [True, False])
 def test_more_bytes_than_expected_are_not_taken(home, tmp_path, length):
     file = data_file(home.put("a", whole(CONTENT + b"x" * 100_000, length)))

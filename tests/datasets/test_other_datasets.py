@@ -92,6 +92,7 @@ def test_the_catalogue():
     for card in fp.datasets.cards():
         files = [file for form in card.forms for file in form.files]
         assert card.built_in == (not files)
+        assert any(form.downloadable for form in card.forms)
         for file in files:
             assert all(url.startswith("https://") for url in file.urls)
             sums = [file.sha256] if file.sha256 else [member.sha256 for member in file.members]
@@ -146,13 +147,6 @@ def test_no_folder_to_write(tmp_path, monkeypatch):
         fp.datasets.MissingDataError, match=r"expected a folder to write data to, got .*FLIPPROOF_DATA$"
     ):
         folder_to_write()
-
-
-@pytest.mark.parametrize("download", [True, False])
-def test_what_has_no_home_is_to_be_put_there(two_folders, download):
-    line = r"^expected pubmed.npz for the dataset pubmed, got no copy in .*data or .*; put one \(sha256 09a15501d3"
-    with pytest.raises(fp.datasets.MissingDataError, match=line):
-        fp.datasets.load("pubmed", download=download)
 
 
 def test_what_may_not_be_fetched(two_folders):

@@ -129,10 +129,7 @@ def _where(card: Card) -> str:
         return "built in"
     if found_form(card) is not None:
         return "here"
-    home = next((form for form in card.forms if form.downloadable), None)
-    if home is None:
-        return "by hand"
-    size = home.size / 1e6
+    size = card.home.size / 1e6
     return f"fetch {size:.1f} MB" if size < 10 else f"fetch {size:.0f} MB"
 
 

@@ -41,7 +41,7 @@ class DataFile:
         name: the name of the file in the data folder.
         size: its length in bytes; where the archive itself is not pinned, the most it may have.
         sha256: of the whole file, or None where its members are pinned instead.
-        urls: public homes, tried in this order; none: it has to be put there by hand.
+        urls: public homes, tried in this order; none: it is not downloaded in this form.
         members: texts inside a zip file that have to be what they were.
 
     Example:

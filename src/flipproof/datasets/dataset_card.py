@@ -45,7 +45,7 @@ class Card:
         licence: as stated by its home.
         origin: where it comes from.
         citation: whom to thank.
-        forms: how it may lie in a folder; the first one that does is taken.
+        forms: how it may lie in a folder; the first one that does is taken. At least one can be downloaded.
     """
 
     name: str
@@ -69,6 +69,11 @@ class Card:
         if self.ones is None or self.features is None:
             return None
         return self.ones / (self.features * (self.inputs if self.nodes is None else self.nodes))
+
+    @property
+    def home(self) -> Form:
+        """The form that is fetched."""
+        return next(form for form in self.forms if form.downloadable)
 
     @property
     def built_in(self) -> bool:

@@ -36,7 +36,7 @@ def download(file: DataFile, folder: Path) -> Path:
 
 def _fetch(file: DataFile, part: PartFile, folder: Path) -> None:
     """Tries one home after the other, the same one again as long as bytes come."""
-    failure: tuple[Exception, str] | None = None
+    failure: tuple[Exception, str]
     with progress_of(file.name, part.length) as report:
         for url in file.urls:
             for _ in range(_ATTEMPTS):
@@ -57,11 +57,9 @@ def _fetch(file: DataFile, part: PartFile, folder: Path) -> None:
     raise _refusal(file, folder, part, failure)
 
 
-def _refusal(file: DataFile, folder: Path, part: PartFile, failure: tuple[Exception, str] | None) -> FlipproofError:
+def _refusal(file: DataFile, folder: Path, part: PartFile, failure: tuple[Exception, str]) -> FlipproofError:
     """The one line that says what went wrong and what to do."""
     by_hand = f"put a copy ({file.pin}) into {folder}"
-    if failure is None:
-        return MissingDataError(f"expected a copy of {file.name}, got none, and it has no public home; {by_hand}")
     error, url = failure
     if isinstance(error, FileFormatError):
         return FileFormatError(f"{error}, from {url}; nothing of it was kept; try again later, or {by_hand}")

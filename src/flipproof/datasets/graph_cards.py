@@ -6,7 +6,7 @@ from functools import partial
 
 from flipproof.datasets.data_file import DataFile, Member
 from flipproof.datasets.dataset_card import Card, Form
-from flipproof.datasets.read_citations import read_planetoid, read_sparse_graph
+from flipproof.datasets.read_citations import read_planetoid, read_planetoid_arrays, read_sparse_graph
 from flipproof.datasets.read_tudataset import TUDataset
 
 _GITHUB = "https://raw.githubusercontent.com"
@@ -55,6 +55,26 @@ _PROTEINS = TUDataset(
             "f758e8ad3d6e3c026b50833d75f6f90735b94eb3345e4243707f495ca8afea8d",
         ),
     ),
+)
+
+
+def _planetoid_file(name: str, size: int, sha256: str) -> DataFile:
+    home = f"{_GITHUB}/kimiyoung/planetoid"
+    return DataFile(
+        name,
+        size,
+        sha256,
+        (f"{home}/master/data/{name}", f"{home}/3b0e863cdea50dba984378b60893c93582a7a4db/data/{name}"),
+    )
+
+
+_PUBMED = (
+    _planetoid_file("ind.pubmed.allx", 7_578_385, "508e538e2abdccdd54c4d3e9f49d638b4af7107d85845f66ddea5a5152658b7e"),
+    _planetoid_file("ind.pubmed.ally", 224_739, "0c37bbe3b5014ec365e9d393cf4791925e5ed94fb194305d74f064a8d7b50f0e"),
+    _planetoid_file("ind.pubmed.graph", 471_808, "5b89f0036ca22909471f1e6558eb42fa06e0c730a577bde5b058b40638f81dc9"),
+    _planetoid_file("ind.pubmed.test.index", 6_000, "b101d421688bbaecbd82e8a18f1e282378d6830f3a37666f28ebc47f844341b5"),
+    _planetoid_file("ind.pubmed.tx", 405_505, "4eb5f5d0f30f26497eb0ac6ac9719d09c67e284f1ed0385c93f3ef27a671da3d"),
+    _planetoid_file("ind.pubmed.ty", 12_135, "ee2e0d4819d9fbcc403689c3bf2e49face401b605932f093bc58ab6461130fdd"),
 )
 
 
@@ -143,7 +163,7 @@ GRAPH_CARDS = (
         ones=988_031,
         binary="term occurs",
         licence="MIT (the repository of Planetoid)",
-        origin="the files data/ind.pubmed.* of github.com/kimiyoung/planetoid, whose pickles were turned into arrays",
+        origin="github.com/kimiyoung/planetoid, data/ind.pubmed.*",
         citation="G. Namata et al.: Query-driven active surveying for collective classification, 2012; "
         "Z. Yang, W. Cohen, R. Salakhutdinov: Revisiting semi-supervised learning with graph embeddings, ICML 2016",
         forms=(
@@ -153,8 +173,9 @@ GRAPH_CARDS = (
                         "pubmed.npz", 1_425_033, "09a15501d3182e2dff04be41e8031629a62ec5e8bc4964a6e57cf7372a6f775c"
                     ),
                 ),
-                partial(read_planetoid, name="pubmed"),
+                partial(read_planetoid_arrays, name="pubmed"),
             ),
+            Form(_PUBMED, partial(read_planetoid, name="pubmed")),
         ),
     ),
     Card(

@@ -52,14 +52,13 @@ def found_form(card: Card) -> Form | None:
 
 
 def _fetched(card: Card, download: bool) -> Form:
-    form = next((form for form in card.forms if form.downloadable), None)
-    if form is None or not download:
-        raise _missing(card, form)
+    if not download:
+        raise _missing(card)
     folder = folder_to_write()
-    for file in form.files:
+    for file in card.home.files:
         if find(file.name) is None:
             download_file(file, folder)
-    return form
+    return card.home
 
 
 def _content(file: DataFile) -> bytes:
@@ -72,14 +71,11 @@ def _content(file: DataFile) -> bytes:
         raise FileFormatError(f"{error} in {path}; delete it, to have it fetched or replaced") from error
 
 
-def _missing(card: Card, form: Form | None) -> MissingDataError:
+def _missing(card: Card) -> MissingDataError:
     """One line: which file to put where."""
-    files = (form or card.forms[0]).files
-    wanted = next(file for file in files if find(file.name) is None)
+    wanted = next(file for file in card.home.files if find(file.name) is None)
     looked = " or ".join(str(folder) for folder in folders()) or f"{Path('.')}"
-    fetch = "" if form is None else ", or allow the download"
-    home = "" if form is not None else f" (made from {card.origin})"
     return MissingDataError(
         f"expected {wanted.name} for the dataset {card.name}, got no copy in {looked}; "
-        f"put one ({wanted.pin}) there{fetch}{home}"
+        f"put one ({wanted.pin}) there, or allow the download"
     )

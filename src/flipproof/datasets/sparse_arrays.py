@@ -18,9 +18,14 @@ def read_csr(archive: zipfile.ZipFile, prefix: str) -> Any:
     data, indices, starts, shape = (
         read_array(archive, prefix + part) for part in ("data", "indices", "indptr", "shape")
     )
+    return checked_csr(prefix.rstrip("._"), data, indices, starts, shape)
+
+
+def checked_csr(name: str, data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any], shape: NDArray[Any]) -> Any:
+    """A sparse matrix from its arrays, refused by this name if they do not fit together."""
     problem = _problem(data, indices, starts, shape)
     if problem:
-        raise FileFormatError(f"{prefix.rstrip('._')} is no sparse matrix: {problem}")
+        raise FileFormatError(f"{name} is no sparse matrix: {problem}")
     return sp.csr_array((data.copy(), indices.astype(np.int64), starts.astype(np.int64)), shape=tuple(map(int, shape)))
 
 

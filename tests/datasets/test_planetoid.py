@@ -1,0 +1,158 @@
+"""Planetoid's pickles, as Python 2 wrote them, are read without running what they name."""
+
+import pickle
+import struct
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import flipproof as fp
+from flipproof.datasets.inert_pickle import read_inert
+from flipproof.datasets.read_citations import read_planetoid
+from flipproof.errors import FileFormatError
+
+
+def number(value):
+    return b"J" + struct.pack("<i", value)
+
+
+def text(value):
+    return b"T" + struct.pack("<i", len(value)) + value
+
+
+def numbers(values):
+    return b"(" + b"".join(map(number, values)) + b"t"
+
+
+def name(path):
+    module, _, last = path.rpartition(".")
+    return f"c{module}\n{last}\n".encode()
+
+
+def array(values, code=None, order=b"<"):
+    """The program that makes numpy build this array."""
+    code = code or values.dtype.str[1:].encode()
+    kind = name("numpy.dtype") + b"(" + text(code) + number(0) + number(1) + b"tR"
+    kind += b"(" + number(3) + text(order) + b"NNN" + number(-1) + number(-1) + number(0) + b"tb"
+    made = name("numpy.core.multiarray._reconstruct") + b"(" + name("numpy.ndarray") + numbers([0]) + text(b"b") + b"tR"
+    by_columns = values.flags.f_contiguous and not values.flags.c_contiguous
+    content = values.tobytes(order="F" if by_columns else "C")
+    return (
+        made
+        + b"("
+        + number(1)
+        + numbers(values.shape)
+        + kind
+        + (b"\x88" if by_columns else b"\x89")
+        + text(content)
+        + b"tb"
+    )
+
+
+def matrix(values):
+    parts = {b"data": values.data, b"indices": values.indices, b"indptr": values.indptr}
+    state = b"".join(text(key) + array(part) for key, part in parts.items())
+    return name("scipy.sparse.csr.csr_matrix") + b")\x81}(" + text(b"_shape") + numbers(values.shape) + state + b"ub"
+
+
+def lists(neighbours):
+    items = b"".join(number(node) + b"](" + b"".join(map(number, others)) + b"e" for node, others in neighbours.items())
+    return name("collections.defaultdict") + b"(" + name("__builtin__.list") + b"tR(" + items + b"u"
+
+
+def program(body):
+    return b"\x80\x02" + body + b"."
+
+
+@pytest.fixture
+def published(rng):
+    """Seven nodes in one component, the last three for tests and listed out of order; and what they are."""
+    attributes = sp.csr_matrix((rng.random((7, 5)) < 0.5).astype(np.float32) * 0.25)
+    labels = np.array([0, 1, 2, 0, 1, 2, 1])
+    test = np.array([6, 4, 5])
+    neighbours = {0: [1, 1, 0], 1: [0, 2], 2: [1, 3], 3: [4], 4: [5], 5: [6], 6: []}
+    one_hot = np.eye(3, dtype=np.int32)[labels]
+    contents = {
+        "ind.few.allx": program(matrix(attributes[:4])),
+        "ind.few.tx": program(matrix(attributes[test])),
+        "ind.few.ally": program(array(np.asfortranarray(one_hot[:4]))),
+        "ind.few.ty": program(array(one_hot[test])),
+        "ind.few.graph": program(lists(neighbours)),
+        "ind.few.test.index": b"6\n4\n5\n",
+    }
+    return contents, attributes, labels
+
+
+def test_the_writer_here_writes_what_python_reads(published):
+    contents, _, _ = published
+    values = pickle.loads(program(array(np.arange(6, dtype=np.float64).reshape(2, 3))), encoding="latin1")
+    assert values.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert pickle.loads(contents["ind.few.graph"])[1] == [0, 2]
+
+
+def test_a_graph_comes_out_as_it_was_published(published):
+    contents, attributes, labels = published
+    data = read_planetoid(contents, "few")
+    assert data.labels.tolist() == labels.tolist()
+    assert np.array_equal(data.attributes.toarray(), (attributes.toarray() != 0))
+    expected = np.zeros((7, 7))
+    for node in range(6):
+        expected[node, node + 1] = expected[node + 1, node] = 1
+    assert np.array_equal(data.adjacency.toarray(), expected)
+
+
+def test_other_nodes_for_tests_are_refused(published):
+    contents, _, _ = published
+    with pytest.raises(FileFormatError, match="expected the last 3 of 7 nodes of few to be for tests, got others"):
+        read_planetoid({**contents, "ind.few.test.index": b"6\n4\n3\n"}, "few")
+
+
+class Bomb:
+    def __reduce__(self):
+        return print, ("hurt",)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (pickle.dumps(Bomb(), 2), "one that names __builtin__.print"),
+        (pickle.dumps(Bomb(), 5), "one that names builtins.print"),
+        (pickle.dumps(np.arange(3)), "one that names numpy._core"),
+        (program(name("numpy.load") + b"(" + text(b"file") + b"tR"), "one that names numpy.load"),
+        (b"\x80\x04\x8c\x05numpy\x8c\x14core.multiarray.frob\x93.", "one that names numpy.core.multiarray.frob"),
+        (program(array(np.arange(2), code=b"O8")), "expected an array of plain numbers, got type 'O8'"),
+        (program(array(np.arange(2), order=b">")), "expected numbers in little-endian order, got '>'"),
+        (program(array(np.arange(2), code=b"i4")), "expected 2 numbers in an array, got 4"),
+        (program(array(np.arange(3, dtype=np.int32), code=b"f8")), "buffer size must be a multiple"),
+        (program(matrix(sp.csr_matrix((np.ones(1), np.array([9]), np.array([0, 1])), shape=(1, 10)))[:-40]), "Error"),
+        (program(b"N"), "AttributeError"),
+        (b"", "EOFError"),
+    ],
+)
+def test_what_is_no_array_is_refused(content, reason, capsys):
+    with pytest.raises(FileFormatError, match=reason):
+        read_inert(content)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_matrix_that_lies_is_refused():
+    lying = sp.csr_matrix((2, 3))
+    lying.indices = np.array([7], dtype=np.int32)
+    lying.data = np.ones(1)
+    lying.indptr = np.array([0, 0, 1], dtype=np.int32)
+    with pytest.raises(FileFormatError, match="the pickled matrix is no sparse matrix: column 7 of 3"):
+        read_inert(program(matrix(lying)))
+
+
+def test_a_file_that_is_cut_anywhere_is_refused(published):
+    whole = published[0]["ind.few.tx"]
+    for length in range(len(whole)):
+        with pytest.raises(FileFormatError, match="expected"):
+            read_inert(whole[:length])
+
+
+def test_the_published_files_are_all_that_is_fetched():
+    assert {file.name for file in fp.datasets.card("pubmed").home.files} == {
+        f"ind.pubmed.{part}" for part in ("allx", "ally", "graph", "test.index", "tx", "ty")
+    }
