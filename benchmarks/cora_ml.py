@@ -14,7 +14,7 @@ from claims import Claim, report
 from flipproof.experiments.model_spec import ModelSpec
 from flipproof.experiments.node_task import NodeTask
 from flipproof.experiments.steps import Machine, run, train_run
-from flipproof.experiments.summary import summary_of
+from flipproof.report.summary import summary_of
 from flipproof.models.training_settings import TrainingSettings
 
 GCN = ModelSpec("gcn")

@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from flipproof.errors import InvalidInputError as InvalidInputError
     from flipproof.errors import OutputError as OutputError
     from flipproof.errors import TooLargeError as TooLargeError
-    from flipproof.models.extras import MissingExtraError as MissingExtraError
+    from flipproof.extras import MissingExtraError as MissingExtraError
     from flipproof.models.graph_classifier import GraphClassifier as GraphClassifier
     from flipproof.models.node_classifier import NodeClassifier as NodeClassifier
     from flipproof.models.node_modules import APPNP as APPNP
     from flipproof.models.node_modules import GAT as GAT
     from flipproof.models.node_modules import GCN as GCN
     from flipproof.models.sklearn_classifier import SklearnClassifier as SklearnClassifier
-    from flipproof.models.split import Split as Split
     from flipproof.models.torch_classifier import TorchClassifier as TorchClassifier
     from flipproof.models.training import train as train
     from flipproof.models.training_settings import TrainingError as TrainingError
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from flipproof.smoothing.classifier import ClassifierError as ClassifierError
     from flipproof.smoothing.classifier import FunctionClassifier as FunctionClassifier
     from flipproof.smoothing.run import Run as Run
+    from flipproof.smoothing.split import Split as Split
     from flipproof.smoothing.vote import vote as vote
     from flipproof.smoothing.votes import Votes as Votes
     from flipproof.theory.frontier import frontier as frontier
@@ -60,12 +60,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError", "TooLargeError"),
-    "models.extras": ("MissingExtraError",),
+    "extras": ("MissingExtraError",),
     "models.graph_classifier": ("GraphClassifier",),
     "models.node_classifier": ("NodeClassifier",),
     "models.node_modules": ("APPNP", "GAT", "GCN"),
     "models.sklearn_classifier": ("SklearnClassifier",),
-    "models.split": ("Split",),
+    "smoothing.split": ("Split",),
     "models.torch_classifier": ("TorchClassifier",),
     "models.training": ("train",),
     "models.training_settings": ("TrainingError", "TrainingSettings"),

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.experiments.inputs_file import Inputs
 from flipproof.experiments.model_spec import ModelSpec
 from flipproof.experiments.node_task import NodeTask, PerClass
-from flipproof.experiments.steps import Machine, Promise, Samples, certify_run, train_run, trained_job, vote_run
-from flipproof.experiments.summary import summary_of
+from flipproof.experiments.steps import Machine, Samples, certify_run, train_run, trained_job, vote_run
 from flipproof.models.training_settings import TrainingSettings
+from flipproof.report.summary import summary_of
+from flipproof.smoothing.inputs_file import Inputs
+from flipproof.smoothing.run_certificates import Promise
 from flipproof.smoothing.run_folder import RunFolder
 
 FEW = Samples(select=50, estimate=200)
@@ -258,8 +259,8 @@ def test_a_model_of_your_own(task, tmp_path):
         ("gatt", "got 'gatt'; did you mean gat"),
         ("missing.py:Net", "No such file"),
         ("flipproof.nothing:Net", "No module named"),
-        ("flipproof.models.split:Nothing", "has no attribute"),
-        ("flipproof.models.split:Split", "expected a model that is made by"),
+        ("flipproof.smoothing.split:Nothing", "has no attribute"),
+        ("flipproof.smoothing.split:Split", "expected a model that is made by"),
     ],
 )
 def test_models_that_are_not_there(task, tmp_path, name, words):

@@ -12,7 +12,8 @@ from flipproof.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from flipproof.experiments.node_task import NodeTask
-    from flipproof.experiments.steps import Machine, Promise, Samples
+    from flipproof.experiments.steps import Machine, Samples
+    from flipproof.smoothing.run_certificates import Promise
     from flipproof.theory.law import FlipNoise, Noise
 
 _USUAL = {"attributes": (0.01, 0.6), "structure": (0.001, 0.4)}
@@ -145,7 +146,7 @@ class PromiseOptions:
 
     def promise(self) -> Promise:
         """The value that the flags stand for."""
-        from flipproof.experiments.steps import Promise
+        from flipproof.smoothing.run_certificates import Promise
 
         return Promise(self.alpha, self.rule, self.simultaneous)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from flipproof.experiments.summary import AxisSummary
+    from flipproof.report.summary import AxisSummary
     from flipproof.smoothing.certificates import Certificates
 
 
 def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
     """The summary as JSON values."""
-    from flipproof.experiments.summary import summary_of
+    from flipproof.report.summary import summary_of
     from flipproof.smoothing.run_folder import RunFolder
 
     return {"task": RunFolder.open(run).record()["task"], "summary": summary_of(run, certificates).to_record()}
@@ -23,7 +23,7 @@ def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
 def print_summary(run: Path, certificates: Certificates) -> None:
     """Task, accuracies, promise, radii, and certified shares at a few radii."""
     from flipproof.cli.text import noise_words
-    from flipproof.experiments.summary import summary_of
+    from flipproof.report.summary import summary_of
 
     summary, votes = summary_of(run, certificates), certificates.votes
     data, epochs = summary.data, summary.training_epochs

@@ -31,8 +31,8 @@ _Run = Annotated[Path, typer.Argument(help="A run folder, made by flipproof trai
 def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> None:
     """Train a model with noise and leave it in a run folder."""
     from flipproof.cli.summary import duration
-    from flipproof.experiments.run_record import TrainingRecord, read_section
     from flipproof.experiments.steps import train_run
+    from flipproof.smoothing.run_record import TrainingRecord, read_section
 
     with interruptible("nothing was written; the same command trains again"):
         folder = train_run(asked.out, asked.task(), machine.machine(), asked.weights, forced.force)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flipproof.datasets.image_dataset import ImageDataset
 from flipproof.datasets.node_dataset import NodeDataset
-from flipproof.models.extras import require
+from flipproof.extras import require
 
 THRESHOLD = 7
 NEIGHBOURS = 5

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.errors import InvalidInputError, not_among
-from flipproof.models.extras import require
+from flipproof.extras import require
 from flipproof.theory.radii import checked_count
 
 SHIPPED = ("gcn", "gat", "appnp")

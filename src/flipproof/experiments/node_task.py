@@ -10,14 +10,14 @@ from flipproof.datasets import load
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.experiments.model_spec import ModelSpec
-from flipproof.experiments.run_record import DataRecord
 from flipproof.models.node_classifier import NodeClassifier
-from flipproof.models.split import Split
 from flipproof.models.training_settings import TrainingSettings
 from flipproof.noise.graph import PARTS, Graph
 from flipproof.noise.space import noise_of_parts
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.noise_record import noise_from_record, noise_record
+from flipproof.smoothing.run_record import DataRecord
+from flipproof.smoothing.split import Split
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import checked_count
 

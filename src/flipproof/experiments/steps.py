@@ -13,27 +13,21 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
-from flipproof.experiments.inputs_file import Inputs
 from flipproof.experiments.node_task import NodeJob, NodeTask
-from flipproof.experiments.run_record import DataRecord, TrainingRecord, VotesRecord, read_section
 from flipproof.models.node_classifier import NodeClassifier
 from flipproof.models.training import train
 from flipproof.models.weights import load_weights, weights_bytes
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.certificates_file import read_certificates_record, write_certificates
-from flipproof.smoothing.certify import certify
 from flipproof.smoothing.identity import differences_between
-from flipproof.smoothing.noise_record import noise_record
+from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.plan import checked_memory, checked_wanted
 from flipproof.smoothing.run import versions
+from flipproof.smoothing.run_certificates import Promise, write_certified
 from flipproof.smoothing.run_folder import RunFolder, sha256_of
+from flipproof.smoothing.run_record import TRAIN, VOTE, DataRecord, TrainingRecord, VotesRecord, read_section
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import Rule
-from flipproof.statistics.clopper_pearson import checked_alpha
 from flipproof.theory.radii import checked_count
-
-_TRAIN, _VOTE = "flipproof train", "flipproof vote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +55,6 @@ class Samples:
         for name in ("select", "estimate"):
             if not checked_wanted(getattr(self, name), f"{name} samples"):
                 raise InvalidInputError(f"expected at least one of the {name} samples, got {getattr(self, name)}")
-
-
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """What certificates promise: the arguments of `certify`."""
-
-    alpha: float = 0.01
-    rule: str = Rule.MULTI_CLASS
-    simultaneous: bool = False
-
-    def __post_init__(self) -> None:
-        checked_alpha(self.alpha)
-        object.__setattr__(self, "rule", str(Rule.named(self.rule)))
 
 
 def run(
@@ -141,7 +122,7 @@ def _check_same(found: Mapping[str, Any], asked: Mapping[str, Any], folder: RunF
 
 
 def _check_data(folder: RunFolder, job: NodeJob) -> None:
-    known = read_section(folder, "dataset", DataRecord, _TRAIN)
+    known = read_section(folder, "dataset", DataRecord, TRAIN)
     differences = differences_between(asdict(job.data_record()), asdict(known))
     if differences:
         raise InvalidInputError(
@@ -216,7 +197,7 @@ def trained_job(folder: RunFolder, model: str | None = None) -> tuple[NodeJob, N
 
     Code is only run if the caller names it: a user's own model must be named again.
     """
-    training = read_section(folder, "training", TrainingRecord, _TRAIN)
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
     task = NodeTask.from_record(folder.record()["task"])
     if task.model.own and model is None:
         raise InvalidInputError(f"expected --model, because {folder.path} has a model of your own: {task.model.name}")
@@ -225,7 +206,7 @@ def trained_job(folder: RunFolder, model: str | None = None) -> tuple[NodeJob, N
     job = NodeJob.of(task)
     _check_data(folder, job)
     classifier = job.classifier(model)
-    content = folder.check(folder.weights_file, training.weights_sha256, f"{_TRAIN} --force")
+    content = folder.check(folder.weights_file, training.weights_sha256, f"{TRAIN} --force")
     load_weights(classifier.module, content, str(folder.weights_file))
     classifier.module.eval()
     if classifier.fingerprint != training.model:
@@ -270,7 +251,7 @@ def vote_run(
 
 def _votes_record(folder: RunFolder) -> VotesRecord | None:
     there = "votes" in folder.record()
-    return read_section(folder, "votes", VotesRecord, _VOTE) if there else None
+    return read_section(folder, "votes", VotesRecord, VOTE) if there else None
 
 
 def _check_not_fewer(folder: RunFolder, samples: Samples) -> None:
@@ -316,33 +297,6 @@ def certify_run(path: str | os.PathLike[str], promise: Promise | None = None, fo
     Certificates that are there are replaced if they made the same promise, say from fewer votes; others only
     with `force`.
     """
-    promise = promise or Promise()
     folder = RunFolder.open(path)
     with folder.locked():
-        certificates = certify(_checked_votes(folder), promise.alpha, promise.rule, promise.simultaneous)
-        if folder.certificates_file.exists() and not force:
-            there = read_certificates_record(folder.certificates_file)
-            asked = asdict(promise)
-            differences = differences_between({name: there[name] for name in asked}, asked)
-            if differences:
-                raise OutputError(
-                    f"expected the promise of the certificates in {folder.path}, got another: they have "
-                    f"{differences}; flipproof certify --force replaces them"
-                )
-        write_certificates(certificates, folder.certificates_file)
-        folder.update(certificates=asdict(promise))
-    return certificates
-
-
-def _checked_votes(folder: RunFolder) -> Votes:
-    """The votes of a folder, which must be those of its model under its noise."""
-    known = read_section(folder, "votes", VotesRecord, _VOTE)
-    folder.check(folder.votes_file, known.sha256, _VOTE)
-    votes, task = Votes.load(folder.votes_file), NodeTask.from_record(folder.record()["task"])
-    training = read_section(folder, "training", TrainingRecord, _TRAIN)
-    expected = {"model": training.model, "noise": noise_record(task.noise), "seed": task.seed}
-    identity = {} if votes.run is None else votes.run.identity
-    differences = differences_between({name: identity.get(name) for name in expected}, expected)
-    if differences:
-        raise FileFormatError(f"expected the votes of the run in {folder.path}, got others: {differences}")
-    return votes
+        return write_certified(folder, promise or Promise(), force)

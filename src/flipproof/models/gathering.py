@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flipproof.models.extras import require
+from flipproof.extras import require
 
 require("torch")
 import torch  # noqa: E402

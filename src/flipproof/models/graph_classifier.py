@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.models.extras import require
+from flipproof.extras import require
 from flipproof.models.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
 from flipproof.models.torch_modules import checked_classes, checked_uncached, device_of, evaluating, labels_of
 from flipproof.smoothing.fingerprints import fingerprint

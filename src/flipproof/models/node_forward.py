@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.models.extras import require
+from flipproof.extras import require
 from flipproof.models.tensors import AttributeForm, Remembered, attribute_tensor, check_unchanged, edge_tensor
 from flipproof.models.torch_modules import device_of
 

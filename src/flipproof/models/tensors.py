@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from flipproof.errors import InvalidInputError
-from flipproof.models.extras import require
+from flipproof.extras import require
 from flipproof.noise.ordering import sorted_rows
 from flipproof.theory.choices import chosen
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.models.extras import require
+from flipproof.extras import require
 from flipproof.models.tensors import dense_tensor
 from flipproof.models.torch_modules import checked_classes, checked_module, device_of, evaluating, labels_of
 from flipproof.smoothing.fingerprints import fingerprint

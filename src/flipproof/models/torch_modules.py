@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.models.extras import require
+from flipproof.extras import require
 from flipproof.theory.arrays import IntArray
 
 _LOCK = threading.Lock()

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import InvalidInputError
-from flipproof.models.extras import require
+from flipproof.extras import require
 from flipproof.models.node_classifier import NodeClassifier
 from flipproof.models.node_forward import NodeForward
-from flipproof.models.split import Split, checked_labels, label_array
 from flipproof.models.torch_modules import checked_logits, device_of
 from flipproof.models.training_progress import training_progress
 from flipproof.models.training_settings import Average, History, TrainingError, TrainingSettings
 from flipproof.noise.graph import Graph, GraphSampler, NoisyGraph
 from flipproof.noise.sampling import Role, Stream
 from flipproof.smoothing.plan import check_fits, checked_memory
+from flipproof.smoothing.split import Split, checked_labels, label_array
 from flipproof.smoothing.threads import single_threaded
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import Noise

@@ -7,7 +7,7 @@ import pickle
 from typing import Any
 
 from flipproof.errors import FileFormatError
-from flipproof.models.extras import require
+from flipproof.extras import require
 
 
 def weights_bytes(module: Any) -> bytes:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipproof.errors import FileFormatError
-from flipproof.models.split import Split
 from flipproof.smoothing.array_archive import FileKind, reading_archive, write_archive
+from flipproof.smoothing.split import Split
 from flipproof.theory.arrays import BoolArray, IntArray
 
 INPUTS_FILE = FileKind("inputs file", "flipproof-inputs", 1)

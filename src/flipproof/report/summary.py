@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.experiments.inputs_file import Inputs
-from flipproof.experiments.node_task import NodeTask
-from flipproof.experiments.run_record import DataRecord, TrainingRecord, VotesRecord, read_section
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.run_folder import RunFolder
+from flipproof.smoothing.run_record import (
+    TRAIN,
+    VOTE,
+    DataRecord,
+    TaskRecord,
+    TrainingRecord,
+    VotesRecord,
+    read_section,
+)
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import bounds_from_counts
 from flipproof.theory.arrays import BoolArray, IntArray
@@ -20,7 +27,6 @@ from flipproof.theory.radii import UNBOUNDED, Radii, axes_of
 
 _FEW = 6
 _FAR = 60
-_TRAIN, _VOTE = "flipproof train", "flipproof vote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +81,15 @@ class Summary:
 def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summary:
     """Sums up a run folder and the certificates made of its votes."""
     folder = RunFolder.open(path)
-    training = read_section(folder, "training", TrainingRecord, _TRAIN)
-    votes = read_section(folder, "votes", VotesRecord, _VOTE)
-    folder.check(folder.inputs_file, training.inputs_sha256, f"{_TRAIN} --force")
-    inputs, task = Inputs.load(folder.inputs_file), NodeTask.from_record(folder.record()["task"])
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    votes = read_section(folder, "votes", VotesRecord, VOTE)
+    folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
+    inputs, task = Inputs.load(folder.inputs_file), read_section(folder, "task", TaskRecord, TRAIN)
     unanimous = _unanimous(certificates)
     right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
     return Summary(
-        data=read_section(folder, "dataset", DataRecord, _TRAIN),
-        model=task.model.name,
+        data=read_section(folder, "dataset", DataRecord, TRAIN),
+        model=task.model_name,
         noisy=task.noisy,
         inputs=len(certificates),
         test_inputs=int(inputs.split.test.size),

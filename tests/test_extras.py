@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from flipproof.errors import FlipproofError
-from flipproof.models.extras import MissingExtraError, require
+from flipproof.extras import MissingExtraError, require
 
 ADAPTERS = ["sklearn_classifier", "torch_classifier", "node_classifier", "graph_classifier"]
 
@@ -24,7 +24,7 @@ def test_importing_the_adapters_imports_no_framework():
 def test_without_torch_the_extra_is_named():
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from flipproof.models.extras import MissingExtraError\n"
+        "from flipproof.extras import MissingExtraError\n"
         "from flipproof.models.graph_classifier import GraphClassifier\n"
         "from flipproof.models.node_classifier import NodeClassifier\n"
         "from flipproof.models.torch_classifier import TorchClassifier\n"

@@ -12,6 +12,25 @@ from flipproof.smoothing.run_folder import RunFolder
 
 T = TypeVar("T")
 
+TRAIN, VOTE = "flipproof train", "flipproof vote"
+"""The commands that make sections."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecord:
+    """What was asked, as far as reading a run needs to know it."""
+
+    kind: str
+    dataset: str
+    model: dict[str, Any]
+    noisy: str
+    seed: int
+
+    @property
+    def model_name(self) -> str:
+        """What the model is called."""
+        return str(self.model.get("name"))
+
 
 @dataclass(frozen=True, slots=True)
 class DataRecord:
@@ -75,4 +94,4 @@ def _fits(value: Any, hint: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if hint in (int, str):
         return type(value) is hint
-    return isinstance(value, dict if hint == dict[str, str] else list)
+    return isinstance(value, list if hint == list[float] else dict)

@@ -1,4 +1,4 @@
-"""Packages that only some models need, imported when they are needed."""
+"""Packages that only some parts need, imported when they are needed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _EXTRAS = {
     "torch_geometric": "graphs",
     "sklearn": "graphs",
     "networkx": "graphs",
+    "matplotlib": "report",
+    "plotly": "report",
 }
 
 
