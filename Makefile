@@ -44,7 +44,7 @@ $(CORE): pyproject.toml constraints.txt
 	touch $@
 
 $(GRAPHS): $(CORE)
-	$(PIP) -e '.[graphs]'
+	$(PIP) -e '.[graphs,report]'
 	touch $@
 
 $(DEV): $(GRAPHS)

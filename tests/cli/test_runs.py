@@ -144,7 +144,12 @@ def test_bad_words_are_one_line(run, tmp_path, arguments, words):
 
 
 def test_nothing_is_overwritten_without_force(run, planted, folder):
-    before = {file.name: file.read_bytes() for file in folder.iterdir() if file.suffix != ".checkpoint"}
+    def contents():
+        return {
+            path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.suffix != ".checkpoint"
+        }
+
+    before = contents()
     for arguments, words in (
         (["train", "--dataset", planted, *SMALL, "--out", folder], "which has noise.p_plus 0.02 instead of 0.01"),
         (["vote", folder, "--samples", 100], "expected at least the 200 samples"),
@@ -153,7 +158,7 @@ def test_nothing_is_overwritten_without_force(run, planted, folder):
         code, _, err = run(*arguments)
         assert code == 2
         assert words in err
-    assert {file.name: file.read_bytes() for file in folder.iterdir() if file.suffix != ".checkpoint"} == before
+    assert contents() == before
     assert run("certify", folder, "--alpha", 0.05, "--force")[0] == 0
 
 

@@ -8,11 +8,20 @@ from typing import Annotated
 
 import typer
 
-from flipproof.cli import certify, datasets, demo, radius, train
+from flipproof.cli import certify, datasets, demo, radius, report, train
 from flipproof.errors import FlipproofError
 
 app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
-for _command in (demo.demo, train.run, train.train, train.vote, certify.certify, datasets.datasets, radius.radius):
+for _command in (
+    demo.demo,
+    train.run,
+    train.train,
+    train.vote,
+    certify.certify,
+    report.report,
+    datasets.datasets,
+    radius.radius,
+):
     app.command(_command.__name__)(_command)
 
 

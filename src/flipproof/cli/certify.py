@@ -12,7 +12,7 @@ import typer
 
 from flipproof.cli.option_groups import takes
 from flipproof.cli.options import Change, MaxAdd, MaxDelete, up_to
-from flipproof.cli.run_options import ForceOption, OutputOptions, PromiseOptions
+from flipproof.cli.run_options import ForceOption, OutputOptions, PromiseOptions, ReportOption
 
 _JSON_COLUMNS = 101
 
@@ -45,17 +45,19 @@ class TableOptions:
             certified_ratio(certified(Votes.load(votes)), _JSON_COLUMNS, self.add, self.delete, self.change)
 
 
-@takes(PromiseOptions, TableOptions, OutputOptions, ForceOption)
+@takes(PromiseOptions, TableOptions, ReportOption, OutputOptions, ForceOption)
 def certify(
     votes: Annotated[
         Path, typer.Argument(help="A run folder, or a votes file as Votes.save writes it.", show_default=False)
     ],
     promised: PromiseOptions,
     table: TableOptions,
+    drawn: ReportOption,
     output: OutputOptions,
     forced: ForceOption,
 ) -> None:
     """Turn votes into certificates: a summary, the certified ratio over the radii, --json, --csv FILE."""
+    from flipproof.cli.report import offer_run_page
     from flipproof.cli.summary import print_summary, summary_facts
     from flipproof.cli.text import columns_that_fit
     from flipproof.smoothing.certify import certify as certified
@@ -74,6 +76,7 @@ def certify(
     ratio = certified_ratio(certificates, columns, table.add, table.delete, table.change)
     if table.csv is not None:
         certificates.to_csv(table.csv)
+    report = offer_run_page(votes) if votes.is_dir() and drawn.report else None
     if output.as_json:
         facts = summary_facts(votes, certificates) if votes.is_dir() else {}
         typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | facts))
@@ -86,6 +89,8 @@ def certify(
             print_ratio(certificates, ratio)
     if table.csv is not None:
         typer.echo(f"wrote {table.csv}")
+    if report:
+        typer.echo(f"\n{report}")
 
 
 def _check_csv(csv: Path | None, votes: Path, force: bool) -> None:

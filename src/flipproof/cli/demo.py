@@ -24,6 +24,7 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Give up what is in the folders and start again.")] = False,
 ) -> None:
     """Train a graph neural network on built-in data and prove how robust it is: about a minute."""
+    from flipproof.cli.report import offer_run_page
     from flipproof.cli.summary import print_summary
     from flipproof.experiments.model_spec import ModelSpec
     from flipproof.experiments.node_task import NodeTask
@@ -41,7 +42,9 @@ def demo(
             certificates = run(out / noisy, task, Samples(estimate=samples), machine=machine, force=force)
         print_summary(out / noisy, certificates)
         _read(certificates, _ENTRIES[noisy])
-    typer.echo(f"\nEverything is in {out}. For your own graph see flipproof run --help and docs/graphs.md.")
+        typer.echo(f"\n{offer_run_page(out / noisy)}")
+    typer.echo(f"\nEverything is in {out}; open the reports in a browser. For your own graph see")
+    typer.echo("flipproof run --help and docs/graphs.md.")
 
 
 def _read(certificates: Certificates, entries: str) -> None:

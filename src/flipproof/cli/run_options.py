@@ -201,6 +201,15 @@ class ForceOption:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportOption:
+    """Whether to draw."""
+
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html and figures at the end.")] = (
+        True
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class OutputOptions:
     """How to answer."""
 

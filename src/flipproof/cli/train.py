@@ -19,6 +19,7 @@ from flipproof.cli.run_options import (
     ModelOption,
     OutputOptions,
     PromiseOptions,
+    ReportOption,
     TaskOptions,
     VoteOptions,
 )
@@ -58,27 +59,32 @@ def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelO
     typer.echo(f"next      flipproof certify {shlex.quote(str(run))}")
 
 
-@takes(TaskOptions, VoteOptions, PromiseOptions, MachineOptions, OutputOptions, ForceOption)
+@takes(TaskOptions, VoteOptions, PromiseOptions, MachineOptions, ReportOption, OutputOptions, ForceOption)
 def run(
     asked: TaskOptions,
     wanted: VoteOptions,
     promised: PromiseOptions,
     machine: MachineOptions,
+    drawn: ReportOption,
     output: OutputOptions,
     forced: ForceOption,
 ) -> None:
     """Train, vote and certify. Steps that are done are not repeated."""
+    from flipproof.cli.report import offer_run_page
     from flipproof.cli.summary import print_summary, summary_facts
     from flipproof.experiments.steps import run as run_task
 
     task, samples, promise = asked.task(), wanted.values(), promised.promise()
     with interruptible(_RESUME):
         certificates = run_task(asked.out, task, samples, promise, machine.machine(), asked.weights, forced.force)
+    report = offer_run_page(asked.out) if drawn.report else None
     if output.as_json:
         typer.echo(json.dumps(summary_facts(asked.out, certificates)))
         return
     print_summary(asked.out, certificates)
     typer.echo(f"\nEverything is in {asked.out}.")
+    if report:
+        typer.echo(report)
 
 
 @contextlib.contextmanager

@@ -129,8 +129,8 @@ class NodeJob:
         module = model.build(self.data.features, self.data.classes, self.task.seed)
         return NodeClassifier(module, classes=self.data.classes)
 
-    def data_record(self) -> DataRecord:
-        """What the data are."""
-        data = self.data
-        contents = fingerprint((data.adjacency, data.attributes, data.labels))
-        return DataRecord(data.name, data.nodes, data.edges, data.features, data.classes, contents)
+
+def data_record(data: NodeDataset) -> DataRecord:
+    """What the data are."""
+    contents = fingerprint((data.adjacency, data.attributes, data.labels))
+    return DataRecord(data.name, data.nodes, data.edges, data.features, data.classes, contents)

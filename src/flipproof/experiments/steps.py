@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
-from flipproof.experiments.node_task import NodeJob, NodeTask
+from flipproof.experiments.node_task import NodeJob, NodeTask, data_record
 from flipproof.models.node_classifier import NodeClassifier
 from flipproof.models.training import train
 from flipproof.models.weights import load_weights, weights_bytes
@@ -123,7 +123,7 @@ def _check_same(found: Mapping[str, Any], asked: Mapping[str, Any], folder: RunF
 
 def _check_data(folder: RunFolder, job: NodeJob) -> None:
     known = read_section(folder, "dataset", DataRecord, TRAIN)
-    differences = differences_between(asdict(job.data_record()), asdict(known))
+    differences = differences_between(asdict(data_record(job.data)), asdict(known))
     if differences:
         raise InvalidInputError(
             f"expected the data that {folder.path} was trained on, got others: {differences}; "
@@ -182,7 +182,7 @@ def _save_model(
         inputs_sha256=str(sha256_of(folder.inputs_file)),
         versions=versions(),
     )
-    folder.begin(task=asked, dataset=asdict(job.data_record()), training=asdict(training))
+    folder.begin(task=asked, dataset=asdict(data_record(job.data)), training=asdict(training))
 
 
 def _read_weights(path: Path) -> bytes:

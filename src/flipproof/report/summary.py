@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from flipproof.report.shares import caps
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.run_folder import RunFolder
@@ -20,8 +21,6 @@ from flipproof.smoothing.run_record import (
     VotesRecord,
     read_section,
 )
-from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import bounds_from_counts
 from flipproof.theory.arrays import BoolArray, IntArray
 from flipproof.theory.radii import UNBOUNDED, Radii, axes_of
 
@@ -85,7 +84,6 @@ def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summ
     votes = read_section(folder, "votes", VotesRecord, VOTE)
     folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
     inputs, task = Inputs.load(folder.inputs_file), read_section(folder, "task", TaskRecord, TRAIN)
-    unanimous = _unanimous(certificates)
     right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
     return Summary(
         data=read_section(folder, "dataset", DataRecord, TRAIN),
@@ -97,30 +95,13 @@ def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summ
         smoothed_accuracy=inputs.accuracy(right),
         abstained=int(certificates.abstained.sum()),
         axes={
-            str(axis): _along(certificates, str(axis), inputs, right, int(unanimous.max_radius(str(axis))[0]))
-            for axis in axes_of(certificates.noise)
+            str(axis): _along(certificates, str(axis), inputs, right, cap)
+            for axis, cap in zip(axes_of(certificates.noise), caps(certificates), strict=True)
         },
         training_epochs=training.epochs,
         training_seconds=training.seconds,
         voting_seconds=votes.seconds,
         samples_per_second=votes.drawn / votes.seconds if votes.seconds else 0.0,
-    )
-
-
-def _unanimous(certificates: Certificates) -> Certificates:
-    """What would be certified for an input on which all samples agree."""
-    votes = certificates.votes
-    everything, nothing = np.array([[1]]), np.zeros((1, votes.classes - 1), dtype=np.int64)
-    counts = np.concatenate([everything, nothing], axis=1)
-    agreed = Votes.from_counts(
-        selection=counts * votes.n_select, estimation=counts * votes.n_estimate, noise=votes.noise
-    )
-    return replace(
-        certificates,
-        votes=agreed,
-        bounds=bounds_from_counts(
-            agreed.selection_counts, agreed.estimation_counts, certificates.budget, certificates.rule
-        ),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -210,18 +211,81 @@ class Certificates:
         grid = grid_of(self.noise, parts, {"add": add, "delete": delete, "change": change})
         return self._share(grid, ~self.abstained & (truth == self.label))
 
+    def staircases(
+        self,
+        parts: Parts | None = None,
+        *,
+        add: Counts | None = None,
+        delete: Counts | None = None,
+        change: Counts | None = None,
+    ) -> tuple[IntArray, IntArray]:
+        """The certified part of a grid of radii, for every input.
+
+        Returns heights [staircases, all axes of the grid but the last] and the number of each input's staircase. The
+        height says how many of the last axis' counts are certified beside the counts of the other axes: as rho falls
+        in every radius, these are the first ones.
+        """
+        grid = grid_of(self.noise, parts, {"add": add, "delete": delete, "change": change})
+        heights = [
+            (margin > 0.0).reshape(*grid.shape, -1).sum(axis=len(grid.shape) - 1) for _, margin in self._margins(grid)
+        ]
+        none = np.zeros((*grid.shape[:-1], 1), dtype=np.int64)
+        every = np.moveaxis(np.concatenate([*heights, none], axis=-1), -1, 0)
+        stairs, index = np.unique(every, axis=0, return_inverse=True)
+        return stairs, index.ravel()[np.where(self.abstained, len(every) - 1, self._distinct.index)]
+
+    def selected(self, rows: IntArray) -> Certificates:
+        """The certificates of some inputs, with the bounds and the alpha they had among all."""
+        votes, bounds = self.votes, self.bounds
+        return replace(
+            self,
+            # The record of the run is about all inputs.
+            votes=replace(votes, selection=votes.selection[rows], estimation=votes.estimation[rows], run=None),
+            bounds=Bounds(bounds.label[rows], bounds.runner_up[rows], bounds.p_lower[rows], bounds.p_upper[rows]),
+        )
+
     def _share(self, grid: Grid, counted: BoolArray) -> Any:
         if not len(self):
             raise InvalidInputError("expected at least one input, got none")
         weight = np.bincount(self._distinct.index, counted, minlength=self._distinct.p_lower.size)
         total = np.zeros(grid.cells)
-        step = max(1, _PAIRS_TIMES_CELLS // grid.cells)
-        for start in range(0, weight.size, step):
-            part = slice(start, start + step)
-            margin = margin_grid(self.noise, grid, self._distinct.p_lower[part], self._distinct.p_upper[part])
+        for part, margin in self._margins(grid):
             total += (margin > 0.0) @ weight[part]
         share = total.reshape(grid.shape) / len(self)
         return share if grid.shape else share.item()
+
+    def _margins(self, grid: Grid) -> Iterator[tuple[slice, FloatArray]]:
+        """Margins [cells, pairs] of the distinct pairs of bounds, some pairs at a time."""
+        step = max(1, _PAIRS_TIMES_CELLS // grid.cells)
+        for start in range(0, self._distinct.p_lower.size, step):
+            part = slice(start, start + step)
+            yield part, margin_grid(self.noise, grid, self._distinct.p_lower[part], self._distinct.p_upper[part])
+
+    def plot_heatmap(
+        self,
+        y: str | None = None,
+        x: str | None = None,
+        *,
+        held: Mapping[str, int] | None = None,
+        true_labels: ArrayLike | None = None,
+    ) -> Any:
+        """Draws the certified ratio over two axes as a matplotlib figure; needs the extra "report".
+
+        Args:
+            y: the axis that goes up, such as "add" or "structure.add"; by default the first one.
+            x: the axis that goes right; by default the next one.
+            held: other axes and the counts at which they are held, by default 0.
+            true_labels: given, the certified accuracy is drawn instead.
+        """
+        return _plots().plot_heatmap(self, y, x, held, true_labels)
+
+    def plot_lines(self, *, true_labels: ArrayLike | None = None) -> Any:
+        """Draws the certified ratio along every axis as a matplotlib figure; needs the extra "report".
+
+        Args:
+            true_labels: given, the certified accuracy is drawn too.
+        """
+        return _plots().plot_lines(self, true_labels)
 
     def to_columns(self) -> dict[str, Any]:
         """One column per fact, one row per input, as `pandas.DataFrame` and others accept it."""
@@ -252,3 +316,8 @@ class Certificates:
         yield list(columns)
         for row in zip(*(column.tolist() for column in columns.values()), strict=True):
             yield ["unbounded" if value == UNBOUNDED else value for value in row]
+
+
+def _plots() -> Any:
+    """Drawing is of a room above this one, and optional: it is asked for by name, and only when it is wanted."""
+    return import_module("flipproof.report.plots")

@@ -27,7 +27,12 @@ RUN_FILE = FileKind("run folder", "flipproof-run", 1)
 _FILES = {
     "training": ("weights.safetensors", "inputs.npz"),
     "votes": ("votes.npz", "votes.checkpoint"),
-    "certificates": ("certificates.json", "certificates.npz"),
+    "certificates": (
+        "certificates.json",
+        "certificates.npz",
+        "report.html",
+        *(f"figures/{name}.{kind}" for name in ("heatmap", "lines", "bounds") for kind in ("png", "svg")),
+    ),
 }
 """By section of `run.json`: the files that belong to it."""
 
@@ -44,7 +49,7 @@ class RunFolder:
         folder = cls(checked_path(path))
         try:
             folder.path.mkdir(parents=True, exist_ok=True)
-            own = {"run.json", *(name for names in _FILES.values() for name in names)}
+            own = {"run.json", *(name.partition("/")[0] for names in _FILES.values() for name in names)}
             strange = [each.name for each in folder.path.iterdir() if each.name not in own and each.name[0] != "."]
         except OSError as error:
             raise cannot_write(folder.path, error) from error
@@ -100,6 +105,16 @@ class RunFolder:
     def certificates_file(self) -> Path:
         """The certificates; their arrays are beside it."""
         return self.path / "certificates.json"
+
+    @property
+    def report_file(self) -> Path:
+        """What people look at."""
+        return self.path / "report.html"
+
+    @property
+    def figures_folder(self) -> Path:
+        """Figures for papers."""
+        return self.path / "figures"
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

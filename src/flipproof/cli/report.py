@@ -1,0 +1,79 @@
+"""`flipproof report`: a run, or several side by side, as a page to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from flipproof.report.section import Section
+
+_OURS = b'<meta name="generator" content="flipproof">'
+"""Among the first bytes of every page that was written here."""
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders; several are compared.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="The page to write; by default report.html in the run folder.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is no report.")] = False,
+) -> None:
+    """Write a page that shows what is certified: one file, to be opened in a browser, without a network."""
+    from flipproof.errors import InvalidInputError
+    from flipproof.report.page import write_page
+
+    if out is None and len(runs) > 1:
+        raise InvalidInputError("expected --out for a comparison, got none; say --out compare.html")
+    if out is None:
+        written = write_run_page(runs[0])
+        typer.echo(f"wrote {written}, figures in {written.parent / 'figures'}")
+        return
+    _check_out(out, force)
+    write_page(out, [_section(path) for path in runs])
+    typer.echo(f"wrote {out}")
+
+
+def write_run_page(path: Path) -> Path:
+    """Writes the report of a run into its folder."""
+    from flipproof.report.writing import write_run_report
+    from flipproof.smoothing.run_folder import RunFolder
+
+    return write_run_report(RunFolder.open(path), _section(path))
+
+
+def offer_run_page(path: Path) -> str:
+    """The same at the end of another command, whose work is done: without the extra, how to have a report."""
+    from flipproof.extras import MissingExtraError
+
+    try:
+        return f"report    {write_run_page(path)}"
+    except MissingExtraError:
+        return 'report    none: pip install "flipproof[report]", then flipproof report'
+
+
+def _section(path: Path) -> Section:
+    from flipproof.cli.repeat import repeating_command
+    from flipproof.experiments.observed import observed
+    from flipproof.report.run_section import run_section
+    from flipproof.smoothing.run_folder import RunFolder
+
+    folder = RunFolder.open(path)
+    seen = observed(folder)
+    drawn = {} if seen is None else {"space": seen.graph, "image_shape": seen.image_shape}
+    command = repeating_command(folder.record(), str(path))
+    return run_section(folder, drawn, command, pixels=seen is not None and seen.image_shape is not None)
+
+
+def _check_out(out: Path, force: bool) -> None:
+    """Before anything is drawn: reports are replaced, other files only if that is asked for."""
+    from flipproof.errors import OutputError
+
+    if not out.resolve().parent.is_dir():
+        raise OutputError(f"expected to be able to write {out}, got: its folder is not there")
+    if out.is_file() and not force:
+        with out.open("rb") as stream:
+            if _OURS not in stream.read(1_000):
+                raise OutputError(f"expected a new file or a report for --out, got {out}; give --force to replace it")

@@ -1,0 +1,271 @@
+"""Figures of shares and bounds, for paper and page: each function turns values into one matplotlib figure.
+
+Nothing is drawn through pyplot, and the settings of the user's matplotlib neither matter nor change.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.report.shares import ShareGrid, ShareLine
+from flipproof.smoothing.files import checked_path, replacing
+from flipproof.theory.arrays import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.figure import Figure
+
+_WIDTH = 3.4
+"""Inches: one column of a paper."""
+
+_WIDE, _NARROW = 36, 24
+"""Letters beside a large and beside a small panel."""
+
+_PNG_DPI = 200
+_SVG_DPI = 300
+
+_STYLE = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.4,
+    "hatch.linewidth": 0.6,
+    "text.parse_math": False,  # names are the user's: `$` and `_` are letters
+    "svg.fonttype": "none",
+    "svg.hashsalt": "flipproof",
+}
+
+_LEVELS = {0.3: "white", 0.5: "white", 0.7: "black", 0.9: "black"}
+"""Where contours run, and what shows on the colours around them."""
+
+_APART = 0.1
+"""How far labels on contours stay from each other, as a fraction of the frame."""
+
+_LINE_STYLES = (("#0072B2", "-"), ("#D55E00", (0, (4, 1.5))), ("#009E73", "-."), ("#CC79A7", (0, (1, 1))))
+"""Colours of Okabe and Ito, which colour-blind people tell apart, each with a dash of its own."""
+
+_CERTIFIED, _ABSTAINED, _CAP = "#0072B2", "#E69F00", "#555555"
+
+
+def heatmap(plane: ShareGrid) -> Figure:
+    """Shares over two axes as colours, with contours where they cross 0.3, 0.5, 0.7 and 0.9."""
+    if len(plane.axes) != 2:
+        raise InvalidInputError(f"expected a plane of two axes, got {', '.join(plane.axes)}; choose two with plane")
+    with _style():
+        figure = _figure(2.6)
+        axes = figure.subplots()
+        image = axes.imshow(plane.shares, cmap="cividis", vmin=0, vmax=1, origin="lower", aspect="auto")
+        _label_counts(axes, plane)
+        label = textwrap.fill(_inputs(plane.measure, plane.of), _WIDE)
+        colorbar = figure.colorbar(image, label=label, ticks=np.linspace(0, 1, 6))
+        _contours(axes, colorbar, plane.shares)
+        _fix_layout(figure)
+    return figure
+
+
+def lines(lines: Sequence[ShareLine]) -> Figure:
+    """Shares along each axis in a panel of its own; measures differ in colour and dash, dots mark the cap."""
+    if not lines:
+        raise InvalidInputError("expected at least one line, got none")
+    names = list(dict.fromkeys(line.axis for line in lines))
+    measures = list(dict.fromkeys(_inputs(line.measure, line.of) for line in lines))
+    columns = min(2, len(names))
+    rows = -(-len(names) // columns)
+    with _style():
+        figure = _figure(0.2 * len(measures) + 1.6 * rows + 0.2)
+        panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+        for name, panel in zip(names, panels, strict=False):
+            _panel(panel, [line for line in lines if line.axis == name], measures)
+        for panel in panels[len(names) :]:
+            panel.remove()
+        figure.supylabel("share of inputs", fontsize=_STYLE["axes.labelsize"])
+        _legend(figure)
+        _fix_layout(figure)
+    return figure
+
+
+def bounds(p_lower: ArrayLike, abstained: ArrayLike) -> Figure:
+    """How the lower bounds on the predictions' probabilities are spread, on a logarithmic scale."""
+    p, left_out = np.asarray(p_lower, dtype=np.float64), np.asarray(abstained)
+    if p.ndim != 1 or not p.size or left_out.shape != p.shape or left_out.dtype != np.bool_:
+        raise InvalidInputError(
+            f"expected p_lower and a mask of abstained inputs, got shapes {p.shape} and {left_out.shape}"
+        )
+    if not ((p >= 0.0) & (p <= 1.0)).all():
+        raise InvalidInputError(f"expected p_lower in [0, 1], got {p.min()} to {p.max()}")
+    with _style():
+        figure = _figure(2.0)
+        axes = figure.subplots()
+        _histogram(axes, p[~left_out], p[left_out])
+        axes.set(xlabel="p_lower, bound on the prediction's probability", ylabel="inputs", xlim=(0, 1))
+        _legend(figure)
+        _fix_layout(figure)
+    return figure
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """The figure as the bytes of a "png" or "svg" file; equal figures have equal bytes."""
+    stream = io.BytesIO()
+    with _style():
+        if kind == "png":
+            figure.savefig(stream, format=kind, dpi=_PNG_DPI)
+        else:
+            figure.savefig(stream, format=kind, dpi=_SVG_DPI, metadata={"Date": None})
+    return stream.getvalue()
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> list[Path]:
+    """Writes the figure as PNG and as SVG, each whole or not at all; the path is given without a suffix."""
+    base = checked_path(path)
+    files = {base.with_name(f"{base.name}.{kind}"): rendered(figure, kind) for kind in ("png", "svg")}
+    for file, content in files.items():
+        with replacing(file) as stream:
+            stream.write(content)
+    return list(files)
+
+
+def _style() -> Any:
+    """Our settings on top of matplotlib's defaults, as long as the context is open."""
+    return require("matplotlib.style").context(["default", _STYLE])
+
+
+def _figure(height: float) -> Figure:
+    figure: Figure = require("matplotlib.figure").Figure(figsize=(_WIDTH, height), layout="constrained")
+    return figure
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Lays the figure out now and never again, so that it looks the same however often it is drawn."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+
+
+def _inputs(measure: str, of: int) -> str:
+    return f"{measure} ({of:,} input{'s' if of != 1 else ''})"
+
+
+def _axis_label(axis: str, width: int) -> str:
+    return textwrap.fill(f"{axis} radius", width)
+
+
+def _label_counts(axes: Axes, plane: ShareGrid) -> None:
+    """Names at the axes, counts at the ticks, and what is held above."""
+    for side, name, counts in zip((axes.yaxis, axes.xaxis), plane.axes, plane.counts, strict=True):
+        side.set_label_text(_axis_label(name, _WIDE))
+        step = next((step for step in (1, 2, 5, 10) if len(counts) <= 10 * step), len(counts))
+        positions = range(0, len(counts), step)
+        side.set_ticks(positions, [str(counts[position]) for position in positions])
+    held = [f"{axis} = {count}" for axis, count in plane.held if count]
+    if plane.held:
+        others = [] if len(held) == len(plane.held) else ["others 0" if held else "other radii 0"]
+        axes.set_title(textwrap.fill(", ".join([*held, *others]), _WIDE))
+
+
+def _contours(axes: Axes, colorbar: Colorbar, shares: FloatArray) -> None:
+    """Lines around the cells whose shares reach each level, if not all or none do; the colour bar shows them too."""
+    reached = {level: shares >= level for level in _LEVELS}
+    levels = [level for level, above in reached.items() if above.any() and not above.all()]
+    for level in levels:
+        axes.contour(*_outlined(reached[level]), levels=[0.5], colors=_LEVELS[level], linewidths=0.8)
+        colorbar.ax.axhline(level, color=_LEVELS[level], linewidth=0.8)
+    for text, level, point in _labels(reached, levels):
+        frame = {"boxstyle": "square,pad=0.1", "facecolor": colorbar.cmap(level), "edgecolor": "none"}
+        axes.text(*point, text, color=_LEVELS[level], fontsize=6, ha="center", va="center", bbox=frame)
+
+
+def _outlined(above: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Plateaus with steep sides, so that contours follow the cells: there are no shares at fractions of a change."""
+    rows, columns = (np.repeat(np.arange(n), 2) + np.tile([-0.499, 0.499], n) for n in above.shape)
+    return columns, rows, above.repeat(2, axis=0).repeat(2, axis=1).astype(np.float64)
+
+
+def _labels(
+    reached: Mapping[float, BoolArray], levels: Sequence[float]
+) -> Iterator[tuple[str, float, tuple[float, float]]]:
+    """What to write on the contours and where: text, highest level and (x, y). Lines in one place share a label."""
+    placed: list[FloatArray] = []
+    for _, group in itertools.groupby(levels, key=lambda level: reached[level].tobytes()):
+        low, *higher = group
+        text = f"{low} to {higher[-1]}" if higher else f"{low}"
+        point = _free_point(_border(reached[low]), reached[low].shape, placed)
+        if point is not None:
+            placed.append(point)
+            yield text, [low, *higher][-1], (float(point[0]), float(point[1]))
+
+
+def _border(above: BoolArray) -> FloatArray:
+    """The middles of all edges between a cell inside and a cell outside, [edges, (x, y)]."""
+    y, x = np.nonzero(above[:, 1:] != above[:, :-1])
+    upright = np.stack([x + 0.5, y], axis=1)
+    y, x = np.nonzero(above[1:] != above[:-1])
+    return np.concatenate([upright, np.stack([x, y + 0.5], axis=1)])
+
+
+def _free_point(points: FloatArray, shape: tuple[int, ...], placed: Sequence[FloatArray]) -> FloatArray | None:
+    """The point nearest the diagonal of the frame that is close neither to the frame nor to another label."""
+    size = np.array(shape[::-1])
+    x, y = (points.T + 0.5) / size[:, None]
+    free = (np.minimum(x, y) > _APART / 3) & (np.maximum(x, y) < 1 - _APART / 3)
+    for other in placed:
+        free &= np.linalg.norm((points - other) / size, axis=1) > _APART
+    if not free.any():
+        return None
+    nearest: FloatArray = points[free][np.abs(x - y)[free].argmin()]
+    return nearest
+
+
+def _panel(panel: Axes, lines: Sequence[ShareLine], measures: Sequence[str]) -> None:
+    for line in lines:
+        label = _inputs(line.measure, line.of)
+        color, dash = _LINE_STYLES[measures.index(label) % len(_LINE_STYLES)]
+        panel.plot(line.counts, line.shares, color=color, linestyle=dash, drawstyle="steps-mid", label=label)
+    last = max(line.counts[-1] for line in lines)
+    for cap in sorted({line.cap for line in lines if line.cap <= last}):
+        panel.axvline(cap, color=_CAP, linestyle=":", linewidth=1, label="most that the samples allow")
+    label = _axis_label(lines[0].axis, _NARROW)
+    panel.set(xlabel=label, xlim=(0, last), ylim=(0, 1.03), yticks=np.linspace(0, 1, 5))
+    panel.locator_params(axis="x", integer=True)
+
+
+def _histogram(axes: Axes, certified: FloatArray, abstained: FloatArray) -> None:
+    """Two groups on one logarithmic scale: most bounds are close to 1, and the few others matter."""
+    bins = np.linspace(0, 1, 51).tolist()
+    axes.hist(certified, bins=bins, color=_CERTIFIED, label=_inputs("certified", certified.size))
+    axes.hist(
+        abstained,
+        bins=bins,
+        histtype="step",
+        color=_ABSTAINED,
+        hatch="/////",
+        label=_inputs("abstained", abstained.size),
+    )
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.set_ylim(0.7, max(10.0, axes.get_ylim()[1]))  # on less than a decade, ticks would be labelled with formulas
+
+
+def _legend(figure: Figure) -> None:
+    """One entry for each label, above the panels."""
+    found: dict[str, Any] = {}
+    for panel in figure.axes:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    figure.legend(list(found.values()), list(found), loc="outside upper center", frameon=False, ncols=1)

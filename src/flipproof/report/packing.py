@@ -1,0 +1,40 @@
+"""Arrays as they travel inside a page: small numbers, compressed, as text."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.theory.arrays import IntArray
+from flipproof.theory.radii import UNBOUNDED
+
+_TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "i4": np.int32, "f8": np.float64}
+_ENDLESS = -1
+
+
+def packed(array: NDArray[Any], kind: str) -> dict[str, Any]:
+    """An array as JSON values. The same array gives the same text everywhere.
+
+    Example:
+        >>> packed(np.array([[1, 2, 3]]), "u1")["shape"]
+        [1, 3]
+    """
+    small = np.ascontiguousarray(array.astype(np.dtype(_TYPES[kind]).newbyteorder("<")))
+    if not np.array_equal(small, array):
+        raise OverflowError(f"expected numbers that fit {kind}, got {array.min()} to {array.max()}")
+    content = gzip.compress(small.tobytes(), compresslevel=6, mtime=0)
+    return {"dtype": kind, "shape": list(small.shape), "gz": base64.b64encode(content).decode("ascii")}
+
+
+def endless(radii: IntArray) -> IntArray:
+    """Radii with the mark that the page knows for those without an end."""
+    return np.where(radii == UNBOUNDED, _ENDLESS, radii)
+
+
+def endless_count(radius: int) -> int:
+    """The same for one of them."""
+    return _ENDLESS if radius == UNBOUNDED else radius

@@ -1,0 +1,81 @@
+"""The page: one HTML file with everything in it, that asks no host for anything and runs no script but its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.report.content import content
+from flipproof.report.section import Section
+from flipproof.smoothing.files import replacing
+
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+
+
+def write_page(path: str | os.PathLike[str], sections: Sequence[Section]) -> None:
+    """Writes the report of one run, or the comparison of several, whole or not at all."""
+    text = page(sections)
+    with replacing(path) as stream:
+        stream.write(text.encode("utf-8", "replace"))  # half a surrogate pair in a name is no text
+
+
+def page(sections: Sequence[Section]) -> str:
+    """The HTML of the report of one run, or of the comparison of several."""
+    if not sections:
+        raise InvalidInputError("expected at least one run to report on, got none")
+    scripts = {"plotly": _plotly(), "script": _joined(".js")}
+    parts = {
+        "title": html.escape(" and ".join(section.name for section in sections)),
+        "csp": _policy(scripts.values()),
+        "style": _joined(".css"),
+        "data": _json({"version": _version(), "runs": [content(section) for section in sections]}),
+        **scripts,
+    }
+    return _PLACEHOLDER.sub(lambda match: parts[match.group(1)], _resource("page.html"))
+
+
+def _policy(scripts: Any) -> str:
+    """Scripts are known by their sums: one that came with the data is not run. Nothing may be fetched."""
+    sums = (base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
+    allowed = " ".join(f"'sha256-{each}'" for each in sums)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _json(values: Any) -> str:
+    """JSON that cannot end the element it is in."""
+    text = json.dumps(values, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _plotly() -> str:
+    script: str = require("plotly.offline").get_plotlyjs()
+    return script.replace("</script", "<\\/script")
+
+
+def _joined(suffix: str) -> str:
+    """The files of the page with this ending, in the order of their names."""
+    folder = files("flipproof.report") / "page"
+    names = sorted(each.name for each in folder.iterdir() if each.name.endswith(suffix))
+    return "\n".join(_resource(name) for name in names)
+
+
+def _resource(name: str) -> str:
+    return (files("flipproof.report") / "page" / name).read_text(encoding="utf-8")
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("flipproof")

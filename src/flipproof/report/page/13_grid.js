@@ -1,0 +1,44 @@
+// Grids with one dimension per axis: two-dimensional slices, and which two axes are shown.
+flipproof.grid = (() => {
+  /** Position of a cell in a C-order array. */
+  const offset = (shape, cell) => cell.reduce((sum, index, axis) => sum * shape[axis] + index, 0);
+
+  /** z[y][x] of `valueAt(cell)`, with the other axes held at `view.hold` (indices into their counts). */
+  function slice(view, width, height, valueAt) {
+    return Array.from({ length: height }, (_row, y) => Array.from({ length: width }, (_column, x) => {
+      const cell = view.hold.slice();
+      cell[view.x] = x;
+      cell[view.y] = y;
+      return valueAt(cell);
+    }));
+  }
+
+  const measureSlice = (run, measure, view) => slice(
+    view, run.axes[view.x].counts.length, run.axes[view.y].counts.length,
+    (cell) => measure.grid.values[offset(measure.grid.shape, cell)],
+  );
+
+  const firstEnding = (axes, ending) => axes.findIndex((axis) => axis.name.endsWith(ending));
+
+  /** The view at the start: additions upwards, deletions to the right, all else at no change. */
+  function startView(axes) {
+    const y = Math.max(0, firstEnding(axes, "add"));
+    const deletion = firstEnding(axes, "delete");
+    const x = deletion >= 0 && deletion !== y ? deletion : axes.findIndex((_axis, index) => index !== y);
+    return { x, y, hold: axes.map(() => 0) };
+  }
+
+  const heldAxes = (axes, view) => axes
+    .map((axis, index) => ({ axis, index }))
+    .filter(({ index }) => index !== view.x && index !== view.y);
+
+  /** "with 1 edge added and 0 edges deleted", or nothing when all axes are shown. */
+  function heldWords(axes, view) {
+    const parts = heldAxes(axes, view).map(
+      ({ axis, index }) => flipproof.format.amount(axis.counts[view.hold[index]], axis.words),
+    );
+    return parts.length === 0 ? "" : `, together with ${flipproof.format.joined(parts)}`;
+  }
+
+  return { offset, slice, measureSlice, startView, heldAxes, heldWords };
+})();

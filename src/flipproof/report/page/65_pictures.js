@@ -1,0 +1,31 @@
+// Everything that can be shown of an input itself: image, neighbours, graph, text.
+flipproof.pictures = (() => {
+  const { element } = flipproof.dom;
+
+  const showText = (parent, text) => parent.append(element("blockquote", { class: "text", dir: "auto" }, text));
+
+  /** [isHeld, title, draw] for all that the report holds about this input. */
+  function parts(run, input) {
+    const { images, graph, graphs, texts } = run.pictures ?? {};
+    return [
+      [images && input < images.count, "Image", (box) => flipproof.image.show(box, images, input)],
+      [graph, "Neighbourhood", (box) => flipproof.neighbourhood.show(box, run, graph, input)],
+      [graphs && input < graphs.nodes.values.length, "Graph", (box) => flipproof.smallGraph.show(box, graphs, input)],
+      [texts && input < texts.length, "Text", (box) => showText(box, texts[input])],
+    ].filter(([isHeld]) => isHeld);
+  }
+
+  /** Shows what there is, and says whether that was anything. */
+  function show(parent, run, input) {
+    const box = element("div", { id: "dialog-picture" });
+    const found = parts(run, input);
+    found.forEach(([, title, draw]) => {
+      box.append(element("h3", {}, title));
+      draw(box);
+    });
+    parent.append(box);
+    return found.length > 0;
+  }
+
+  return { show };
+})();

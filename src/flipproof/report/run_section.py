@@ -1,0 +1,132 @@
+"""A run folder as a section of a report: what `run.json` and the files beside it say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flipproof.report.section import Facts, Section
+from flipproof.report.subject import Subject
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.inputs_file import Inputs
+from flipproof.smoothing.run import STREAM_VERSION
+from flipproof.smoothing.run_certificates import certified
+from flipproof.smoothing.run_folder import RunFolder
+from flipproof.smoothing.run_record import (
+    TRAIN,
+    VOTE,
+    DataRecord,
+    TaskRecord,
+    TrainingRecord,
+    VotesRecord,
+    read_section,
+)
+from flipproof.theory.radii import parts_of
+
+_ENTRIES = {"structure": "edges", "attributes": "attributes"}
+
+
+def run_section(
+    folder: RunFolder, drawn: Mapping[str, Any] | None = None, command: str | None = None, pixels: bool = False
+) -> Section:
+    """What a report says about the run in a folder.
+
+    Args:
+        folder: a run with certificates.
+        drawn: further fields of the `Subject`, such as the observed data as a space.
+        command: what repeats the run.
+        pixels: whether the attributes are pixels.
+    """
+    certificates = certified(folder)
+    task = read_section(folder, "task", TaskRecord, TRAIN)
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    votes = read_section(folder, "votes", VotesRecord, VOTE)
+    data = read_section(folder, "dataset", DataRecord, TRAIN)
+    folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
+    inputs = Inputs.load(folder.inputs_file)
+    entries = _ENTRIES | {"attributes": "pixels"} if pixels else _ENTRIES
+    subject = Subject(
+        unit="node",
+        where="the observed graph",
+        entries=entries if task.noisy == "both" else {"": entries.get(task.noisy, "entries")},
+        class_names=inputs.class_names,
+        labels=inputs.labels,
+        split=inputs.split,
+        **(drawn or {}),
+    )
+    return Section(
+        name=f"{data.name}, {task.model_name}, noise on {task.noisy}",
+        certificates=certificates,
+        subject=subject,
+        base_accuracy=training.base_accuracy,
+        facts=(
+            _data_facts(data),
+            _model_facts(task, training),
+            noise_facts(certificates),
+            _vote_facts(task, votes),
+            promise_facts(certificates),
+            Facts("Versions", tuple(sorted(votes.versions.items()))),
+        ),
+        command=command,
+        samples_per_second=votes.drawn / votes.seconds if votes.seconds else None,
+    )
+
+
+def noise_facts(certificates: Certificates) -> Facts:
+    """The law, with all digits of its probabilities."""
+    rows = []
+    for name, part in parts_of(certificates.noise):
+        prefix = "" if name is None else f"{name}: "
+        rows += [(f"{prefix}p_plus", f"{part.p_plus!r}"), (f"{prefix}p_minus", f"{part.p_minus!r}")]
+        if part.categories > 2:
+            rows.append((f"{prefix}categories", str(part.categories)))
+    return Facts("Noise", tuple(rows))
+
+
+def promise_facts(certificates: Certificates) -> Facts:
+    """alpha, where it goes, and the rule."""
+    budget, votes = certificates.budget, certificates.votes
+    return Facts(
+        "Promise",
+        (
+            ("alpha", f"{budget.alpha:g}"),
+            ("holds for", "all inputs at once" if certificates.simultaneous else "each input by itself"),
+            ("rule", str(certificates.rule)),
+            ("samples to select", f"{votes.n_select:,}"),
+            ("samples to bound", f"{votes.n_estimate:,}"),
+            ("alpha paid for sampling", f"{budget.sampling_error:.3g}"),
+        ),
+    )
+
+
+def _data_facts(data: DataRecord) -> Facts:
+    counts = ((name, f"{getattr(data, name):,}") for name in ("nodes", "edges", "features", "classes"))
+    return Facts("Data", (("dataset", data.name), *counts, ("fingerprint", data.fingerprint)))
+
+
+def _model_facts(task: TaskRecord, training: TrainingRecord) -> Facts:
+    trained = f"{training.epochs:,} epochs in {training.seconds:.1f} s" if training.epochs else "elsewhere"
+    return Facts(
+        "Model",
+        (
+            ("model", task.model_name),
+            ("trained", trained),
+            ("fingerprint", training.model),
+            ("weights, sha256", training.weights_sha256),
+        ),
+    )
+
+
+def _vote_facts(task: TaskRecord, votes: VotesRecord) -> Facts:
+    speed = f"{votes.drawn / votes.seconds:,.0f} samples/s" if votes.seconds else "unknown"
+    return Facts(
+        "Votes",
+        (
+            ("seed", str(task.seed)),
+            ("noise stream", f"version {STREAM_VERSION}"),
+            ("time", f"{votes.seconds:,.1f} s"),
+            ("throughput", speed),
+            ("workers", str(votes.workers)),
+            ("votes, sha256", votes.sha256),
+        ),
+    )

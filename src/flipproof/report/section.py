@@ -1,0 +1,42 @@
+"""One run in a report: its certificates, what its inputs are, and the facts about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from flipproof.report.subject import Subject
+from flipproof.smoothing.certificates import Certificates
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names and values under a title."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """What a page says about one run.
+
+    Attributes:
+        name: a short name for it.
+        certificates: what is proved.
+        subject: what the inputs are.
+        base_accuracy: of the classifier without smoothing, if it is known.
+        facts: about data, model, noise, votes, versions.
+        command: what repeats the run.
+        samples_per_second: how fast votes were drawn, if that is known.
+    """
+
+    name: str
+    certificates: Certificates
+    subject: Subject = field(default_factory=Subject)
+    base_accuracy: float | None = None
+    facts: tuple[Facts, ...] = ()
+    command: str | None = None
+    samples_per_second: float | None = None
+
+    def __post_init__(self) -> None:
+        self.subject.check(self.certificates)

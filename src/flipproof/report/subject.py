@@ -1,0 +1,85 @@
+"""What the inputs of a report are, apart from their certificates: all of it may be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.space import Space
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.split import Split, checked_labels
+from flipproof.theory.arrays import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """The inputs as people know them.
+
+    Attributes:
+        unit: what one input is: "node", "image", "message".
+        entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
+        where: in what an attacker changes entries.
+        class_names: one per class; by default their numbers.
+        labels: true labels.
+        split: which inputs were for what.
+        names: one per input.
+        texts: the messages, if inputs are messages.
+        space: the observed data, to be drawn.
+        image_shape: (height, width) or (height, width, channels), if entries are pixels.
+    """
+
+    unit: str = "input"
+    entries: Mapping[str, str] = field(default_factory=dict)
+    where: str = "the observed input"
+    class_names: tuple[str, ...] = ()
+    labels: IntArray | None = None
+    split: Split | None = None
+    names: tuple[str, ...] | None = None
+    texts: tuple[str, ...] | None = None
+    space: Space | None = None
+    image_shape: tuple[int, ...] | None = None
+
+    @property
+    def units(self) -> str:
+        """Several of them."""
+        return f"{self.unit}s"
+
+    def entries_of(self, part: str | None) -> str:
+        """What is added or deleted in a part."""
+        return self.entries.get(part or "", "entries" if part is None else f"entries of the {part}")
+
+    def class_name(self, label: int) -> str:
+        """What a class is called."""
+        return self.class_names[label] if label < len(self.class_names) else str(label)
+
+    def check(self, certificates: Certificates) -> None:
+        """Refuses what does not fit the certificates."""
+        inputs, classes = len(certificates), certificates.votes.classes
+        if self.labels is not None:
+            known = checked_labels(self.labels, inputs)
+            if known.size and known.max() >= classes:
+                raise InvalidInputError(f"expected true labels below {classes}, got {known.max()}")
+        for name, texts in (("names", self.names), ("texts", self.texts)):
+            if texts is not None and len(texts) != inputs:
+                raise InvalidInputError(f"expected {inputs} {name}, one per {self.unit}, got {len(texts)}")
+        if self.class_names and len(self.class_names) < classes:
+            raise InvalidInputError(f"expected {classes} class names, got {len(self.class_names)}")
+        _check_split(self.split, inputs)
+        _check_shape(self.image_shape)
+
+
+def _check_split(split: Split | None, inputs: int) -> None:
+    if split is None:
+        return
+    highest = max(part.max(initial=-1) for part in (split.train, split.validation, split.test))
+    if highest >= inputs:
+        raise InvalidInputError(f"expected a split of {inputs} inputs, got input {highest}")
+
+
+def _check_shape(shape: Any) -> None:
+    if shape is None:
+        return
+    if not isinstance(shape, tuple) or len(shape) not in (2, 3) or not all(type(n) is int and n > 0 for n in shape):
+        raise InvalidInputError(f"expected image_shape as (height, width) or (height, width, channels), got {shape!r}")

@@ -1,0 +1,99 @@
+"""Reports as files: the page, and figures for papers beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from flipproof.noise.spaces import space_of
+from flipproof.report import figures
+from flipproof.report.page import write_page
+from flipproof.report.run_section import noise_facts, promise_facts
+from flipproof.report.section import Section
+from flipproof.report.shares import accuracy_lines, grid_counts, ratio_grid, ratio_lines
+from flipproof.report.subject import Subject
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.files import cannot_write
+from flipproof.smoothing.run_folder import RunFolder
+from flipproof.smoothing.split import Split, checked_labels
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    certificates: Certificates,
+    *,
+    name: str = "certificates",
+    labels: ArrayLike | None = None,
+    class_names: Sequence[str] = (),
+    inputs: Any = None,
+    names: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
+    image_shape: tuple[int, ...] | None = None,
+    split: Split | None = None,
+    unit: str = "input",
+    entries: str = "entries",
+) -> None:
+    """Writes certificates as one HTML file that can be opened anywhere, without a network.
+
+    Args:
+        path: of the file.
+        certificates: what `certify` gave.
+        name: what to call the run.
+        labels: true labels, for accuracies.
+        class_names: one per class.
+        inputs: the data that were voted on, to be drawn.
+        names: what to call the inputs.
+        texts: the messages, if inputs are messages.
+        image_shape: (height, width) or (height, width, channels), if inputs are images.
+        split: which inputs were for training, validation and testing; accuracies are about the last.
+        unit: what one input is.
+        entries: what the attacker adds and deletes, in the plural: "pixels", "words".
+    """
+    space = None if inputs is None else space_of(inputs)
+    parts = {"": entries} | {part: f"{entries} of the {part}" for part in getattr(space, "parts", ())}
+    subject = Subject(
+        unit=unit,
+        entries=parts,
+        class_names=tuple(map(str, class_names)),
+        labels=None if labels is None else checked_labels(labels, len(certificates)),
+        split=split,
+        names=None if names is None else tuple(map(str, names)),
+        texts=None if texts is None else tuple(map(str, texts)),
+        space=space,
+        image_shape=image_shape,
+    )
+    facts = (noise_facts(certificates), promise_facts(certificates))
+    run = certificates.votes.run
+    speed = None if run is None else run.samples_per_second
+    write_page(path, [Section(name, certificates, subject, facts=facts, samples_per_second=speed)])
+
+
+def write_run_report(folder: RunFolder, section: Section) -> Path:
+    """Writes `report.html` and the figures of a run into its folder, and returns where the page is."""
+    with folder.locked():
+        write_figures(folder.figures_folder, section)
+        write_page(folder.report_file, [section])
+    return folder.report_file
+
+
+def write_figures(folder: Path, section: Section) -> None:
+    """Writes every figure as PNG and SVG. With more than two axes, the heatmap is over the first two."""
+    certificates, subject = section.certificates, section.subject
+    if not len(certificates):
+        return
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    grid = ratio_grid(certificates, grid_counts(certificates))
+    lines = ratio_lines(certificates)
+    if subject.labels is not None:
+        among = None if subject.split is None else subject.split.test
+        lines += accuracy_lines(certificates, subject.labels, among)
+    figures.save(figures.heatmap(grid.plane(grid.axes[0], grid.axes[1])), folder / "heatmap")
+    figures.save(figures.lines(lines), folder / "lines")
+    figures.save(figures.bounds(certificates.p_lower, certificates.abstained), folder / "bounds")

@@ -1,0 +1,198 @@
+"""What a page carries equals what the certificates say, number by number."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+import flipproof as fp
+from flipproof.report.content import content
+from flipproof.report.forecast import at_cap, forecasts, with_more_samples
+from flipproof.report.section import Section
+from flipproof.report.subject import Subject
+from flipproof.theory.radii import axes_of
+from page_data import unpacked
+
+NOISES = {
+    "binary": fp.FlipNoise(0.01, 0.6),
+    "levels": fp.FlipNoise(0.05, 0.3, categories=4),
+    "joint": fp.JointNoise(structure=fp.FlipNoise(0.01, 0.4), attributes=fp.FlipNoise(0.02, 0.5)),
+}
+
+
+def certificates_of(rng, noise, inputs=40, classes=3, samples=2_000, **promise):
+    """Votes of a classifier that is sure of some inputs and not of others; two inputs have no votes."""
+    shares = np.array([rng.dirichlet([alpha, *[0.3] * (classes - 1)]) for alpha in np.geomspace(0.5, 300, inputs)])
+    selection = np.array([rng.multinomial(200, share) for share in shares])
+    estimation = np.array([rng.multinomial(samples, share) for share in shares])
+    selection[3], estimation[5] = 0, 0
+    votes = fp.Votes.from_counts(
+        selection=selection, estimation=estimation, noise=noise, n_select=200, n_estimate=samples
+    )
+    return fp.certify(votes, **promise)
+
+
+def radii_at(noise, point):
+    if isinstance(noise, fp.FlipNoise):
+        return fp.Radii(**{axis.kind: count for axis, count in zip(axes_of(noise), point, strict=True)})
+    parts = {}
+    for axis, count in zip(axes_of(noise), point, strict=True):
+        parts.setdefault(axis.part, {})[axis.kind] = count
+    return {part: fp.Radii(**kinds) for part, kinds in parts.items()}
+
+
+@pytest.fixture(params=NOISES)
+def shown(request, rng):
+    certificates = certificates_of(rng, NOISES[request.param])
+    truth = rng.integers(0, 3, len(certificates))
+    split = fp.Split(np.arange(4), np.arange(4, 8), np.arange(8, 40))
+    return certificates, truth, content(Section("a run", certificates, Subject(labels=truth, split=split)))
+
+
+def test_it_is_json(shown):
+    json.dumps(shown[2], allow_nan=False)
+
+
+def test_every_cell_of_the_grid(shown, rng):
+    certificates, truth, page = shown
+    counts = [axis["counts"] for axis in page["axes"]]
+    ratio, accuracy = (unpacked(measure["grid"]) for measure in page["measures"])
+    assert ratio.shape == tuple(map(len, counts))
+    cells = list(itertools.product(*map(range, ratio.shape)))
+    for cell in [cells[0], *(cells[i] for i in rng.integers(0, len(cells), 150))]:
+        point = [along[i] for along, i in zip(counts, cell, strict=True)]
+        certified = certificates.certified(radii_at(certificates.noise, point))
+        assert ratio[cell] == certified.mean()
+        assert accuracy[cell] == (certified & (certificates.label == truth))[8:].mean()
+    assert [measure["count"] for measure in page["measures"]] == [40, 32]
+
+
+def test_every_staircase(shown, rng):
+    certificates, _, page = shown
+    counts = [axis["counts"] for axis in page["axes"]]
+    index, height = (unpacked(page["stairs"][name]) for name in ("index", "height"))
+    cells = list(itertools.product(*(range(len(along)) for along in counts)))
+    for cell in [cells[0], *(cells[i] for i in rng.integers(0, len(cells), 150))]:
+        point = [along[i] for along, i in zip(counts, cell, strict=True)]
+        expected = certificates.certified(radii_at(certificates.noise, point))
+        assert np.array_equal(cell[-1] < height[(index, *cell[:-1])], expected)
+
+
+def test_the_table(shown):
+    certificates, truth, page = shown
+    table = page["table"]
+    for name in ("label", "p_lower", "p_upper"):
+        assert np.array_equal(unpacked(table[name]), getattr(certificates, name))
+    assert np.array_equal(unpacked(table["truth"]), truth)
+    assert np.array_equal(unpacked(table["votes"]), certificates.votes.estimation)
+    assert [table["parts"][part] for part in unpacked(table["part"])[[0, 4, 8]]] == ["training", "validation", "test"]
+    reasons = np.array(table["reasons"])[unpacked(table["abstention"])]
+    assert np.array_equal(reasons, certificates.reason)
+    assert {each["reason"]: each["count"] for each in page["abstentions"]} == {
+        reason: int((certificates.reason == reason).sum()) for reason in set(certificates.reason) - {""}
+    }
+    for axis, radius in zip(axes_of(certificates.noise), table["radius"], strict=True):
+        assert np.array_equal(unpacked(radius), certificates.max_radius(str(axis)))
+
+
+def test_lines(shown):
+    certificates, _, page = shown
+    for i, axis in enumerate(page["axes"]):
+        for count, share in zip(axis["line_counts"], page["measures"][0]["lines"][i], strict=True):
+            point = [count if j == i else 0 for j in range(len(page["axes"]))]
+            assert share == certificates.certified(radii_at(certificates.noise, point)).mean()
+        assert axis["mean"] == certificates.max_radius(axis["name"]).mean()
+        assert axis["largest"] == certificates.max_radius(axis["name"]).max()
+
+
+def test_forecasts_are_certificates_of_more_votes(shown):
+    certificates, _, page = shown
+    votes = certificates.votes
+    more = fp.certify(
+        fp.Votes.from_counts(
+            selection=votes.selection,
+            estimation=votes.estimation * 10,
+            noise=votes.noise,
+            n_select=votes.n_select,
+            n_estimate=votes.n_estimate * 10,
+        )
+    )
+    now, then = page["forecast"]["rows"][0], page["forecast"]["rows"][2]
+    assert (now["samples"], then["samples"]) == (2_000, 20_000)
+    assert then["abstained"] == more.abstained.sum() <= now["abstained"] == certificates.abstained.sum()
+    for before, after in zip(now["axes"], then["axes"], strict=True):
+        today, later = (each.max_radius(before["name"]) for each in (certificates, more))
+        assert (before["more"], after["more"]) == (0, (later > today).sum())
+        assert (before["mean"], after["mean"]) == (today.mean(), later.mean())
+        assert after["cap"] >= before["cap"]
+    assert any(after["more"] for after in then["axes"])
+
+
+def test_the_cap_binds_where_all_samples_agree(rng):
+    noise = NOISES["binary"]
+    votes = fp.Votes.from_counts(
+        selection=[[100, 0], [100, 0], [90, 10]], estimation=[[1000, 0], [1000, 0], [900, 100]], noise=noise
+    )
+    certificates = fp.certify(votes)
+    assert at_cap(certificates) == {"add": 2, "delete": 2}
+    row = forecasts(certificates)[0]
+    assert [each.cap for each in row.axes] == [certificates.max_radius(kind)[0] for kind in ("add", "delete")]
+    assert with_more_samples(certificates, 5).votes.n_estimate == 5_000
+
+
+def test_forecasts_stop_where_counts_would_be_too_large():
+    votes = fp.Votes.from_counts(selection=[[3, 0]], estimation=[[2**48, 0]], noise=NOISES["binary"])
+    assert [row.samples for row in forecasts(fp.certify(votes))] == [2**48, 2**49]
+
+
+def test_radii_without_an_end_are_marked():
+    votes = fp.Votes.from_counts(selection=[[9, 1]], estimation=[[90, 10]], noise=fp.FlipNoise(0.4, 0.6))
+    page = content(Section("endless", fp.certify(votes)))
+    assert [unpacked(radius).tolist() for radius in page["table"]["radius"]] == [[-1], [-1]]
+    assert [(axis["cap"], axis["largest"], axis["mean"]) for axis in page["axes"]] == [(-1, -1, None)] * 2
+    assert "unbounded" in {number["value"] for number in page["numbers"]}
+
+
+def test_a_run_without_inputs_and_one_without_labels(rng):
+    empty = np.zeros((0, 2), dtype=int)
+    votes = fp.Votes.from_counts(selection=empty, estimation=empty, noise=NOISES["binary"], n_select=1, n_estimate=1)
+    page = content(Section("nothing", fp.certify(votes)))
+    assert (page["inputs"], page["axes"], page["measures"], page["stairs"]) == (0, [], [], None)
+    json.dumps(page)
+    page = content(Section("no labels", certificates_of(rng, NOISES["binary"])))
+    assert page["table"]["truth"] is None
+    assert [measure["name"] for measure in page["measures"]] == ["certified ratio"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "reason"),
+    [
+        (Subject(labels=[0, 1]), "expected 40 integer labels"),
+        (Subject(labels=[7] * 40), "expected true labels below 3, got 7"),
+        (Subject(names=("a",)), "expected 40 names, one per input, got 1"),
+        (Subject(texts=("a",), unit="message"), "expected 40 texts, one per message, got 1"),
+        (Subject(class_names=("a",)), "expected 3 class names, got 1"),
+        (Subject(split=fp.Split([0], [1], [40])), "expected a split of 40 inputs, got input 40"),
+        (Subject(image_shape=(8,)), r"expected image_shape as \(height, width\)"),
+        (Subject(image_shape=(0, 8)), r"expected image_shape as \(height, width\)"),
+    ],
+)
+def test_what_does_not_fit_is_refused(subject, reason, rng):
+    with pytest.raises(fp.InvalidInputError, match=reason):
+        Section("wrong", certificates_of(rng, NOISES["binary"]), subject)
+
+
+@pytest.mark.parametrize("simultaneous", [False, True])
+def test_words_say_what_is_promised(simultaneous, rng):
+    certificates = certificates_of(rng, NOISES["binary"], alpha=0.02, simultaneous=simultaneous)
+    words = content(Section("words", certificates, Subject(unit="image", entries={"": "pixels"})))["words"]
+    promise, not_promised = " ".join(words["promise"]), " ".join(words["not_promised"])
+    certified = int((~certificates.abstained).sum())
+    assert f"for {certified} of 40 images are certified" in promise
+    assert "add (pixels added), delete (pixels deleted)" in promise
+    assert "probability at least 0.98" in promise
+    assert ("true of all images at once" in promise) == simultaneous
+    assert ("0.8 may be wrong on average" in not_promised) == (not simultaneous)
+    for word in ("evasion", "poisoning", "observed", "smoothed"):
+        assert word in not_promised
