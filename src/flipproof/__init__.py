@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from flipproof.noise.rows import SparseRows as SparseRows
     from flipproof.noise.rows import Table as Table
     from flipproof.noise.rows import Tokens as Tokens
+    from flipproof.report.writing import write_report as write_report
     from flipproof.smoothing.certificates import Certificates as Certificates
     from flipproof.smoothing.certify import certify as certify
     from flipproof.smoothing.classifier import Classifier as Classifier
@@ -65,17 +66,18 @@ _HOMES = {
     "models.node_classifier": ("NodeClassifier",),
     "models.node_modules": ("APPNP", "GAT", "GCN"),
     "models.sklearn_classifier": ("SklearnClassifier",),
-    "smoothing.split": ("Split",),
     "models.torch_classifier": ("TorchClassifier",),
     "models.training": ("train",),
     "models.training_settings": ("TrainingError", "TrainingSettings"),
     "noise.graph": ("Graph",),
     "noise.graphs": ("Graphs",),
     "noise.rows": ("DenseRows", "SparseRows", "Table", "Tokens"),
+    "report.writing": ("write_report",),
     "smoothing.certificates": ("Certificates",),
     "smoothing.certify": ("certify",),
     "smoothing.classifier": ("Classifier", "ClassifierError", "FunctionClassifier"),
     "smoothing.run": ("Run",),
+    "smoothing.split": ("Split",),
     "smoothing.vote": ("vote",),
     "smoothing.votes": ("Votes",),
     "theory.frontier": ("frontier",),

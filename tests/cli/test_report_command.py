@@ -135,7 +135,8 @@ def test_several_runs_side_by_side(run, folder, tmp_path):
     assert err == "flipproof: expected --out for a comparison, got none; say --out compare.html\n"
     target = tmp_path / "compare.html"
     assert run("report", folder, other, "--out", target)[:2] == (0, f"wrote {target}\n")
-    assert len(data_of(target.read_text(encoding="utf-8"))["runs"]) == 2
+    names = [each["name"] for each in data_of(target.read_text(encoding="utf-8"))["runs"]]
+    assert [name.partition(": ")[0] for name in names] == [str(folder), str(other)]
     assert run("report", folder, "--out", target)[0] == 0  # a report may be replaced
     assert len(data_of(target.read_text(encoding="utf-8"))["runs"]) == 1
     target.write_text("<!doctype html>\nmine")
@@ -144,6 +145,14 @@ def test_several_runs_side_by_side(run, folder, tmp_path):
     assert err == f"flipproof: expected a new file or a report for --out, got {target}; give --force to replace it\n"
     assert target.read_text() == "<!doctype html>\nmine"
     assert run("report", folder, "--out", target, "--force")[0] == 0
+
+
+def test_a_votes_file_alone(run, folder):
+    code, out, err = run("report", folder / "votes.npz")
+    assert (code, out, err) == (0, f"wrote {folder / 'votes.html'}\n", "")
+    (page,) = data_of((folder / "votes.html").read_text(encoding="utf-8"))["runs"]
+    assert (page["name"], page["inputs"], page["pictures"]) == ("votes.npz", 90, None)
+    assert "seed" in {name for each in page["facts"] for name, _ in each["rows"]}
 
 
 def test_a_graph_that_is_gone_is_not_drawn(run, folder, planted, tmp_path):

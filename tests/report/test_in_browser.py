@@ -172,11 +172,9 @@ def test_a_click_opens_an_input(opened, binary):
     page.click("#inputs tbody tr[data-input='55']")
     page.wait_for_selector("#dialog[open]")
     assert "the 55th" in page.inner_text("#dialog")
-    shares = page.evaluate("Array.from(document.querySelector('#dialog-votes .js-plotly-plot').data[0].x)")
+    shares = page.evaluate("Array.from(document.getElementById('dialog-votes').data[0].x)")
     assert shares == (certificates.votes.estimation[55] / 2_000).tolist()
-    stairs = page.evaluate(
-        "Array.from(document.querySelector('#dialog-stairs .js-plotly-plot').data[0].z, row => Array.from(row))"
-    )
+    stairs = page.evaluate("Array.from(document.getElementById('dialog-stairs').data[0].z, row => Array.from(row))")
     for add, row in enumerate(stairs):
         for delete, cell in enumerate(row):
             assert bool(cell) == certificates.certified(fp.Radii(add, delete))[55]

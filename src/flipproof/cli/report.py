@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,9 @@ _OURS = b'<meta name="generator" content="flipproof">'
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders; several are compared.", show_default=False)],
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run folders or votes files; several are compared.", show_default=False)
+    ],
     out: Annotated[
         Path | None, typer.Option(help="The page to write; by default report.html in the run folder.")
     ] = None,
@@ -27,13 +30,14 @@ def report(
 
     if out is None and len(runs) > 1:
         raise InvalidInputError("expected --out for a comparison, got none; say --out compare.html")
-    if out is None:
+    if out is None and not runs[0].is_file():
         written = write_run_page(runs[0])
         typer.echo(f"wrote {written}, figures in {written.parent / 'figures'}")
         return
-    _check_out(out, force)
-    write_page(out, [_section(path) for path in runs])
-    typer.echo(f"wrote {out}")
+    target = runs[0].with_suffix(".html") if out is None else out
+    _check_out(target, force)
+    write_page(target, [_named(path, alone=len(runs) == 1) for path in runs])
+    typer.echo(f"wrote {target}")
 
 
 def write_run_page(path: Path) -> Path:
@@ -52,6 +56,21 @@ def offer_run_page(path: Path) -> str:
         return f"report    {write_run_page(path)}"
     except MissingExtraError:
         return 'report    none: pip install "flipproof[report]", then flipproof report'
+
+
+def _named(path: Path, alone: bool) -> Section:
+    """Among several, a run is known by its path."""
+    section = _votes_section(path) if path.is_file() else _section(path)
+    return section if alone else replace(section, name=f"{path}: {section.name}")
+
+
+def _votes_section(path: Path) -> Section:
+    """A votes file has no promise: it is certified as by default."""
+    from flipproof.report.writing import section_of
+    from flipproof.smoothing.certify import certify
+    from flipproof.smoothing.votes import Votes
+
+    return section_of(certify(Votes.load(path)), path.name)
 
 
 def _section(path: Path) -> Section:

@@ -13,11 +13,12 @@ from flipproof.noise.spaces import space_of
 from flipproof.report import figures
 from flipproof.report.page import write_page
 from flipproof.report.run_section import noise_facts, promise_facts
-from flipproof.report.section import Section
+from flipproof.report.section import Facts, Section
 from flipproof.report.shares import accuracy_lines, grid_counts, ratio_grid, ratio_lines
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.files import cannot_write
+from flipproof.smoothing.run import Run
 from flipproof.smoothing.run_folder import RunFolder
 from flipproof.smoothing.split import Split, checked_labels
 
@@ -66,10 +67,26 @@ def write_report(
         space=space,
         image_shape=image_shape,
     )
-    facts = (noise_facts(certificates), promise_facts(certificates))
+    write_page(path, [section_of(certificates, name, subject)])
+
+
+def section_of(certificates: Certificates, name: str, subject: Subject | None = None) -> Section:
+    """Certificates that belong to no run folder."""
     run = certificates.votes.run
-    speed = None if run is None else run.samples_per_second
-    write_page(path, [Section(name, certificates, subject, facts=facts, samples_per_second=speed)])
+    return Section(
+        name,
+        certificates,
+        Subject() if subject is None else subject,
+        facts=(noise_facts(certificates), promise_facts(certificates), *_run_facts(run)),
+        samples_per_second=None if run is None else run.samples_per_second,
+    )
+
+
+def _run_facts(run: Run | None) -> tuple[Facts, ...]:
+    if run is None:
+        return ()
+    hashes = (("seed", str(run.identity["seed"])), ("model", run.identity["model"]), ("data", run.identity["data"]))
+    return Facts("Votes", hashes), Facts("Versions", tuple(sorted(run.versions.items())))
 
 
 def write_run_report(folder: RunFolder, section: Section) -> Path:
