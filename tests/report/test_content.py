@@ -193,6 +193,6 @@ def test_words_say_what_is_promised(simultaneous, rng):
     assert "add (pixels added), delete (pixels deleted)" in promise
     assert "probability at least 0.98" in promise
     assert ("true of all images at once" in promise) == simultaneous
-    assert ("0.8 may be wrong on average" in not_promised) == (not simultaneous)
+    assert ("up to 0.8 may be wrong on average" in not_promised) == (not simultaneous)
     for word in ("evasion", "poisoning", "observed", "smoothed"):
         assert word in not_promised

@@ -31,6 +31,10 @@ from flipproof.theory.radii import axes_of
 _MARGINS = 100_000_000
 """How many margins the staircases of all inputs may take to compute."""
 _MOST_CELLS = 20_000
+_NOTE = (
+    "A forecast: it takes for granted that every label keeps its share of the votes. Make a new run with another seed "
+    "and the number of samples that you want: who adds samples to this one until it certifies has no promise at alpha."
+)
 
 
 def content(section: Section) -> dict[str, Any]:
@@ -130,7 +134,7 @@ def _numbers(section: Section, grids: Sequence[ShareGrid]) -> list[dict[str, str
         at_zero = float(grid.shares[(0,) * grid.shares.ndim])
         accuracy = grid is not grids[0]
         name, note = ("smoothed accuracy", "abstentions count as wrong") if accuracy else (
-            "certified at all", "predictions that are no abstentions"
+            "not abstained", "of all predictions"
         )  # fmt: skip
         numbers.append((name, f"{at_zero:.3f}", f"{note}; {grid.of:,} {subject.units}"))
     for axis in axes_of(certificates.noise):
@@ -203,5 +207,5 @@ def _forecast(section: Section) -> dict[str, Any]:
             for row in forecasts(certificates)
         ],
         "at_cap": [{"name": name, "count": count} for name, count in at_cap(certificates).items()],
-        "note": "A forecast: it takes for granted that every label keeps its share of the votes.",
+        "note": _NOTE,
     }

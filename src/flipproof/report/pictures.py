@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from flipproof.noise.graph import ATTRIBUTES, Graph, plain_attributes
 from flipproof.noise.graphs import Graphs
-from flipproof.noise.rows import DenseRows, SparseRows
 from flipproof.noise.sampling import Role
 from flipproof.noise.space import Space
 from flipproof.report.packing import packed
@@ -71,9 +70,9 @@ def images(certificates: Certificates, space: Space, shape: tuple[int, ...]) -> 
 
 def small_graphs(graphs: Graphs) -> dict[str, Any] | None:
     """The edges of many graphs, one after the other; None if there are too many for a page."""
-    indices = [graph.edges.index() for graph in graphs.graphs]
-    if sum(index.shape[1] for index in indices) > 2 * _MOST_EDGES:
+    if sum(graph.edges.count for graph in graphs.graphs) > _MOST_EDGES:
         return None
+    indices = [_each_edge_once(graph) for graph in graphs.graphs]
     starts = np.cumsum([0, *(index.shape[1] for index in indices)])
     edges = np.concatenate(indices, axis=1) if indices else np.zeros((2, 0), dtype=np.int64)
     return {
@@ -87,15 +86,16 @@ def small_graphs(graphs: Graphs) -> dict[str, Any] | None:
 
 def _pixels(space: Space, size: int) -> NDArray[Any] | None:
     """The entries of every input as one row of bytes; None if they are no pixels of such images."""
-    rows = space.attributes if isinstance(space, Graph) else space
-    if isinstance(rows, SparseRows):
-        rows = plain_attributes(rows).toarray()
-    elif isinstance(rows, DenseRows):
-        rows = rows.values
-    if not isinstance(rows, np.ndarray) or not len(rows) or rows.max(initial=0) > 255:
+    rows = _dense(plain_attributes(space.attributes if isinstance(space, Graph) else space))
+    if rows.dtype.kind not in "biuf" or not rows.size or rows.max() > 255:
         return None
     flat = rows.reshape(len(rows), -1)
     return flat.astype(np.uint8) if flat.shape[1] == size else None
+
+
+def _each_edge_once(graph: Graph) -> NDArray[Any]:
+    index = graph.edges.index()
+    return index if graph.edges.directed else index[:, index[0] <= index[1]]
 
 
 def _levels(certificates: Certificates, space: Space) -> int:
