@@ -36,6 +36,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/sampling.py
 	$(BIN)/python benchmarks/layers.py
 	$(BIN)/python benchmarks/voting.py
+	$(BIN)/python benchmarks/report.py
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "flipproof needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

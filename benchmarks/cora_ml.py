@@ -14,8 +14,8 @@ from claims import Claim, report
 from flipproof.experiments.model_spec import ModelSpec
 from flipproof.experiments.node_task import NodeTask
 from flipproof.experiments.steps import Machine, run, train_run
-from flipproof.report.summary import summary_of
 from flipproof.models.training_settings import TrainingSettings
+from flipproof.report.summary import summary_of
 
 GCN = ModelSpec("gcn")
 SETTINGS = {

@@ -44,8 +44,9 @@ def not_promised(certificates: Certificates, subject: Subject) -> list[str]:
         "The probability is over the samples of this run. Certificates that are made again from other samples, until "
         "one pleases, are not covered."
         if certificates.simultaneous
-        else "It is not promised that all certificates hold together: of "
-        f"{inputs:,}, up to {alpha * inputs:,.4g} may be wrong on average. A promise for all at once is made with --simultaneous (simultaneous=True)."
+        else "It is not promised that all certificates hold together: "
+        f"of {inputs:,}, up to {alpha * inputs:,.4g} may be wrong on average. A promise for all at once is made with "
+        "--simultaneous (simultaneous=True)."
     )
     return [
         f"Changes are counted from {subject.where}, as it was given to the program. If an attacker had already changed "
