@@ -43,7 +43,7 @@ def test_a_report_of_a_run(run, folder):
     assert sorted(each.name for each in (folder / "figures").iterdir()) == FIGURES
     (page,) = page_of(folder)["runs"]
     votes = fp.Votes.load(folder / "votes.npz")
-    assert (unpacked(page["table"]["votes"]) == votes.estimation).all()
+    assert (unpacked(page["table"]["votes"]["counts"]) == votes.estimation).all()
     assert page["name"].endswith("gcn, noise on attributes")
     assert page["pictures"]["graph"] is not None
     facts = {name: value for each in page["facts"] for name, value in each["rows"]}
@@ -64,6 +64,7 @@ def test_the_command_repeats_the_run(run, folder, tmp_path):
     run("report", folder)
     command = shlex.split(page_of(folder)["runs"][0]["command"])
     assert command[:2] == ["flipproof", "run"]
+    assert command[command.index("--out") + 1] == "run-again"
     again = tmp_path / "again"
     command[command.index("--out") + 1] = str(again)
     assert run(*command[1:])[0] == 0
@@ -92,10 +93,10 @@ def test_commands_have_all_flags_that_matter():
         "certificates": {"alpha": 0.05, "rule": "two-class", "simultaneous": True},
     }
     assert repeating_command(record, "out") == (
-        "flipproof run --dataset 'my data.npz' --out out --model gat --hidden 4 --noise both "
+        "flipproof run --dataset 'my data.npz' --out out-again --model gat --hidden 4 "
+        "--weights out/weights.safetensors --noise both "
         "--structure-noise 0.1 0.2 --attributes-noise 0.3 0.4 --noisy-samples 2 --average softmax "
-        "--validation-per-class 7 --seed 5 --select-samples 10 --alpha 0.05 --rule two-class --simultaneous "
-        "--weights FILE  # sha256 abc"
+        "--validation-per-class 7 --seed 5 --select-samples 10 --alpha 0.05 --rule two-class --simultaneous"
     )
 
 
@@ -119,8 +120,10 @@ def test_without_the_extra_the_work_is_done_all_the_same(run, folder, monkeypatc
     monkeypatch.setitem(sys.modules, "plotly", None)
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     code, out, err = run("certify", folder)
-    assert (code, err) == (0, "")
-    assert out.endswith('report    none: pip install "flipproof[report]", then flipproof report\n')
+    assert code == 0
+    assert "share of all nodes" in out
+    assert err.startswith("flipproof: no report: expected plotly to be installed, got")
+    assert err.endswith('pip install "flipproof[report]"\n')
     assert (folder / "certificates.json").exists()
     code, out, err = run("report", folder)
     assert (code, out) == (2, "")
@@ -142,7 +145,7 @@ def test_several_runs_side_by_side(run, folder, tmp_path):
     target.write_text("<!doctype html>\nmine")
     code, out, err = run("report", folder, "--out", target)
     assert (code, out) == (2, "")
-    assert err == f"flipproof: expected a new file or a report for --out, got {target}; give --force to replace it\n"
+    assert err == f"flipproof: expected a new file or a report, got {target}; give --force to replace it\n"
     assert target.read_text() == "<!doctype html>\nmine"
     assert run("report", folder, "--out", target, "--force")[0] == 0
 
@@ -171,7 +174,10 @@ def test_a_graph_that_is_gone_is_not_drawn(run, folder, planted, tmp_path):
         (lambda folder: (folder / "certificates.json").unlink(), "certificates.json"),
         (lambda folder: (folder / "votes.npz").write_bytes(b""), "run flipproof vote again"),
         (lambda folder: (folder / "inputs.npz").write_bytes(b""), "run flipproof train --force again"),
-        (lambda folder: (folder / "report.html").mkdir(), "expected a file to write"),
+        (lambda folder: (folder / "report.html").mkdir(), "expected a new file or a report"),
+        (lambda folder: (folder / "report.html").write_text("mine"), "expected a new file or a report"),
+        (lambda folder: (folder / "report.html").symlink_to("run.json"), "which is a link to something else"),
+        (lambda folder: (folder / "figures").symlink_to(folder.parent), "which is a link to something else"),
         (lambda folder: (folder / "figures").write_text(""), "expected to be able to write"),
     ],
 )
@@ -195,3 +201,24 @@ def test_starting_again_takes_the_report_away(run, folder, planted):
     assert code == 0
     assert not (folder / "report.html").exists()
     assert not list((folder / "figures").iterdir())
+
+
+def test_a_report_fits_the_certificates_beside_it(run, folder):
+    run("report", folder)
+    assert run("vote", folder, "--samples", 150, "--select-samples", 50)[0] == 0
+    assert not (folder / "report.html").exists()
+    code, out, err = run("report", folder)
+    assert (code, out) == (2, "")
+    assert "they have n_estimate 100 instead of 150; run flipproof certify again" in err
+    assert run("certify", folder)[0] == 0
+    assert run("certify", folder, "--no-report")[0] == 0
+    assert not (folder / "report.html").exists()
+
+
+def test_certify_answers_even_if_no_report_can_be_written(run, folder):
+    (folder / "report.html").write_text("mine")
+    code, out, err = run("certify", folder)
+    assert code == 0
+    assert "share of all nodes" in out
+    assert err.startswith("flipproof: no report: expected a new file or a report, got ")
+    assert (folder / "report.html").read_text() == "mine"

@@ -85,7 +85,9 @@ def test_the_table(shown):
     for name in ("label", "p_lower", "p_upper"):
         assert np.array_equal(unpacked(table[name]), getattr(certificates, name))
     assert np.array_equal(unpacked(table["truth"]), truth)
-    assert np.array_equal(unpacked(table["votes"]), certificates.votes.estimation)
+    assert np.array_equal(unpacked(table["votes"]["counts"]), certificates.votes.estimation)
+    assert unpacked(table["votes"]["classes"]).tolist() == [[0, 1, 2]] * 40
+    assert not unpacked(table["votes"]["others"]).any()
     assert [table["parts"][part] for part in unpacked(table["part"])[[0, 4, 8]]] == ["training", "validation", "test"]
     reasons = np.array(table["reasons"])[unpacked(table["abstention"])]
     assert np.array_equal(reasons, certificates.reason)
@@ -190,9 +192,73 @@ def test_words_say_what_is_promised(simultaneous, rng):
     promise, not_promised = " ".join(words["promise"]), " ".join(words["not_promised"])
     certified = int((~certificates.abstained).sum())
     assert f"for {certified} of 40 images are certified" in promise
-    assert "add (pixels added), delete (pixels deleted)" in promise
-    assert "probability at least 0.98" in promise
+    assert "add (pixels added: a zero becomes a one), delete (pixels deleted: a one becomes a zero)" in promise
+    for kind in ("add", "delete"):
+        assert f"{int((certificates.max_radius(kind) > 0).sum())} for pixels {kind}" in promise
+    assert "probability at least 1 - 0.02 over" in promise
     assert ("true of all images at once" in promise) == simultaneous
     assert ("up to 0.8 may be wrong on average" in not_promised) == (not simultaneous)
-    for word in ("evasion", "poisoning", "observed", "smoothed"):
+    for word in ("evasion", "poisoning", "observed", "smoothed", "Only these changes are covered", "until"):
         assert word in not_promised
+
+
+def test_words_never_round_up(rng):
+    votes = fp.Votes.from_counts(
+        selection=[[90, 10]] * 3_000, estimation=[[95_000, 5_000]] * 2_999 + [[50_000, 50_000]], noise=NOISES["binary"],
+        n_select=100, n_estimate=100_000,
+    )  # fmt: skip
+    page = content(Section("almost all", fp.certify(votes, alpha=1e-12)))
+    (share,) = [number["value"] for number in page["numbers"] if number["name"] == "not abstained"]
+    assert share == "0.999"
+    assert "probability at least 1 - 1e-12 over" in page["words"]["promise"][2]
+
+
+def test_radii_at_the_limit_of_the_search_are_not_taken_for_exact():
+    votes = fp.Votes.from_counts(selection=[[100, 0]], estimation=[[100_000, 0]], noise=fp.FlipNoise(0.4999, 0.4999))
+    certificates = fp.certify(votes)
+    assert certificates.max_radius("add")[0] == 1_000
+    page = content(Section("far", certificates))
+    assert page["limit"] == 1_000
+    for axis, now in zip(page["axes"], page["forecast"]["rows"][0]["axes"], strict=True):
+        assert (axis["cap"], axis["mean"], axis["largest"]) == (-1, None, 1_000)
+        assert (now["cap"], now["mean"]) == (-1, None)
+    assert [each["count"] for each in page["forecast"]["at_cap"]] == [0, 0]
+    assert {number["value"] for number in page["numbers"] if "radius" in number["name"]} == {"1,000+"}
+
+
+def test_of_many_classes_those_with_votes_are_kept(rng):
+    counts = rng.multinomial(10_000, rng.dirichlet([0.2] * 30), 5)
+    votes = fp.Votes.from_counts(selection=counts, estimation=counts, noise=NOISES["binary"])
+    kept = content(Section("many", fp.certify(votes)))["table"]["votes"]
+    classes, shown, others = (unpacked(kept[name]) for name in ("classes", "counts", "others"))
+    for row in range(5):
+        assert sorted(shown[row]) == sorted(counts[row])[-10:]
+        assert np.array_equal(counts[row][classes[row]], shown[row])
+        assert (np.diff(classes[row].astype(int)) > 0).all()
+        assert others[row] == 10_000 - shown[row].sum()
+
+
+def test_a_comparison_leaves_the_inputs_out(rng):
+    page = content(Section("one of two", certificates_of(rng, NOISES["binary"])), inputs=False)
+    assert [page[name] for name in ("table", "stairs", "forecast", "pictures")] == [None] * 4
+    assert page["measures"]
+
+
+def test_other_data_than_those_voted_on_are_refused(rng):
+    images = (rng.random((6, 8)) < 0.3).astype(np.uint8)
+    classifier = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 3).astype(int), classes=2)
+    certificates = fp.certify(fp.vote(classifier, images, NOISES["binary"], n_select=5, n_estimate=10))
+    Section("right", certificates, Subject(space=fp.DenseRows(images)))
+    with pytest.raises(fp.InvalidInputError, match="expected the data that were voted on, got others"):
+        Section("wrong", certificates, Subject(space=fp.DenseRows(1 - images)))
+    counted = fp.certify(fp.Votes.from_counts(selection=[[3, 1]], estimation=[[3, 1]], noise=NOISES["binary"]))
+    with pytest.raises(fp.InvalidInputError, match="expected the data of 1 inputs, got those of 6"):
+        Section("wrong", counted, Subject(space=fp.DenseRows(images)))
+
+
+def test_votes_on_some_targets_get_no_pictures_of_others(rng):
+    images = (rng.random((6, 8)) < 0.3).astype(np.uint8)
+    classifier = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 3).astype(int), classes=2)
+    votes = fp.vote(classifier, images, NOISES["binary"], n_select=5, n_estimate=10, targets=[5, 2])
+    subject = Subject(space=fp.DenseRows(images), image_shape=(2, 4))
+    assert content(Section("some", fp.certify(votes), subject))["pictures"] is None

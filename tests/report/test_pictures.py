@@ -71,9 +71,11 @@ def test_images_of_nodes(noisy, rng):
 
 def test_data_that_are_no_such_images(rng):
     space = fp.DenseRows(rng.integers(0, 2, (3, 10)))
-    assert images(certified(space), space, (4, 5)) is None
-    loud = fp.DenseRows(rng.integers(0, 300, (3, 20)))
-    assert images(certified(loud, fp.FlipNoise(0.1, 0.1, categories=300)), loud, (4, 5)) is None
+    with pytest.raises(fp.InvalidInputError, match=r"expected images of 20 pixels .* got 10 entries per input"):
+        images(certified(space), space, (4, 5))
+    loud = fp.DenseRows(np.full((3, 20), 299))
+    with pytest.raises(fp.InvalidInputError, match="expected images of 20 pixels with levels 0 to 255"):
+        images(certified(loud, fp.FlipNoise(0.1, 0.1, categories=300)), loud, (4, 5))
 
 
 def test_small_graphs_have_every_edge_once():

@@ -58,7 +58,7 @@ def certify(
 ) -> None:
     """Turn votes into certificates: a summary, the certified ratio over the radii, --json, --csv FILE."""
     from flipproof.cli.report import offer_run_page
-    from flipproof.cli.summary import print_summary, summary_facts
+    from flipproof.cli.summary import summary_facts
     from flipproof.cli.text import columns_that_fit
     from flipproof.smoothing.certify import certify as certified
     from flipproof.smoothing.votes import Votes
@@ -76,11 +76,18 @@ def certify(
     ratio = certified_ratio(certificates, columns, table.add, table.delete, table.change)
     if table.csv is not None:
         certificates.to_csv(table.csv)
-    report = offer_run_page(votes) if votes.is_dir() and drawn.report else None
     if output.as_json:
         facts = summary_facts(votes, certificates) if votes.is_dir() else {}
         typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | facts))
-        return
+    else:
+        _print(votes, certificates, ratio, table)
+    if votes.is_dir() and drawn.report:
+        offer_run_page(votes, quiet=output.as_json)
+
+
+def _print(votes: Path, certificates: Certificates, ratio: dict[str, Any], table: TableOptions) -> None:
+    from flipproof.cli.summary import print_summary
+
     if not votes.is_dir():
         print_certificates(certificates, ratio)
     else:
@@ -89,8 +96,6 @@ def certify(
             print_ratio(certificates, ratio)
     if table.csv is not None:
         typer.echo(f"wrote {table.csv}")
-    if report:
-        typer.echo(f"\n{report}")
 
 
 def _check_csv(csv: Path | None, votes: Path, force: bool) -> None:

@@ -42,7 +42,7 @@ def demo(
             certificates = run(out / noisy, task, Samples(estimate=samples), machine=machine, force=force)
         print_summary(out / noisy, certificates)
         _read(certificates, _ENTRIES[noisy])
-        typer.echo(f"\n{offer_run_page(out / noisy)}")
+        offer_run_page(out / noisy)
     typer.echo(f"\nEverything is in {out}; open the reports in a browser. For your own graph see")
     typer.echo("flipproof run --help and docs/graphs.md.")
 

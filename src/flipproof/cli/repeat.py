@@ -10,19 +10,22 @@ from typing import Any
 from flipproof.cli.run_options import PromiseOptions, TaskOptions, VoteOptions
 
 
-def repeating_command(record: Mapping[str, Any], out: str) -> str:
-    """`flipproof run` with the flags that make the run of this `run.json` again; flags at their defaults are left out.
+def repeating_command(record: Mapping[str, Any], folder: str) -> str:
+    """`flipproof run` with the flags that make the run of this `run.json` again, in a new folder beside it.
+
+    Flags at their defaults are left out.
 
     Example:
         >>> task = {"dataset": "cora_ml", "noisy": "attributes", "seed": 3,
         ...         "noise": {"p_plus": 0.01, "p_minus": 0.6, "categories": 2}}
-        >>> repeating_command({"task": task}, "again")
-        'flipproof run --dataset cora_ml --out again --p-plus 0.01 --p-minus 0.6 --seed 3'
+        >>> repeating_command({"task": task}, "run")
+        'flipproof run --dataset cora_ml --out run-again --p-plus 0.01 --p-minus 0.6 --seed 3'
     """
     task, votes, promise = record["task"], record.get("votes", {}), record.get("certificates", {})
     asked = {
         "dataset": task["dataset"],
-        "out": out,
+        "out": f"{folder}-again",
+        "weights": None if task.get("weights") is None else f"{folder}/weights.safetensors",
         "noise": task["noisy"],
         **_noise_flags(task["noise"]),
         **_model_flags(task.get("model", {})),
@@ -33,9 +36,7 @@ def repeating_command(record: Mapping[str, Any], out: str) -> str:
         "select_samples": votes.get("n_select"),
         **promise,
     }
-    words = ["flipproof", "run", *_words(asked)]
-    weights = "" if task.get("weights") is None else f" --weights FILE  # sha256 {task['weights']}"
-    return shlex.join(words) + weights
+    return shlex.join(["flipproof", "run", *_words(asked)])
 
 
 def _noise_flags(noise: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,9 +11,6 @@ import typer
 if TYPE_CHECKING:
     from flipproof.report.section import Section
 
-_OURS = b'<meta name="generator" content="flipproof">'
-"""Among the first bytes of every page that was written here."""
-
 
 def report(
     runs: Annotated[
@@ -26,7 +23,7 @@ def report(
 ) -> None:
     """Write a page that shows what is certified: one file, to be opened in a browser, without a network."""
     from flipproof.errors import InvalidInputError
-    from flipproof.report.page import write_page
+    from flipproof.report.page import check_replaceable, write_page
 
     if out is None and len(runs) > 1:
         raise InvalidInputError("expected --out for a comparison, got none; say --out compare.html")
@@ -35,8 +32,8 @@ def report(
         typer.echo(f"wrote {written}, figures in {written.parent / 'figures'}")
         return
     target = runs[0].with_suffix(".html") if out is None else out
-    _check_out(target, force)
-    write_page(target, [_named(path, alone=len(runs) == 1) for path in runs])
+    check_replaceable(target, force)  # before the work
+    write_page(target, [_named(path, alone=len(runs) == 1) for path in runs], force)
     typer.echo(f"wrote {target}")
 
 
@@ -48,14 +45,17 @@ def write_run_page(path: Path) -> Path:
     return write_run_report(RunFolder.open(path), _section(path))
 
 
-def offer_run_page(path: Path) -> str:
-    """The same at the end of another command, whose work is done: without the extra, how to have a report."""
-    from flipproof.extras import MissingExtraError
+def offer_run_page(path: Path, quiet: bool = False) -> None:
+    """The same at the end of another command, whose work is done: if there can be no report, says why."""
+    from flipproof.errors import FlipproofError
 
     try:
-        return f"report    {write_run_page(path)}"
-    except MissingExtraError:
-        return 'report    none: pip install "flipproof[report]", then flipproof report'
+        written = write_run_page(path)
+    except FlipproofError as error:
+        typer.echo(f"flipproof: no report: {error}", err=True)
+        return
+    if not quiet:
+        typer.echo(f"\nreport    {written}")
 
 
 def _named(path: Path, alone: bool) -> Section:
@@ -82,17 +82,5 @@ def _section(path: Path) -> Section:
     folder = RunFolder.open(path)
     seen = observed(folder)
     drawn = {} if seen is None else {"space": seen.graph, "image_shape": seen.image_shape}
-    command = repeating_command(folder.record(), str(path))
+    command = repeating_command(folder.record(), folder.path.resolve().name)
     return run_section(folder, drawn, command, pixels=seen is not None and seen.image_shape is not None)
-
-
-def _check_out(out: Path, force: bool) -> None:
-    """Before anything is drawn: reports are replaced, other files only if that is asked for."""
-    from flipproof.errors import OutputError
-
-    if not out.resolve().parent.is_dir():
-        raise OutputError(f"expected to be able to write {out}, got: its folder is not there")
-    if out.is_file() and not force:
-        with out.open("rb") as stream:
-            if _OURS not in stream.read(1_000):
-                raise OutputError(f"expected a new file or a report for --out, got {out}; give --force to replace it")

@@ -77,14 +77,13 @@ def run(
     task, samples, promise = asked.task(), wanted.values(), promised.promise()
     with interruptible(_RESUME):
         certificates = run_task(asked.out, task, samples, promise, machine.machine(), asked.weights, forced.force)
-    report = offer_run_page(asked.out) if drawn.report else None
     if output.as_json:
         typer.echo(json.dumps(summary_facts(asked.out, certificates)))
-        return
-    print_summary(asked.out, certificates)
-    typer.echo(f"\nEverything is in {asked.out}.")
-    if report:
-        typer.echo(report)
+    else:
+        print_summary(asked.out, certificates)
+        typer.echo(f"\nEverything is in {asked.out}.")
+    if drawn.report:
+        offer_run_page(asked.out, quiet=output.as_json)
 
 
 @contextlib.contextmanager

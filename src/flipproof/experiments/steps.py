@@ -278,6 +278,7 @@ def _save_votes(folder: RunFolder, votes: Votes, workers: int) -> None:
         *counts,
     ):
         return
+    folder.forget_report()
     votes.save(folder.votes_file)
     record = VotesRecord(
         n_select=votes.n_select,

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.report.forecast import at_cap, forecasts
-from flipproof.report.packing import endless, endless_count, packed
-from flipproof.report.pictures import pictures
+from flipproof.report.forecast import at_cap, forecasts, mean_radius
+from flipproof.report.packing import endless, known_cap, packed
+from flipproof.report.pictures import first_texts, pictures
 from flipproof.report.section import Section
 from flipproof.report.shares import (
     GridCounts,
@@ -22,23 +22,25 @@ from flipproof.report.shares import (
     ratio_lines,
     staircases,
 )
-from flipproof.report.words import axis_words, not_promised, promise
+from flipproof.report.words import axis_words, not_promised, promise, share_words
 from flipproof.smoothing.certificates import Abstention, Certificates
 from flipproof.smoothing.split import Split
 from flipproof.theory.arrays import IntArray
-from flipproof.theory.radii import axes_of
+from flipproof.theory.radii import UNBOUNDED, axes_of
+from flipproof.theory.search import SEARCH_LIMIT
 
 _MARGINS = 100_000_000
 """How many margins the staircases of all inputs may take to compute."""
 _MOST_CELLS = 20_000
+_MOST_CLASSES = 10
 _NOTE = (
     "A forecast: it takes for granted that every label keeps its share of the votes. Make a new run with another seed "
     "and the number of samples that you want: who adds samples to this one until it certifies has no promise at alpha."
 )
 
 
-def content(section: Section) -> dict[str, Any]:
-    """One run."""
+def content(section: Section, inputs: bool = True) -> dict[str, Any]:
+    """One run; without its inputs one by one in a comparison."""
     certificates, subject = section.certificates, section.subject
     shown = {
         "name": section.name,
@@ -52,45 +54,40 @@ def content(section: Section) -> dict[str, Any]:
         "unit": subject.unit,
         "units": subject.units,
         "classes": [subject.class_name(label) for label in range(certificates.votes.classes)],
+        "limit": SEARCH_LIMIT,
         "abstentions": _abstentions(certificates),
-        "table": _table(section),
-        "pictures": pictures(certificates, subject),
+        "numbers": [],
+        "axes": [],
+        "measures": [],
+        "table": _table(section) if inputs else None,
+        "stairs": None,
+        "forecast": None,
+        "pictures": pictures(certificates, subject) if inputs else None,
     }
-    return shown | (_measured(section) if len(certificates) else _nothing(section))
+    return shown | _measured(section, inputs) if len(certificates) else shown
 
 
-def _measured(section: Section) -> dict[str, Any]:
+def _measured(section: Section, inputs: bool) -> dict[str, Any]:
     certificates = section.certificates
     counts = grid_counts(certificates, min(_MOST_CELLS, max(4, _MARGINS // len(certificates))))
     grids, lines = _measures(section, counts)
     return {
-        "numbers": _numbers(section, grids),
+        "numbers": _numbers(section, grids, lines),
         "axes": _axes(section, counts, lines[0]),
         "measures": [_measure(section, grid, line) for grid, line in zip(grids, lines, strict=True)],
-        "stairs": _stairs(certificates, counts),
-        "forecast": _forecast(section),
+        "stairs": _stairs(certificates, counts) if inputs else None,
+        "forecast": _forecast(section) if inputs else None,
     }
-
-
-def _nothing(section: Section) -> dict[str, Any]:
-    """A run without inputs."""
-    return {"numbers": [], "axes": [], "measures": [], "stairs": None, "forecast": None}
 
 
 def _measures(section: Section, counts: GridCounts) -> tuple[list[ShareGrid], list[tuple[ShareLine, ...]]]:
     certificates, labels = section.certificates, section.subject.labels
     grids, lines = [ratio_grid(certificates, counts)], [ratio_lines(certificates)]
-    among = _judged(section)
+    among = section.subject.judged
     if labels is not None and (among is None or among.size):
         grids.append(accuracy_grid(certificates, labels, counts, among))
         lines.append(accuracy_lines(certificates, labels, among))
     return grids, lines
-
-
-def _judged(section: Section) -> IntArray | None:
-    """The inputs that accuracies are about: those left for testing, or all."""
-    split = section.subject.split
-    return None if split is None else split.test
 
 
 def _measure(section: Section, grid: ShareGrid, lines: Sequence[ShareLine]) -> dict[str, Any]:
@@ -109,45 +106,52 @@ def _axes(section: Section, counts: GridCounts, lines: Sequence[ShareLine]) -> l
     axes = []
     for axis, along, line in zip(axes_of(certificates.noise), counts, lines, strict=True):
         radii = certificates.max_radius(str(axis))
-        ends = endless(radii)
         axes.append(
             {
                 "name": str(axis),
                 "words": axis_words(axis, section.subject),
                 "counts": along,
                 "line_counts": line.counts,
-                "cap": endless_count(line.cap),
-                "mean": None if (ends < 0).any() else float(radii.mean()),
-                "largest": endless_count(int(radii.max())),
+                "cap": known_cap(line.cap),
+                "mean": mean_radius(radii),
+                "largest": int(endless(radii.max())),
             }
         )
     return axes
 
 
-def _numbers(section: Section, grids: Sequence[ShareGrid]) -> list[dict[str, str]]:
+def _numbers(
+    section: Section, grids: Sequence[ShareGrid], lines: Sequence[Sequence[ShareLine]]
+) -> list[dict[str, str]]:
     """The few that sum it up."""
     certificates, subject = section.certificates, section.subject
     numbers = []
+    judged = subject.units if subject.split is None else f"test {subject.units}"
     if section.base_accuracy is not None:
-        numbers.append(("clean accuracy", f"{section.base_accuracy:.3f}", "of the base classifier"))
-    for grid in reversed(grids):
-        at_zero = float(grid.shares[(0,) * grid.shares.ndim])
-        accuracy = grid is not grids[0]
-        name, note = ("smoothed accuracy", "abstentions count as wrong") if accuracy else (
-            "not abstained", "of all predictions"
-        )  # fmt: skip
-        numbers.append((name, f"{at_zero:.3f}", f"{note}; {grid.of:,} {subject.units}"))
-    for axis in axes_of(certificates.noise):
-        radii, counted = certificates.max_radius(str(axis)), axis_words(axis, subject)
-        if (endless(radii) >= 0).all():
-            numbers.append((f"mean radius, {axis}", f"{radii.mean():.2f}", counted))
-        else:
-            numbers.append((f"median radius, {axis}", _radius(np.sort(radii)[len(radii) // 2]), counted))
-    return [dict(zip(("name", "value", "note"), each, strict=True)) for each in numbers]
+        numbers.append(_number("clean accuracy", share_words(section.base_accuracy), f"base classifier, {judged}"))
+    if len(grids) > 1:
+        note = f"{grids[1].of:,} {judged}; abstentions count as wrong"
+        numbers.append(_number("smoothed accuracy", share_words(grids[1].shares.flat[0]), note))
+    numbers.append(
+        _number("not abstained", share_words(grids[0].shares.flat[0]), f"of {grids[0].of:,} {subject.units}")
+    )
+    for axis, *along in zip(axes_of(certificates.noise), *lines, strict=True):
+        words, radii = axis_words(axis, subject), certificates.max_radius(str(axis))
+        at_one = ", ".join(f"{line.measure} at 1: {share_words(line.shares[1])}" for line in along)
+        mean = mean_radius(radii)
+        name, value = ("median", _radius(np.sort(radii)[len(radii) // 2])) if mean is None else ("mean", f"{mean:.2f}")
+        numbers.append(_number(f"{name} radius, {axis}", value, f"{words}; {at_one}", words))
+    return numbers
 
 
-def _radius(radius: Any) -> str:
-    return "unbounded" if endless_count(int(radius)) < 0 else str(int(radius))
+def _number(name: str, value: str, note: str, words: str = "") -> dict[str, str]:
+    return {"name": name, "value": value, "note": note, "words": words}
+
+
+def _radius(radius: int) -> str:
+    if radius == UNBOUNDED:
+        return "unbounded"
+    return f"{radius:,}" if radius < SEARCH_LIMIT else f"{radius:,}+"
 
 
 def _abstentions(certificates: Certificates) -> list[dict[str, Any]]:
@@ -161,7 +165,7 @@ def _table(section: Section) -> dict[str, Any]:
     certificates, subject = section.certificates, section.subject
     bounds, votes = certificates.bounds, certificates.votes
     return {
-        "name": subject.names,
+        "name": None if subject.names is None else first_texts(subject.names),
         "label": packed(bounds.label, "u2"),
         "truth": None if subject.labels is None else packed(np.asarray(subject.labels), "i4"),
         "part": None if subject.split is None else packed(_parts(subject.split, len(certificates)), "u1"),
@@ -172,9 +176,21 @@ def _table(section: Section) -> dict[str, Any]:
         "p_upper": packed(bounds.p_upper, "f8"),
         "runner_up": packed(bounds.runner_up, "u2"),
         "radius": [packed(endless(certificates.max_radius(str(axis))), "i4") for axis in axes_of(certificates.noise)],
-        "votes": packed(votes.estimation, "u4"),
+        "votes": _votes(votes.estimation),
         "samples": votes.n_estimate,
     }
+
+
+def _votes(counts: IntArray) -> dict[str, Any]:
+    """The votes of all classes, or of those with most of them and the sum of the rest."""
+    classes = counts.shape[1]
+    if classes <= _MOST_CLASSES:
+        shown = np.tile(np.arange(classes), (len(counts), 1))
+    else:
+        shown = np.sort(np.argsort(-counts, axis=1, kind="stable")[:, :_MOST_CLASSES], axis=1)
+    kept = np.take_along_axis(counts, shown, axis=1)
+    others = counts.sum(axis=1) - kept.sum(axis=1)
+    return {"classes": packed(shown, "u2"), "counts": packed(kept, "u4"), "others": packed(others, "u4")}
 
 
 def _parts(split: Split, inputs: int) -> IntArray:
@@ -200,7 +216,7 @@ def _forecast(section: Section) -> dict[str, Any]:
                 "seconds": (row.samples - present) / speed if speed else None,
                 "abstained": row.abstained,
                 "axes": [
-                    {"name": each.name, "more": each.more, "mean": each.mean, "cap": endless_count(each.cap)}
+                    {"name": each.name, "more": each.more, "mean": each.mean, "cap": known_cap(each.cap)}
                     for each in row.axes
                 ],
             }

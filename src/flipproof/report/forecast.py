@@ -11,7 +11,8 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.statistics.bounds import bounds_from_counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES
 from flipproof.theory.arrays import IntArray
-from flipproof.theory.radii import UNBOUNDED, axes_of
+from flipproof.theory.radii import axes_of
+from flipproof.theory.search import SEARCH_LIMIT
 
 FACTORS = (1, 2, 10, 100)
 
@@ -46,7 +47,7 @@ def at_cap(certificates: Certificates) -> dict[str, int]:
     """For every axis, the inputs whose radius is all that the number of samples allows."""
     most = zip(_radii(certificates).items(), caps(certificates), strict=True)
     return {
-        name: int((~certificates.abstained & (radii == cap)).sum()) if cap != UNBOUNDED else 0
+        name: int((~certificates.abstained & (radii == cap)).sum()) if cap < SEARCH_LIMIT else 0
         for (name, radii), cap in most
     }
 
@@ -64,7 +65,7 @@ def with_more_samples(certificates: Certificates, factor: int) -> Certificates:
 def _forecast(certificates: Certificates, today: dict[str, IntArray]) -> Forecast:
     then = _radii(certificates)
     axes = tuple(
-        AxisForecast(name, int((radii > today[name]).sum()), _mean(radii), cap)
+        AxisForecast(name, int((radii > today[name]).sum()), mean_radius(radii), cap)
         for (name, radii), cap in zip(then.items(), caps(certificates), strict=True)
     )
     return Forecast(certificates.votes.n_estimate, int(certificates.abstained.sum()), axes)
@@ -74,5 +75,6 @@ def _radii(certificates: Certificates) -> dict[str, IntArray]:
     return {str(axis): certificates.max_radius(str(axis)) for axis in axes_of(certificates.noise)}
 
 
-def _mean(radii: IntArray) -> float | None:
-    return float(np.mean(radii)) if radii.size and radii.max() < UNBOUNDED else None
+def mean_radius(radii: IntArray) -> float | None:
+    """None where some radii are only known to be large."""
+    return float(np.mean(radii)) if radii.size and radii.max() < SEARCH_LIMIT else None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import UNBOUNDED
+from flipproof.theory.search import SEARCH_LIMIT
 
 _TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "i4": np.int32, "f8": np.float64}
 _ENDLESS = -1
@@ -35,6 +36,6 @@ def endless(radii: IntArray) -> IntArray:
     return np.where(radii == UNBOUNDED, _ENDLESS, radii)
 
 
-def endless_count(radius: int) -> int:
-    """The same for one of them."""
-    return _ENDLESS if radius == UNBOUNDED else radius
+def known_cap(cap: int) -> int:
+    """A cap, or the mark of one that is not known: the search for it has its own end."""
+    return _ENDLESS if cap >= SEARCH_LIMIT else cap

@@ -12,32 +12,51 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, OutputError
 from flipproof.extras import require
 from flipproof.report.content import content
 from flipproof.report.section import Section
-from flipproof.smoothing.files import replacing
+from flipproof.smoothing.files import checked_path, replacing
+from flipproof.smoothing.run_folder import is_report
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
-def write_page(path: str | os.PathLike[str], sections: Sequence[Section]) -> None:
-    """Writes the report of one run, or the comparison of several, whole or not at all."""
+def write_page(path: str | os.PathLike[str], sections: Sequence[Section], force: bool = False) -> None:
+    """Writes the report of one run, or the comparison of several, whole or not at all.
+
+    A report that is there is replaced; anything else only with force.
+    """
+    check_replaceable(path, force)
     text = page(sections)
     with replacing(path) as stream:
         stream.write(text.encode("utf-8", "replace"))  # half a surrogate pair in a name is no text
+
+
+def check_replaceable(path: str | os.PathLike[str], force: bool = False) -> None:
+    """Refuses to replace what is no report, or to write where a link leads."""
+    target = checked_path(path)
+    if not target.absolute().parent.is_dir():
+        raise OutputError(f"expected to be able to write {target}, got: its folder is not there")
+    if force or not os.path.lexists(target):
+        return
+    if target.is_symlink():
+        raise OutputError(f"expected a new file or a report, got {target}, which is a link to something else")
+    if not is_report(target):
+        raise OutputError(f"expected a new file or a report, got {target}; give --force to replace it")
 
 
 def page(sections: Sequence[Section]) -> str:
     """The HTML of the report of one run, or of the comparison of several."""
     if not sections:
         raise InvalidInputError("expected at least one run to report on, got none")
+    runs = [content(section, inputs=len(sections) == 1) for section in sections]
     scripts = {"plotly": _plotly(), "script": _joined(".js")}
     parts = {
         "title": html.escape(" and ".join(section.name for section in sections)),
         "csp": _policy(scripts.values()),
         "style": _joined(".css"),
-        "data": _json({"version": _version(), "runs": [content(section) for section in sections]}),
+        "data": _json({"version": _version(), "runs": runs}),
         **scripts,
     }
     return _PLACEHOLDER.sub(lambda match: parts[match.group(1)], _resource("page.html"))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.errors import InvalidInputError
 from flipproof.noise.graph import ATTRIBUTES, Graph, plain_attributes
 from flipproof.noise.graphs import Graphs
 from flipproof.noise.sampling import Role
@@ -24,14 +25,20 @@ _MOST_LETTERS = 4_000_000
 
 def pictures(certificates: Certificates, subject: Subject) -> dict[str, Any] | None:
     """All pictures that there are data for; None if there are none."""
-    space, shape = subject.space, subject.image_shape
+    space, shape = _drawable(certificates, subject), subject.image_shape
     found = {
         "graph": neighbourhoods(space) if isinstance(space, Graph) else None,
         "images": None if space is None or shape is None else images(certificates, space, shape),
-        "texts": None if subject.texts is None else _first_texts(subject.texts),
+        "texts": None if subject.texts is None else first_texts(subject.texts),
         "graphs": small_graphs(space) if isinstance(space, Graphs) else None,
     }
     return found if any(each is not None for each in found.values()) else None
+
+
+def _drawable(certificates: Certificates, subject: Subject) -> Space | None:
+    """The data, if their rows are the inputs: votes on some targets do not say which these were."""
+    run = certificates.votes.run
+    return None if run is not None and run.identity.get("targets") is not None else subject.space
 
 
 def neighbourhoods(graph: Graph) -> dict[str, Any] | None:
@@ -48,11 +55,9 @@ def neighbourhoods(graph: Graph) -> dict[str, Any] | None:
     }
 
 
-def images(certificates: Certificates, space: Space, shape: tuple[int, ...]) -> dict[str, Any] | None:
+def images(certificates: Certificates, space: Space, shape: tuple[int, ...]) -> dict[str, Any]:
     """The first images, as many as a page can hold, each with the first noisy copies that were voted on."""
     clean = _pixels(space, math.prod(shape))
-    if clean is None:
-        return None
     count = min(len(clean), _IMAGE_BYTES // (clean.shape[1] * (1 + _COPIES)))
     numbers, noisy = _noisy_copies(certificates, space, count)
     height, width, channels = (*shape, 1)[:3]
@@ -79,18 +84,19 @@ def small_graphs(graphs: Graphs) -> dict[str, Any] | None:
         "starts": packed(starts, "u4"),
         "nodes": packed(np.array([graph.nodes for graph in graphs.graphs], dtype=np.int64), "u4"),
         "edges": packed(edges, "u4"),
-        "kinds": None,
-        "kind_names": [],
     }
 
 
-def _pixels(space: Space, size: int) -> NDArray[Any] | None:
-    """The entries of every input as one row of bytes; None if they are no pixels of such images."""
+def _pixels(space: Space, size: int) -> NDArray[Any]:
+    """The entries of every input as one row of bytes."""
     rows = _dense(plain_attributes(space.attributes if isinstance(space, Graph) else space))
-    if rows.dtype.kind not in "biuf" or not rows.size or rows.max() > 255:
-        return None
-    flat = rows.reshape(len(rows), -1)
-    return flat.astype(np.uint8) if flat.shape[1] == size else None
+    flat = rows.reshape(len(rows), -1) if rows.ndim > 1 else np.zeros((0, 0))
+    if flat.shape[1] != size or not np.array_equal(flat, flat.astype(np.uint8)):
+        raise InvalidInputError(
+            f"expected images of {size} pixels with levels 0 to 255, as image_shape says, got {flat.shape[1]} entries "
+            "per input, or others"
+        )
+    return flat.astype(np.uint8)
 
 
 def _each_edge_once(graph: Graph) -> NDArray[Any]:
@@ -124,7 +130,7 @@ def _dense(rows: Any) -> NDArray[Any]:
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
-def _first_texts(texts: tuple[str, ...]) -> list[str]:
+def first_texts(texts: tuple[str, ...]) -> list[str]:
     """As many as a page can hold."""
     lengths = np.cumsum([len(text) for text in texts])
     return list(texts[: int(np.searchsorted(lengths, _MOST_LETTERS, side="right"))])

@@ -33,22 +33,27 @@ def plot_heatmap(
     true_labels: ArrayLike | None = None,
 ) -> Figure:
     """The certified ratio over two axes, or the certified accuracy if true labels are given."""
+    y, x, fixed = _chosen(certificates, y, x, held or {})
+    counts = grid_counts(certificates, held=fixed)
+    return figures.heatmap(_grid(certificates, counts, true_labels).plane(y, x, fixed))
+
+
+def _chosen(
+    certificates: Certificates, y: str | None, x: str | None, held: Mapping[str, int]
+) -> tuple[str, str, dict[str, int]]:
+    """The two axes of a picture, by default the first two that are free, and the counts of all others."""
     names = [str(axis) for axis in axes_of(certificates.noise)]
-    for axis in (y, x, *(held or {})):
+    for axis in (y, x, *held):
         if axis is not None and axis not in names:
             raise not_among("axis", names, axis)
-    y = y or next(name for name in names if name != x and name not in (held or {}))
-    others = [name for name in names if name != y and name not in (held or {})]
-    if x is None and not others:
-        raise InvalidInputError(f"expected two axes that are not held, got {y} alone")
-    x = x or others[0]
-    if x == y:
-        raise InvalidInputError(f"expected two different axes, got {y} twice")
-    fixed = {name: checked_count((held or {}).get(name, 0), name) for name in names if name not in (y, x)}
-    counts = tuple(
-        (fixed[name],) if name in fixed else along for name, along in zip(names, grid_counts(certificates), strict=True)
-    )
-    return figures.heatmap(_grid(certificates, counts, true_labels).plane(y, x, fixed))
+    free = [name for name in names if name not in (y, x, *held)]
+    y = free.pop(0) if y is None and free else y
+    x = free.pop(0) if x is None and free else x
+    if y is None or x is None or y == x or y in held or x in held:
+        raise InvalidInputError(
+            f"expected two different axes that are not held, got {y} and {x} with {dict(held)} held"
+        )
+    return y, x, {name: checked_count(held.get(name, 0), name) for name in names if name not in (y, x)}
 
 
 def _grid(certificates: Certificates, counts: GridCounts, true_labels: ArrayLike | None) -> ShareGrid:

@@ -9,7 +9,6 @@ from flipproof.report.section import Facts, Section
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.inputs_file import Inputs
-from flipproof.smoothing.run import STREAM_VERSION
 from flipproof.smoothing.run_certificates import certified
 from flipproof.smoothing.run_folder import RunFolder
 from flipproof.smoothing.run_record import (
@@ -24,6 +23,7 @@ from flipproof.smoothing.run_record import (
 from flipproof.theory.radii import parts_of
 
 _ENTRIES = {"structure": "edges", "attributes": "attributes"}
+_FIXED = {"structure": "The attributes of the nodes", "attributes": "The edges of the graph", "both": ""}
 
 
 def run_section(
@@ -47,7 +47,8 @@ def run_section(
     entries = _ENTRIES | {"attributes": "pixels"} if pixels else _ENTRIES
     subject = Subject(
         unit="node",
-        where="the observed graph",
+        where=f"the {entries.get(task.noisy, 'edges or attributes')} of the observed graph",
+        fixed=_FIXED.get(task.noisy, ""),
         entries=entries if task.noisy == "both" else {"": entries.get(task.noisy, "entries")},
         class_names=inputs.class_names,
         labels=inputs.labels,
@@ -63,7 +64,7 @@ def run_section(
             _data_facts(data),
             _model_facts(task, training),
             noise_facts(certificates),
-            _vote_facts(task, votes),
+            _vote_facts(task, votes, certificates),
             promise_facts(certificates),
             Facts("Versions", tuple(sorted(votes.versions.items()))),
         ),
@@ -89,7 +90,7 @@ def promise_facts(certificates: Certificates) -> Facts:
     return Facts(
         "Promise",
         (
-            ("alpha", f"{budget.alpha:g}"),
+            ("alpha", repr(budget.alpha)),
             ("holds for", "all inputs at once" if certificates.simultaneous else "each input by itself"),
             ("rule", str(certificates.rule)),
             ("samples to select", f"{votes.n_select:,}"),
@@ -117,13 +118,14 @@ def _model_facts(task: TaskRecord, training: TrainingRecord) -> Facts:
     )
 
 
-def _vote_facts(task: TaskRecord, votes: VotesRecord) -> Facts:
+def _vote_facts(task: TaskRecord, votes: VotesRecord, certificates: Certificates) -> Facts:
+    run = certificates.votes.run
     speed = f"{votes.drawn / votes.seconds:,.0f} samples/s" if votes.seconds else "unknown"
     return Facts(
         "Votes",
         (
             ("seed", str(task.seed)),
-            ("noise stream", f"version {STREAM_VERSION}"),
+            ("noise stream", "unknown" if run is None else f"version {run.identity.get('stream version')}"),
             ("time", f"{votes.seconds:,.1f} s"),
             ("throughput", speed),
             ("workers", str(votes.workers)),

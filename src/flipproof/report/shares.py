@@ -134,20 +134,23 @@ def _checked_shares(given: Any, shape: tuple[int, ...]) -> FloatArray:
     return read_only(shares)
 
 
-def grid_counts(certificates: Certificates, most_cells: int = 20_000) -> GridCounts:
+def grid_counts(
+    certificates: Certificates, most_cells: int = 20_000, held: Mapping[str, int] = _NOTHING_HELD
+) -> GridCounts:
     """Counts along every axis that show where certificates end: 0, 1, ... to one more than the largest radius.
 
-    At least (0, 1); at most to 60, or to 24 with more than two axes. Radii without an end, or beyond the search
-    limit, are followed to 10. The longest axes are cut until the grid has at most `most_cells` cells.
+    At most to 60, or to 24 with more than two axes; radii without an end, or beyond the search limit, are followed to
+    10. The longest axes are cut until the grid has at most `most_cells` cells. Axes that are held have one count.
     """
     if checked_count(most_cells, "most_cells") < 1:
         raise InvalidInputError(f"expected at least one cell, got most_cells = {most_cells}")
     names = _names(certificates)
-    far = _FAR if len(names) <= 2 else _FAR_OF_MANY
-    lengths = [min(far, _reach(certificates, name)) + 1 for name in names]
-    while math.prod(lengths) > most_cells:
-        lengths[int(np.argmax(lengths))] -= 1
-    return tuple(tuple(range(length)) for length in lengths)
+    free = [name for name in names if name not in held]
+    far = _FAR if len(free) <= 2 else _FAR_OF_MANY
+    lengths = {name: min(far, _reach(certificates, name)) + 1 for name in free}
+    while math.prod(lengths.values()) > most_cells:
+        lengths[max(lengths, key=lengths.__getitem__)] -= 1
+    return tuple((held[name],) if name in held else tuple(range(lengths[name])) for name in names)
 
 
 def ratio_grid(certificates: Certificates, counts: GridCounts) -> ShareGrid:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flipproof.errors import InvalidInputError
+from flipproof.noise.graph import Graph
 from flipproof.noise.space import Space
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.split import Split, checked_labels
 from flipproof.theory.arrays import IntArray
 
@@ -21,6 +23,7 @@ class Subject:
         unit: what one input is: "node", "image", "message".
         entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
         where: in what an attacker changes entries.
+        fixed: what noise does not touch, as the beginning of a sentence.
         class_names: one per class; by default their numbers.
         labels: true labels.
         split: which inputs were for what.
@@ -33,6 +36,7 @@ class Subject:
     unit: str = "input"
     entries: Mapping[str, str] = field(default_factory=dict)
     where: str = "the observed input"
+    fixed: str = ""
     class_names: tuple[str, ...] = ()
     labels: IntArray | None = None
     split: Split | None = None
@@ -45,6 +49,11 @@ class Subject:
     def units(self) -> str:
         """Several of them."""
         return f"{self.unit}s"
+
+    @property
+    def judged(self) -> IntArray | None:
+        """The inputs that accuracies are about: those left for testing; None: all."""
+        return None if self.split is None else self.split.test
 
     def entries_of(self, part: str | None) -> str:
         """What is added or deleted in a part."""
@@ -61,6 +70,9 @@ class Subject:
             known = checked_labels(self.labels, inputs)
             if known.size and known.max() >= classes:
                 raise InvalidInputError(f"expected true labels below {classes}, got {known.max()}")
+        for name in ("unit", "where", "fixed"):
+            if not isinstance(getattr(self, name), str):
+                raise InvalidInputError(f"expected {name} to be a word, got {getattr(self, name)!r}")
         for name, texts in (("names", self.names), ("texts", self.texts)):
             if texts is not None and len(texts) != inputs:
                 raise InvalidInputError(f"expected {inputs} {name}, one per {self.unit}, got {len(texts)}")
@@ -68,6 +80,21 @@ class Subject:
             raise InvalidInputError(f"expected {classes} class names, got {len(self.class_names)}")
         _check_split(self.split, inputs)
         _check_shape(self.image_shape)
+        if self.space is not None:
+            _check_space(self.space, certificates)
+
+
+def _check_space(space: Space, certificates: Certificates) -> None:
+    """Pictures of other data than those that were voted on would mislead."""
+    run = certificates.votes.run
+    if run is not None:
+        if fingerprint(space) != run.identity["data"]:
+            raise InvalidInputError("expected the data that were voted on, got others")
+        return
+    sampler = space.sampler(certificates.noise, 0)
+    found = space.nodes if isinstance(space, Graph) else sampler.rows
+    if found != len(certificates):
+        raise InvalidInputError(f"expected the data of {len(certificates)} inputs, got those of {found}")
 
 
 def _check_split(split: Split | None, inputs: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.report.forecast import mean_radius
 from flipproof.report.shares import caps
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.inputs_file import Inputs
@@ -21,7 +22,7 @@ from flipproof.smoothing.run_record import (
     VotesRecord,
     read_section,
 )
-from flipproof.theory.arrays import BoolArray, IntArray
+from flipproof.theory.arrays import BoolArray
 from flipproof.theory.radii import UNBOUNDED, Radii, axes_of
 
 _FEW = 6
@@ -33,7 +34,8 @@ class AxisSummary:
     """Certificates against one kind of change.
 
     Attributes:
-        mean: of the largest certified number of changes, over all inputs; None if some are unbounded.
+        mean: of the largest certified number of changes, over all inputs; None if some are unbounded, or
+            only known to be large.
         mean_test: the same over test inputs.
         largest: over all inputs.
         cap: the largest that the number of samples allows, if all of them agree.
@@ -110,18 +112,14 @@ def _along(certificates: Certificates, axis: str, inputs: Inputs, right: BoolArr
     radii = _few(int(largest.max(initial=0)))
     certified = [certificates.certified(_radii(axis, radius)) for radius in radii]
     return AxisSummary(
-        mean=_mean(largest),
-        mean_test=_mean(largest[inputs.split.test]),
+        mean=mean_radius(largest),
+        mean_test=mean_radius(largest[inputs.split.test]),
         largest=int(largest.max(initial=0)),
         cap=cap,
         radii=radii,
         ratio=[float(share.mean()) for share in certified],
         accuracy=[inputs.accuracy(share & right) for share in certified],
     )
-
-
-def _mean(radii: IntArray) -> float | None:
-    return float(radii.mean()) if radii.size and radii.max() < UNBOUNDED else None
 
 
 def _few(largest: int) -> list[int]:

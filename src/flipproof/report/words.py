@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
-from flipproof.theory.radii import Axis, axes_of
+from flipproof.theory.radii import Axis, axes_of, parts_of
 
 _DONE = {"add": "added", "delete": "deleted", "change": "changed"}
+_BINARY = {"add": "a zero becomes a one", "delete": "a one becomes a zero"}
+_LEVELS = {
+    "add": "a zero becomes another value",
+    "delete": "another value becomes zero",
+    "change": "a value that is not zero becomes another one that is not zero",
+}
+
+
+def share_words(share: float) -> str:
+    """A share to three digits, rounded down: a certificate never looks better than it is.
+
+    Example:
+        >>> share_words(0.9999), share_words(0.57), share_words(1.0)
+        ('0.999', '0.570', '1.000')
+    """
+    return f"{math.floor(1000 * share + 1e-9) / 1000:.3f}"
 
 
 def axis_words(axis: Axis, subject: Subject) -> str:
@@ -21,34 +39,26 @@ def axis_words(axis: Axis, subject: Subject) -> str:
 
 def promise(certificates: Certificates, subject: Subject) -> list[str]:
     """What was certified, against which changes, and how sure that is."""
-    inputs, alpha = len(certificates), certificates.alpha
-    counted = ", ".join(f"{axis} ({axis_words(axis, subject)})" for axis in axes_of(certificates.noise))
-    certified = int((~certificates.abstained).sum())
-    sure = f"With probability at least {1 - alpha:.10g} over the random samples"
+    inputs, abstained = len(certificates), int(certificates.abstained.sum())
+    rest = f" It abstains from the other {abstained:,}: nothing is claimed about them." if abstained else ""
+    sure = f"With probability at least 1 - {certificates.alpha!r} over the random samples"
     return [
-        f"The predictions of the smoothed classifier for {certified:,} of {inputs:,} {subject.units} are certified: no "
-        f"attacker who changes {subject.where} within the certified radii can turn them. The other "
-        f"{inputs - certified:,} are abstentions: nothing is claimed about them.",
-        f"Radii count changes: {counted}. A certificate holds for every attack that stays within all of its radii at "
-        "the same time, however it is found and whatever the attacker knows.",
+        f"The predictions of the smoothed classifier for {inputs - abstained:,} of {inputs:,} {subject.units} are "
+        f"certified: no attacker who changes {subject.where} within the certified radii can turn them.{rest}",
+        f"A radius counts changes of one kind: {_kinds(certificates, subject)}. {_at_least_one(certificates, subject)} "
+        "A certificate holds for every attack that stays within all of its radii at the same time, however it is found "
+        "and whatever the attacker knows.",
         f"{sure}, this is true of all {subject.units} at once."
         if certificates.simultaneous
-        else f"{sure}, this is true of a {subject.unit}; the promise is for each by itself.",
+        else f"{sure}, this is true of each {subject.unit} by itself.",
     ]
 
 
 def not_promised(certificates: Certificates, subject: Subject) -> list[str]:
     """What a reader might take for granted, and must not."""
-    alpha, inputs = certificates.alpha, len(certificates)
-    each = (
-        "The probability is over the samples of this run. Certificates that are made again from other samples, until "
-        "one pleases, are not covered."
-        if certificates.simultaneous
-        else "It is not promised that all certificates hold together: "
-        f"of {inputs:,}, up to {alpha * inputs:,.4g} may be wrong on average. A promise for all at once is made with "
-        "--simultaneous (simultaneous=True)."
-    )
+    stays = f"{subject.fixed}, the model and all else" if subject.fixed else "The model and all else"
     return [
+        f"Only these changes are covered. {stays} that noise does not touch must stay as it is.",
         f"Changes are counted from {subject.where}, as it was given to the program. If an attacker had already changed "
         "it, a clean version may lie outside the radii.",
         "Attacks on the trained classifier (evasion) are covered; attacks on the data that it learns from (poisoning) "
@@ -56,5 +66,35 @@ def not_promised(certificates: Certificates, subject: Subject) -> list[str]:
         "It is the smoothed classifier that is certified, which answers with the label that most noisy copies get. The "
         "base classifier by itself may well be turned.",
         "A certified prediction is one that stays, not one that is right: see certified accuracy.",
-        each,
+        *_not_together(certificates),
+        "The probability is over the samples of this run, whose number was fixed before. Who draws others or more of "
+        "them until the certificates please has no such promise.",
+    ]
+
+
+def _kinds(certificates: Certificates, subject: Subject) -> str:
+    categories = {name: part.categories for name, part in parts_of(certificates.noise)}
+    return ", ".join(
+        f"{axis} ({axis_words(axis, subject)}: {(_BINARY if categories[axis.part] == 2 else _LEVELS)[axis.kind]})"
+        for axis in axes_of(certificates.noise)
+    )
+
+
+def _at_least_one(certificates: Certificates, subject: Subject) -> str:
+    """How many have a radius that is not zero: a certificate at radius 0 says little."""
+    found = ", ".join(
+        f"{int((certificates.max_radius(str(axis), limit=1) > 0).sum()):,} for {axis_words(axis, subject)}"
+        for axis in axes_of(certificates.noise)
+    )
+    return f"It is at least 1 for so many {subject.units}: {found}."
+
+
+def _not_together(certificates: Certificates) -> list[str]:
+    if certificates.simultaneous:
+        return []
+    inputs = len(certificates)
+    return [
+        "It is not promised that all certificates hold together: of "
+        f"{inputs:,}, up to {certificates.alpha * inputs:,.4g} may be wrong on average. A promise for all at once is "
+        "made with --simultaneous (simultaneous=True)."
     ]

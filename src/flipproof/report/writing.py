@@ -9,18 +9,21 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from flipproof.errors import OutputError
 from flipproof.noise.spaces import space_of
 from flipproof.report import figures
-from flipproof.report.page import write_page
+from flipproof.report.page import check_replaceable, write_page
+from flipproof.report.plots import plot_heatmap
 from flipproof.report.run_section import noise_facts, promise_facts
 from flipproof.report.section import Facts, Section
-from flipproof.report.shares import accuracy_lines, grid_counts, ratio_grid, ratio_lines
+from flipproof.report.shares import accuracy_lines, ratio_lines
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.files import cannot_write
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.run_folder import RunFolder
 from flipproof.smoothing.split import Split, checked_labels
+from flipproof.theory.radii import parts_of
 
 
 def write_report(
@@ -55,10 +58,12 @@ def write_report(
         entries: what the attacker adds and deletes, in the plural: "pixels", "words".
     """
     space = None if inputs is None else space_of(inputs)
-    parts = {"": entries} | {part: f"{entries} of the {part}" for part in getattr(space, "parts", ())}
     subject = Subject(
         unit=unit,
-        entries=parts,
+        entries={
+            name or "": entries if name is None else f"{entries} of the {name}"
+            for name, _ in parts_of(certificates.noise)
+        },
         class_names=tuple(map(str, class_names)),
         labels=None if labels is None else checked_labels(labels, len(certificates)),
         split=split,
@@ -91,6 +96,7 @@ def _run_facts(run: Run | None) -> tuple[Facts, ...]:
 
 def write_run_report(folder: RunFolder, section: Section) -> Path:
     """Writes `report.html` and the figures of a run into its folder, and returns where the page is."""
+    check_replaceable(folder.report_file)
     with folder.locked():
         write_figures(folder.figures_folder, section)
         write_page(folder.report_file, [section])
@@ -106,11 +112,11 @@ def write_figures(folder: Path, section: Section) -> None:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise cannot_write(folder, error) from error
-    grid = ratio_grid(certificates, grid_counts(certificates))
+    if folder.is_symlink():
+        raise OutputError(f"expected a folder for figures, got {folder}, which is a link to something else")
     lines = ratio_lines(certificates)
-    if subject.labels is not None:
-        among = None if subject.split is None else subject.split.test
-        lines += accuracy_lines(certificates, subject.labels, among)
-    figures.save(figures.heatmap(grid.plane(grid.axes[0], grid.axes[1])), folder / "heatmap")
+    if subject.labels is not None and (subject.judged is None or subject.judged.size):
+        lines += accuracy_lines(certificates, subject.labels, subject.judged)
+    figures.save(plot_heatmap(certificates), folder / "heatmap")
     figures.save(figures.lines(lines), folder / "lines")
     figures.save(figures.bounds(certificates.p_lower, certificates.abstained), folder / "bounds")

@@ -192,7 +192,7 @@ class Certificates:
         delete: Counts | None = None,
         change: Counts | None = None,
     ) -> Any:
-        """The share of inputs that are certified and predicted right. Without radii: clean accuracy.
+        """The share of inputs that are certified and predicted right. Without radii: smoothed accuracy.
 
         Abstentions count as wrong.
         """

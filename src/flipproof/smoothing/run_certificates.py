@@ -38,13 +38,17 @@ def certified(folder: RunFolder) -> Certificates:
     asked = folder.section("certificates", "flipproof certify")
     there = read_certificates_record(folder.certificates_file)
     promise = Promise(**{name: there[name] for name in asdict(Promise())})
-    differences = differences_between(asdict(promise), asked)
+    votes = checked_votes(folder)
+    counts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate}
+    differences = differences_between(
+        asdict(promise) | {name: there.get(name) for name in counts}, dict(asked) | counts
+    )
     if differences:
         raise FileFormatError(
-            f"expected the certificates of the run in {folder.path}, got others: {differences}; "
+            f"expected the certificates of the votes in {folder.path}, got others: they have {differences}; "
             "run flipproof certify again"
         )
-    return promise.of(checked_votes(folder))
+    return promise.of(votes)
 
 
 def write_certified(folder: RunFolder, promise: Promise, force: bool) -> Certificates:
@@ -58,6 +62,7 @@ def write_certified(folder: RunFolder, promise: Promise, force: bool) -> Certifi
                 f"expected the promise of the certificates in {folder.path}, got another: they have "
                 f"{differences}; flipproof certify --force replaces them"
             )
+    folder.forget_report()
     write_certificates(certificates, folder.certificates_file)
     folder.update(certificates=asdict(promise))
     return certificates

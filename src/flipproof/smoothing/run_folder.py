@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,16 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 RUN_FILE = FileKind("run folder", "flipproof-run", 1)
+_REPORT = (
+    "report.html",
+    *(f"figures/{name}.{kind}" for name in ("heatmap", "lines", "bounds") for kind in ("png", "svg")),
+)
+_MARK = b'<meta name="generator" content="flipproof">'
+"""Among the first bytes of every report."""
 _FILES = {
     "training": ("weights.safetensors", "inputs.npz"),
     "votes": ("votes.npz", "votes.checkpoint"),
-    "certificates": (
-        "certificates.json",
-        "certificates.npz",
-        "report.html",
-        *(f"figures/{name}.{kind}" for name in ("heatmap", "lines", "bounds") for kind in ("png", "svg")),
-    ),
+    "certificates": ("certificates.json", "certificates.npz", *_REPORT),
 }
 """By section of `run.json`: the files that belong to it."""
 
@@ -162,7 +163,17 @@ class RunFolder:
                 self.record_file.unlink()
             elif self.exists:
                 self.begin(**{name: each for name, each in self.record().items() if name not in sections})
-            for name in (file for section in sections for file in _FILES[section]):
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        self._remove(file for section in sections for file in _FILES[section])
+
+    def forget_report(self) -> None:
+        """Takes away a report that does not fit what is there any more; a file of that name that is none stays."""
+        self._remove(name for name in _REPORT if name != "report.html" or is_report(self.report_file))
+
+    def _remove(self, names: Iterable[str]) -> None:
+        try:
+            for name in names:
                 (self.path / name).unlink(missing_ok=True)
         except OSError as error:
             raise cannot_write(self.path, error) from error
@@ -182,6 +193,15 @@ class RunFolder:
         if hashlib.sha256(content).hexdigest() != sha256:
             raise FileFormatError(f"expected {path} as run.json knows it, got another; run {made_by} again")
         return content
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a page that was written by flipproof."""
+    try:
+        with path.open("rb") as stream:
+            return _MARK in stream.read(1_000)
+    except OSError:
+        return False
 
 
 def sha256_of(path: Path) -> str | None:

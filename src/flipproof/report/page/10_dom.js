@@ -24,17 +24,17 @@ flipproof.dom = (() => {
   const byId = (id) => document.getElementById(id);
 
   /** A name from the data: isolated, so that right-to-left text does not disturb its surroundings. */
-  const named = (text) => element("bdi", { class: "name" }, String(text) || "(no name)");
+  const named = (text) => element("bdi", { class: "name" }, flipproof.format.visible(text));
 
-  const paragraph = (text, kind = null) => element("p", { class: kind }, text);
+  const paragraph = (text, kind = null) => element("p", { class: kind, dir: "auto" }, text);
 
-  const list = (sentences) => element("ul", {}, ...sentences.map((sentence) => element("li", {}, sentence)));
+  const list = (sentences) => element("ul", {}, ...sentences.map((sentence) => element("li", { dir: "auto" }, sentence)));
 
   /** A `<select>` with its label; options are [value, text] pairs. */
   function choice(id, label, options, value, onChange) {
     const select = element(
       "select", { id, change: () => onChange(select.value) },
-      ...options.map(([key, text]) => element("option", { value: key }, text)),
+      ...options.map(([key, text]) => element("option", { value: key, dir: "auto" }, text)),
     );
     select.value = value;
     return element("label", { class: "control" }, label, select);
@@ -63,7 +63,7 @@ flipproof.dom = (() => {
     ));
   }
 
-  const headCell = (cell) => element("th", { scope: "col" }, cell);
+  const headCell = (cell) => element("th", { scope: "col", dir: "auto" }, cell);
 
   const groupRow = (groups) => element("tr", { class: "groups" }, ...groups.map(([title, width]) => (
     title === "" ? element("td", { colspan: width }) : element("th", { scope: "colgroup", colspan: width }, title)

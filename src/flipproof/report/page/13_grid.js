@@ -32,7 +32,7 @@ flipproof.grid = (() => {
     .map((axis, index) => ({ axis, index }))
     .filter(({ index }) => index !== view.x && index !== view.y);
 
-  /** "with 1 edge added and 0 edges deleted", or nothing when all axes are shown. */
+  /** ", together with edges added: 1 and edges deleted: 0", or nothing when all axes are shown. */
   function heldWords(axes, view) {
     const parts = heldAxes(axes, view).map(
       ({ axis, index }) => flipproof.format.amount(axis.counts[view.hold[index]], axis.words),

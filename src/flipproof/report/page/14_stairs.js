@@ -23,10 +23,11 @@ flipproof.stairs = (() => {
   }
 
   /** A certified count at the edge of the grid may go on beyond it: "20+". */
-  function countText(axis, index) {
-    const value = axis.counts[index];
-    const isLast = index === axis.counts.length - 1;
-    return isLast && (axis.cap < 0 || axis.cap > value) ? `${value}+` : String(value);
+  function countText(run, input, axis, index) {
+    const { counts } = run.axes[axis];
+    const isLast = index === counts.length - 1;
+    const goesOn = flipproof.axes.isBeyond(run.table.radius[axis].values[input], run.axes[axis], run.limit);
+    return isLast && goesOn ? `${counts[index]}+` : String(counts[index]);
   }
 
   /** Maximal certified pairs of the two first axes, all others at their first count. */
@@ -40,7 +41,7 @@ flipproof.stairs = (() => {
     });
     return reaches.flatMap((steps, i) => (
       steps > 0 && steps > (reaches[i + 1] ?? 0)
-        ? [`(${countText(first, i)}, ${countText(second, steps - 1)})`] : []
+        ? [`(${countText(run, input, 0, i)}, ${countText(run, input, 1, steps - 1)})`] : []
     ));
   }
 

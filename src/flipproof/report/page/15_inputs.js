@@ -1,6 +1,12 @@
 // What is known about one input, and how to say it.
 flipproof.inputs = (() => {
-  const { amount, capital, count, joined } = flipproof.format;
+  const { capital, plural, radius } = flipproof.format;
+
+  const REASONS = new Map([
+    ["p_lower does not exceed p_upper", "the samples do not show which label is the most probable"],
+    ["no selection votes", "no sample voted when the label was to be chosen"],
+    ["no estimation votes", "no sample voted when the votes for the label were to be counted"],
+  ]);
 
   const isAbstained = (run, input) => run.table.abstention.values[input] !== 0;
 
@@ -12,25 +18,43 @@ flipproof.inputs = (() => {
     truth(run, input) >= 0 && !isAbstained(run, input) && truth(run, input) !== prediction(run, input)
   );
 
-  const name = (run, input) => (run.table.name === null ? "" : run.table.name[input] ?? "");
+  /** Null when the input has only a number. */
+  const name = (run, input) => run.table.name?.[input] ?? null;
 
   const title = (run, input) => `${capital(run.unit)} ${input}`;
 
-  const votes = (run, input) => {
-    const classes = run.classes.length;
-    return run.table.votes.values.subarray(input * classes, (input + 1) * classes);
-  };
-
-  /** "up to 1 edge added, or up to 6 edges deleted", or an empty text when no radius is above 0. */
-  function budget(run, input) {
-    const parts = run.axes
-      .map((axis, index) => ({ words: axis.words, radius: run.table.radius[index].values[input] }))
-      .filter(({ radius }) => radius !== 0)
-      .map(({ words, radius }) => (radius < 0 ? "" : "up to ") + amount(radius, words));
-    return joined(parts, "or");
+  /** [{label, name, number}], one per class that the report lists; the last one, with label null, may be all others. */
+  function votes(run, input) {
+    const { classes, counts, others } = run.table.votes;
+    const width = classes.shape[1];
+    const listed = Array.from({ length: width }, (_none, i) => {
+      const label = classes.values[input * width + i];
+      return { label, name: run.classes[label], number: counts.values[input * width + i] };
+    });
+    if (width === run.classes.length) return listed;
+    return [...listed, { label: null, name: "all others", number: others.values[input] }];
   }
 
-  const units = (run, number) => `${count(number)} ${number === 1 ? run.unit : run.units}`;
+  const most = (value, limit) => (value < 0 ? "any number" : `at most ${radius(value, limit)}`);
 
-  return { isAbstained, truth, prediction, isWrong, name, title, votes, budget, units };
+  /** "edges added, at most 1; edges deleted, at most 6", or an empty text when no radius is above 0. */
+  const budget = (run, input) => run.axes
+    .map((axis, index) => ({ words: axis.words, value: run.table.radius[index].values[input] }))
+    .filter(({ value }) => value !== 0)
+    .map(({ words, value }) => `${words}, ${most(value, run.limit)}`).join("; ");
+
+  /** What an attacker may do `where` ("anywhere in the graph") in vain. */
+  function budgetWords(run, input, where) {
+    if (isAbstained(run, input)) return "Abstained: nothing is certified.";
+    const allowed = budget(run, input);
+    if (allowed === "") return "No change is certified.";
+    return `Certified against any attacker ${where} who keeps to one of these: ${allowed}.`
+      + " For several kinds at once see the certified combinations.";
+  }
+
+  const units = (run, number) => plural(number, run.unit, run.units);
+
+  const reasonWords = (reason) => (REASONS.has(reason) ? `${REASONS.get(reason)} (${reason})` : reason);
+
+  return { isAbstained, truth, prediction, isWrong, name, title, votes, budgetWords, units, reasonWords };
 })();

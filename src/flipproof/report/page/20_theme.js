@@ -11,7 +11,7 @@ flipproof.theme = (() => {
 
   /** Colours for things that are told apart: classes and runs. */
   const SERIES = [
-    "#3b82c4", "#d97706", "#0f9d76", "#c2569b", "#7c6bd6", "#c2410c", "#5b8a1e", "#0891b2", "#a16207", "#8b8b94",
+    "#3b82c4", "#cf7106", "#0f9d76", "#c2569b", "#7c6bd6", "#c2410c", "#5b8a1e", "#0891b2", "#a16207", "#8b8b94",
   ];
 
   const series = (index) => SERIES[index % SERIES.length];

@@ -10,17 +10,13 @@ flipproof.view = (() => {
     view[side] = index;
   }
 
-  /** What an axis is called; with its name when another one has the same words. */
-  function axisLabel(axes, { name, words }) {
-    const isUnique = axes.filter((axis) => axis.words === words).length === 1;
-    return capital(isUnique ? words : `${words} (${name})`);
-  }
+  const axisLabel = (axes, axis) => capital(flipproof.axes.words(axes, axis));
 
   function axisChoice(axes, view, side, changed) {
-    const options = axes.map((axis) => [axis.name, axisLabel(axes, axis)]);
+    const options = axes.map((axis, index) => [String(index), axisLabel(axes, axis)]);
     const label = side === "x" ? "To the right" : "Upwards";
-    return choice(`heatmap-${side}`, label, options, axes[view[side]].name, (name) => {
-      choose(view, side, axes.findIndex((axis) => axis.name === name));
+    return choice(`heatmap-${side}`, label, options, String(view[side]), (index) => {
+      choose(view, side, Number(index));
       changed();
     });
   }
@@ -63,9 +59,7 @@ flipproof.view = (() => {
     return box;
   }
 
-  const start = (axes, measures) => ({ ...flipproof.grid.startView(axes), measure: measures[0]?.name });
-
   const measureOf = (run, view) => run.measures.find(({ name }) => name === view.measure);
 
-  return { controls, start, measureOf };
+  return { controls, measureOf };
 })();

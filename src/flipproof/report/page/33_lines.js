@@ -1,17 +1,21 @@
 // Measures along one axis at a time: both measures of a run, or one measure of several runs.
 flipproof.lines = (() => {
   const { byId, element, named, paragraph, section, table } = flipproof.dom;
-  const { amount, capital, count, forPlotly, share } = flipproof.format;
+  const { amount, capital, count, forPlotly, plural, radius, share } = flipproof.format;
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
-  const SYMBOLS = ["circle", "diamond", "square", "triangle-up", "cross", "x"];
+  const SYMBOLS = ["circle", "diamond", "square", "triangle-up", "cross", "x", "star"];
+  const MOST_MARKERS = 30;
 
-  /** One curve: {name, colour, counts, shares}; number `index` fixes its dash and its marker. */
+  /**
+   * One curve: {name, colour, counts, shares}; number `index` fixes its dash and its marker.
+   * Steps, because there is nothing between whole counts.
+   */
   function trace({ name, colour, counts, shares }, index, words) {
     return {
-      type: "scatter", mode: counts.length > 40 ? "lines" : "lines+markers", name: forPlotly(name, 48),
+      type: "scatter", mode: "lines+markers", name: forPlotly(name, 48),
       x: counts, y: shares, cliponaxis: false,
-      line: { color: colour, width: 2.5, dash: DASHES[index % DASHES.length] },
-      marker: { color: colour, size: 6, symbol: SYMBOLS[index % SYMBOLS.length] },
+      line: { color: colour, width: 2, shape: "hv", dash: DASHES[index % DASHES.length] },
+      marker: { color: colour, size: 7, symbol: SYMBOLS[index % SYMBOLS.length], maxdisplayed: MOST_MARKERS },
       hoverinfo: "text",
       hovertext: shares.map((value, i) => (
         flipproof.plot.hover([name, amount(counts[i], words)], share(value))
@@ -30,7 +34,7 @@ flipproof.lines = (() => {
       annotations: [{
         x: cap, y: 1, yref: "paper", yanchor: "top", xanchor: cap > last / 2 ? "right" : "left",
         showarrow: false, font: { color: colours.muted, size: 12 },
-        text: `cap of ${count(samples)} samples: ${count(cap)}`,
+        text: `cap of ${plural(samples, "sample", "samples")}: ${count(cap)}`,
       }],
     };
   }
@@ -61,13 +65,11 @@ flipproof.lines = (() => {
     shares: measure.lines[index],
   }));
 
-  function capWords(run, axis) {
-    const samples = count(run.table.samples);
-    const most = axis.cap < 0
-      ? `${samples} samples set no limit here.`
-      : `The most that ${samples} samples can certify is ${count(axis.cap)}.`;
-    if (axis.mean === null) return most;
-    return `Mean radius ${axis.mean.toFixed(2)}, largest ${flipproof.format.radius(axis.largest)}. ${most}`;
+  function radiusWords(run, { mean, largest, cap }) {
+    const average = mean === null ? "" : `Mean radius ${mean.toFixed(2)}. `;
+    const samples = plural(run.table.samples, "sample", "samples");
+    const most = cap < 0 ? "" : ` The most that ${samples} can certify is ${count(cap)}.`;
+    return `${average}Largest radius ${radius(largest, run.limit)}.${most}`;
   }
 
   function numbers(axis, curves) {
@@ -79,7 +81,7 @@ flipproof.lines = (() => {
 
   const panel = (run, axis, index) => element(
     "div", { class: "panel" }, flipproof.plot.canvas(`lines-${index}`, 320),
-    paragraph(capWords(run, axis), "note"),
+    paragraph(radiusWords(run, axis), "note"),
     flipproof.plot.asTable(() => numbers(axis, curvesOf(run, index, flipproof.theme.colours()))),
   );
 

@@ -1,7 +1,7 @@
 // What more samples would bring: sentences and a table.
 flipproof.forecast = (() => {
   const { list, paragraph, section, table } = flipproof.dom;
-  const { capital, count, duration, joined, radius } = flipproof.format;
+  const { capital, count, duration, joined, plural, radius } = flipproof.format;
   const { units } = flipproof.inputs;
 
   const wordsOf = (run, name) => run.axes.find((axis) => axis.name === name)?.words ?? name;
@@ -25,15 +25,17 @@ flipproof.forecast = (() => {
 
   const capSentence = (run, { name, count: number }) => (
     `For ${wordsOf(run, name)}, ${units(run, number)} already ${number === 1 ? "has" : "have"}`
-    + ` all that ${count(run.forecast.samples)} samples allow.`
+    + ` all that ${plural(run.forecast.samples, "sample", "samples")} can give.`
   );
 
   const capSentences = (run) => run.forecast.at_cap
     .filter((axis) => axis.count > 0).map((axis) => capSentence(run, axis));
 
-  function axisCells(row, isPresent) {
+  const capCell = (run, cap) => (cap < 0 ? "–" : radius(cap, run.limit));
+
+  function axisCells(run, row, isPresent) {
     return row.axes.flatMap(({ more, mean, cap }) => [
-      isPresent ? "–" : count(more), mean === null ? "–" : mean.toFixed(2), radius(cap),
+      isPresent ? "–" : count(more), mean === null ? "–" : mean.toFixed(2), capCell(run, cap),
     ]);
   }
 
@@ -46,7 +48,7 @@ flipproof.forecast = (() => {
       rows.map((row, index) => [
         index === 0 ? `${count(row.samples)} (now)` : count(row.samples),
         index === 0 || row.seconds === null ? "–" : duration(row.seconds),
-        ...axisCells(row, index === 0), count(row.abstained),
+        ...axisCells(run, row, index === 0), count(row.abstained),
       ]),
       [["", 2], ...axes, ["", 1]],
     );

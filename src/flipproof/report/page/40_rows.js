@@ -2,15 +2,25 @@
 flipproof.rows = (() => {
   const facts = flipproof.inputs;
 
-  /** Sort keys: one number per input; what is missing comes first. */
-  function keys(run, column) {
+  /** The place of every class when their names are sorted. */
+  function nameRanks(classes) {
+    const { compare } = new Intl.Collator("en", { numeric: true });
+    const ranks = new Array(classes.length);
+    classes.map((_name, label) => label).sort((a, b) => compare(classes[a], classes[b]))
+      .forEach((label, rank) => { ranks[label] = rank; });
+    return ranks;
+  }
+
+  /** How a column is sorted: a function from input to number; what is missing comes first. */
+  function sortKey(run, column) {
     const { table } = run;
     const axis = run.axes.findIndex(({ name }) => name === column);
     if (axis >= 0) return (input) => radiusKey(run, axis, input);
+    const ranks = nameRanks(run.classes);
     return {
       input: (input) => input,
-      label: (input) => (facts.isAbstained(run, input) ? -1 : table.label.values[input]),
-      truth: (input) => facts.truth(run, input),
+      label: (input) => (facts.isAbstained(run, input) ? -1 : ranks[facts.prediction(run, input)]),
+      truth: (input) => ranks[facts.truth(run, input)] ?? -1,
       p_lower: (input) => table.p_lower.values[input],
       p_upper: (input) => table.p_upper.values[input],
     }[column];
@@ -26,7 +36,7 @@ flipproof.rows = (() => {
     const classes = [facts.isAbstained(run, input) ? "abstained" : run.classes[facts.prediction(run, input)]];
     if (facts.truth(run, input) >= 0) classes.push(run.classes[facts.truth(run, input)]);
     const text = run.pictures?.texts?.[input] ?? "";
-    return `${input}\n${facts.name(run, input)}\n${classes.join("\n")}\n${text}`.toLowerCase();
+    return `${input}\n${facts.name(run, input) ?? ""}\n${classes.join("\n")}\n${text}`.toLowerCase();
   }
 
   const KINDS = {
@@ -45,19 +55,23 @@ flipproof.rows = (() => {
       return haystacks[input].includes(needle);
     };
 
-    function matches(input) {
+    /** Abstained inputs have no prediction to be found by. */
+    const isPredicted = (input, label) => !facts.isAbstained(run, input) && facts.prediction(run, input) === label;
+
+    function matcher() {
       const needle = state.search.trim().toLowerCase();
-      return KINDS[state.kind](run, input)
+      return (input) => KINDS[state.kind](run, input)
         && (state.part === "" || run.table.part.values[input] === Number(state.part))
-        && (state.label === "" || facts.prediction(run, input) === Number(state.label))
+        && (state.label === "" || isPredicted(input, Number(state.label)))
         && (needle === "" || contains(input, needle));
     }
 
     function order() {
-      const chosen = Uint32Array.from({ length: run.inputs }, (_none, i) => i).filter(matches);
-      const key = Float64Array.from({ length: run.inputs }, (_none, i) => keys(run, state.column)(i));
+      const inputs = Uint32Array.from({ length: run.inputs }, (_none, i) => i);
+      const key = Float64Array.from(inputs, sortKey(run, state.column));
       const sign = state.descending ? -1 : 1;
-      return chosen.sort((a, b) => (key[a] === key[b] ? a - b : sign * (key[a] < key[b] ? -1 : 1)));
+      return inputs.filter(matcher())
+        .sort((a, b) => (key[a] === key[b] ? a - b : sign * (key[a] < key[b] ? -1 : 1)));
     }
 
     return { state, order };

@@ -87,7 +87,7 @@ flipproof.browser = (() => {
 
     parent.append(section(
       "browse", `All ${run.units}`,
-      paragraph(`Open a row for the votes of a ${run.unit}, its certified combinations and its picture.`, "lead"),
+      paragraph("Open a row to see the votes, the certified combinations and the picture.", "lead"),
       element("div", { class: "controls" }, searchBox(rows.state, changed), ...filters(run, rows.state, changed)),
       found, table.node, pages.node,
     ));

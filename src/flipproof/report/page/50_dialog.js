@@ -31,10 +31,11 @@ flipproof.dialog = (() => {
   function updateHead() {
     const name = facts.name(run, current);
     byId("dialog-title").replaceChildren(facts.title(run, current));
-    if (name !== "") byId("dialog-title").append(" ", named(flipproof.format.shorten(name, 120)));
+    if (name !== null) byId("dialog-title").append(" ", named(flipproof.format.shorten(name, 120)));
     const { previous, next } = neighbours();
     byId("dialog-previous").disabled = previous === undefined;
     byId("dialog-next").disabled = next === undefined;
+    if (document.activeElement?.disabled) byId("dialog-title").focus();
   }
 
   function fillBody() {
@@ -61,12 +62,20 @@ flipproof.dialog = (() => {
   function closed() {
     clear();
     history.replaceState(null, "", location.href.split("#")[0]);
-    byId("inputs").querySelector(`tr[data-input="${current}"]`)?.focus();
+    byId("inputs").querySelector(`tr[data-input="${current}"] button`)?.focus();
   }
 
   function openLinked() {
     const match = location.hash.match(/^#input-(\d+)$/);
     if (match !== null && Number(match[1]) < run.inputs) open(Number(match[1]));
+  }
+
+  /** Arrows turn to other inputs, unless they are needed where the focus is. */
+  function turn(event) {
+    const isTaken = event.target.closest("select, input, .scroll, .text") !== null;
+    if (isTaken || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (event.key === "ArrowLeft") step("previous");
+    if (event.key === "ArrowRight") step("next");
   }
 
   function listen() {
@@ -78,10 +87,7 @@ flipproof.dialog = (() => {
     dialog.addEventListener("click", (event) => {
       if (event.target === dialog) dialog.close();
     });
-    dialog.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowLeft") step("previous");
-      if (event.key === "ArrowRight") step("next");
-    });
+    dialog.addEventListener("keydown", turn);
     addEventListener("hashchange", openLinked);
   }
 

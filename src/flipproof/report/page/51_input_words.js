@@ -8,16 +8,20 @@ flipproof.inputWords = (() => {
 
   const className = (run, index) => named(run.classes[index]);
 
+  /** The classes with most votes, all of them if several have as many. */
   function mostVoted(run, input) {
-    const votes = facts.votes(run, input);
-    return votes.indexOf(Math.max(...votes));
+    const listed = facts.votes(run, input).filter(({ label }) => label !== null);
+    const most = Math.max(...listed.map(({ number }) => number));
+    if (most === 0) return [line("No sample voted.")];
+    const names = listed.filter(({ number }) => number === most).map(({ name }) => named(name));
+    return [line("Most votes: ", ...names.flatMap((name, i) => (i === 0 ? [name] : [", ", name])), ".")];
   }
 
   function abstainedWords(run, input) {
     const reason = run.table.reasons[run.table.abstention.values[input]];
     return [
-      line(element("strong", {}, "Abstained"), `: ${reason}. There is no certificate.`),
-      line("Most votes: ", className(run, mostVoted(run, input)), "."),
+      line(element("strong", {}, "Abstained"), `: ${facts.reasonWords(reason)}. There is no certificate.`),
+      ...mostVoted(run, input),
     ];
   }
 

@@ -44,6 +44,11 @@ flipproof.staircase = (() => {
       : `No combination shown here is certified${held}.`;
   }
 
+  /** The radii of this input that go on beyond the chart. */
+  const edgeWords = (run, view, input) => flipproof.axes.edgeWords([view.y, view.x]
+    .filter((axis) => flipproof.axes.isBeyond(run.table.radius[axis].values[input], run.axes[axis], run.limit))
+    .map((axis) => run.axes[axis].name));
+
   function whyMissing(run, input) {
     if (run.stairs === null) return "The report does not hold them.";
     return flipproof.inputs.isAbstained(run, input) ? `This ${run.unit} abstained: nothing is certified.` : null;
@@ -59,7 +64,8 @@ flipproof.staircase = (() => {
     const cells = cellsOf(run, view, input);
     const node = flipproof.plot.canvas("dialog-stairs", 260);
     parent.append(
-      node, paragraph(summary(run, view, cells), "note"), flipproof.plot.asTable(() => numbers(run, view, cells)),
+      node, paragraph(`${summary(run, view, cells)} ${edgeWords(run, view, input)}`, "note"),
+      flipproof.plot.asTable(() => numbers(run, view, cells)),
     );
     flipproof.plot.draw(
       node, `Certified combinations of ${flipproof.inputs.title(run, input)}`,

@@ -1,6 +1,8 @@
 // An image and its noisy copies, drawn pixel by pixel.
 flipproof.image = (() => {
   const { element, paragraph } = flipproof.dom;
+  const VOTED_ON = "The classifier votes on noisy copies such as these.";
+  const UNTOUCHED = "Noise does not touch the pixels of this run.";
 
   /** Three channels are red, green, blue; otherwise a high value is dark ink on white, in both themes. */
   function colourAt(values, start, channels, levels) {
@@ -35,7 +37,7 @@ flipproof.image = (() => {
     ));
     parent.append(
       element("div", { class: "images" }, figure(part(images.clean, input), images, "clean"), ...noisy),
-      paragraph("The classifier votes on noisy copies such as these.", "note"),
+      paragraph(noisy.length > 0 ? VOTED_ON : UNTOUCHED, "note"),
     );
   }
 

@@ -1,7 +1,7 @@
 // A node of the graph among its neighbours: a ring around it, coloured by prediction.
 flipproof.neighbourhood = (() => {
   const { paragraph, svg } = flipproof.dom;
-  const { count, shorten } = flipproof.format;
+  const { count, isolated, plural, shorten, visible } = flipproof.format;
   const facts = flipproof.inputs;
   const MOST = 40;
   const MOST_WITH_TEXT = 12;
@@ -17,7 +17,7 @@ flipproof.neighbourhood = (() => {
 
   const predictionText = (run, node) => {
     const label = predictionOf(run, node);
-    return label === null ? "abstained" : run.classes[label];
+    return label === null ? "abstained" : visible(run.classes[label]);
   };
 
   /** Nodes are ordered by prediction, abstained ones last. */
@@ -53,14 +53,15 @@ flipproof.neighbourhood = (() => {
     const side = Math.abs(x) < 20 ? "middle" : x > 0 ? "start" : "end";
     const dx = side === "middle" ? 0 : Math.sign(x) * 13;
     const dy = side === "middle" ? Math.sign(y) * 20 + 4 : 4;
-    return svg("text", { x: x + dx, y: y + dy, "text-anchor": side }, `${node}: ${shorten(predictionText(run, node), 8)}`);
+    const name = isolated(shorten(predictionText(run, node), 8));
+    return svg("text", { x: x + dx, y: y + dy, "text-anchor": side }, `${node}: ${name}`);
   }
 
   /** A link to the neighbour; the mouse and a reader find its number and prediction in the title. */
   function neighbour(run, place, hasText) {
     return svg(
       "a", { href: `#input-${place.node}` },
-      svg("title", {}, `${run.unit} ${place.node}: ${predictionText(run, place.node)}`),
+      svg("title", {}, `${run.unit} ${place.node}: ${isolated(predictionText(run, place.node))}`),
       svg("circle", { cx: place.x, cy: place.y, r: 16, class: "target" }),
       dot(run, place, 8), hasText ? sideText(run, place) : "",
     );
@@ -83,26 +84,19 @@ flipproof.neighbourhood = (() => {
     return flipproof.legend.list(entries.map((node) => [colourOf(run, node), predictionText(run, node)]));
   }
 
-  function caption(run, input) {
-    if (facts.isAbstained(run, input)) return "Abstained: nothing is certified.";
-    const budget = facts.budget(run, input);
-    if (budget === "") return "No change is certified.";
-    return `Certified against any attacker with ${budget}, anywhere in the graph.`
-      + " For several kinds at once see the certified combinations.";
-  }
-
   function countWords(shown, more) {
-    if (more > 0) return `${shown} neighbours are drawn, and there are ${count(more)} more.`;
-    return shown === 1 ? "1 neighbour." : `${shown} neighbours.`;
+    if (more === 0) return `${plural(shown, "neighbour", "neighbours")}.`;
+    return `${shown} neighbours are drawn, ${count(more)} more ${more === 1 ? "is" : "are"} not.`;
   }
 
   function show(parent, run, graph, input) {
     const all = neighboursOf(graph, input);
     const shown = all.subarray(0, MOST);
+    const budget = facts.budgetWords(run, input, "anywhere in the graph");
     parent.append(
       all.length === 0 ? paragraph(`This ${run.unit} has no neighbours.`, "empty") : drawing(run, graph, input, shown),
       legend(run, [input, ...shown]),
-      paragraph(`${countWords(shown.length, all.length - shown.length)} ${caption(run, input)}`, "note"),
+      paragraph(`${countWords(shown.length, all.length - shown.length)} ${budget}`, "note"),
     );
   }
 

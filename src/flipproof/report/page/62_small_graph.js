@@ -1,20 +1,20 @@
 // A whole small graph as one input, for example a molecule: springs find the places of its nodes.
 flipproof.smallGraph = (() => {
   const { paragraph, svg } = flipproof.dom;
+  const { plural } = flipproof.format;
+  const facts = flipproof.inputs;
   const ROUNDS = 200;
   const MOST_WITH_SPRINGS = 150;
 
-  /** Nodes and edges of one graph; edges are numbered within it, kinds are listed graph after graph. */
+  /** Nodes and edges of one graph; edges are numbered within it. */
   function graphOf(graphs, input) {
     const size = graphs.nodes.values[input];
-    const first = graphs.nodes.values.subarray(0, input).reduce((sum, nodes) => sum + nodes, 0);
     const [from, to] = graphs.starts.values.subarray(input, input + 2);
     const total = graphs.edges.shape[1];
     const edges = Array.from({ length: to - from }, (_none, i) => (
       [graphs.edges.values[from + i], graphs.edges.values[total + from + i]]
     ));
-    const kinds = graphs.kinds === null ? null : graphs.kinds.values.subarray(first, first + size);
-    return { size, edges, kinds };
+    return { size, edges };
   }
 
   const circle = (size) => Array.from({ length: size }, (_none, i) => {
@@ -64,38 +64,31 @@ flipproof.smallGraph = (() => {
 
   const edge = (from, to) => svg("line", { class: "edge", x1: from.x, y1: from.y, x2: to.x, y2: to.y });
 
-  const dot = ({ x, y }, colour, title) => svg(
-    "circle", { cx: x, cy: y, r: 7, class: "dot", fill: colour }, svg("title", {}, title),
+  const dot = ({ x, y }, number) => svg(
+    "circle", { cx: x, cy: y, r: 7, class: "dot", fill: flipproof.theme.series(0) }, svg("title", {}, `node ${number}`),
   );
 
-  function drawing(graph, kindNames) {
+  function drawing(graph) {
     const places = fitted(graph.size <= MOST_WITH_SPRINGS ? springs(graph) : circle(graph.size));
-    const kind = (i) => graph.kinds?.[i] ?? 0;
-    const title = (i) => (graph.kinds === null ? `node ${i}` : `node ${i}: ${kindNames[kind(i)]}`);
     return svg(
       "svg", { viewBox: "-200 -150 400 300", class: "graph", role: "img", "aria-label": sizeWords(graph) },
       ...graph.edges.map(([a, b]) => edge(places[a], places[b])),
-      ...places.map((place, i) => dot(place, flipproof.theme.series(kind(i)), title(i))),
+      ...places.map(dot),
     );
   }
 
-  const sizeWords = ({ size, edges }) => `${size} nodes and ${edges.length} edges`;
+  const sizeWords = ({ size, edges }) => (
+    `${plural(size, "node", "nodes")} and ${plural(edges.length, "edge", "edges")}`
+  );
 
-  function legend(graph, kindNames) {
-    const kinds = [...new Set(graph.kinds)].sort((a, b) => a - b);
-    return flipproof.legend.list(kinds.map((kind) => [flipproof.theme.series(kind), kindNames[kind]]));
-  }
-
-  function show(parent, graphs, input) {
+  function show(parent, run, graphs, input) {
     const graph = graphOf(graphs, input);
     if (graph.size === 0) {
       parent.append(paragraph("This graph has no nodes.", "empty"));
       return;
     }
-    parent.append(
-      drawing(graph, graphs.kind_names), graph.kinds === null ? "" : legend(graph, graphs.kind_names),
-      paragraph(`${sizeWords(graph)}.`, "note"),
-    );
+    const budget = facts.budgetWords(run, input, "in this graph");
+    parent.append(drawing(graph), paragraph(`${sizeWords(graph)}. ${budget}`, "note"));
   }
 
   return { show };

@@ -1,8 +1,15 @@
 // Everything that can be shown of an input itself: image, neighbours, graph, text.
 flipproof.pictures = (() => {
-  const { element } = flipproof.dom;
+  const { element, paragraph } = flipproof.dom;
+  const { plural } = flipproof.format;
 
-  const showText = (parent, text) => parent.append(element("blockquote", { class: "text", dir: "auto" }, text));
+  function showText(parent, text) {
+    const words = text.split(/\s+/).filter((word) => word !== "").length;
+    parent.append(
+      element("blockquote", { class: "text", dir: "auto", tabindex: "0" }, text),
+      paragraph(`${plural(words, "word", "words")}.`, "note"),
+    );
+  }
 
   /** [isHeld, title, draw] for all that the report holds about this input. */
   function parts(run, input) {
@@ -10,7 +17,7 @@ flipproof.pictures = (() => {
     return [
       [images && input < images.count, "Image", (box) => flipproof.image.show(box, images, input)],
       [graph, "Neighbourhood", (box) => flipproof.neighbourhood.show(box, run, graph, input)],
-      [graphs && input < graphs.nodes.values.length, "Graph", (box) => flipproof.smallGraph.show(box, graphs, input)],
+      [graphs && input < graphs.nodes.values.length, "Graph", (box) => flipproof.smallGraph.show(box, run, graphs, input)],
       [texts && input < texts.length, "Text", (box) => showText(box, texts[input])],
     ].filter(([isHeld]) => isHeld);
   }

@@ -17,7 +17,8 @@ flipproof.intro = (() => {
 
   const tile = ({ name, value, note }) => element(
     "div", { class: "tile" },
-    element("dt", {}, name), element("dd", { class: "value" }, value), note ? element("dd", { class: "note" }, note) : null,
+    element("dt", { dir: "auto" }, name), element("dd", { class: "value" }, value),
+    note ? element("dd", { class: "note", dir: "auto" }, note) : null,
   );
 
   function show(parent, run) {

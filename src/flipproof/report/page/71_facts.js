@@ -4,9 +4,10 @@ flipproof.facts = (() => {
   const { isHash } = flipproof.format;
 
   const group = ({ title, rows }) => element(
-    "div", { class: "fact-group" }, element("h3", {}, title),
+    "div", { class: "fact-group" }, element("h3", { dir: "auto" }, title),
     element("dl", {}, ...rows.map(([name, value]) => element(
-      "div", {}, element("dt", {}, name), element("dd", { class: isHash(value) ? "mono" : null, dir: "auto" }, value),
+      "div", {}, element("dt", { dir: "auto" }, name),
+      element("dd", { class: isHash(value) ? "mono" : null, dir: "auto" }, value),
     ))),
   );
 
@@ -24,7 +25,7 @@ flipproof.facts = (() => {
   }
 
   function commandBox(command, id) {
-    const text = element("pre", { id, class: "command", tabindex: "0" }, command);
+    const text = element("pre", { id, class: "command", dir: "auto", tabindex: "0" }, command);
     const status = element("span", { class: "note", role: "status" });
     const button = element("button", { type: "button", click: () => copy(text, status) }, "Copy the command");
     return element("div", {}, text, element("div", { class: "pager" }, button, status));

@@ -14,7 +14,7 @@ flipproof.compareLines = (() => {
 
   /** The curves of one axis and one measure; a run that lacks them keeps its place. */
   const curvesOf = (runs, axis, measureName) => runs.map((run, index) => {
-    const at = run.axes.findIndex(({ name }) => name === axis.name);
+    const at = flipproof.commonAxes.indexIn(run, axis);
     const measure = run.measures.find(({ name }) => name === measureName);
     const isKnown = at >= 0 && measure !== undefined;
     return {

@@ -1,20 +1,38 @@
 // One heatmap per run, all over the same axes with the same ranges and colours.
 flipproof.compareHeatmaps = (() => {
   const { element, named, paragraph } = flipproof.dom;
+  const { indexIn } = flipproof.commonAxes;
 
-  /** The common view as the indices of one run's axes; null when the run lacks something of it. */
-  function viewOf(run, axes, view) {
-    const indexOf = (common) => run.axes.findIndex(({ name }) => name === axes[common].name);
-    const hold = run.axes.map(({ name, counts }) => {
-      const common = axes.findIndex((axis) => axis.name === name);
-      return common === view.x || common === view.y ? 0 : counts.indexOf(axes[common].counts[view.hold[common]]);
-    });
-    const lacksHeld = axes.some((axis, common) => (
-      indexOf(common) < 0 && common !== view.x && common !== view.y && axis.counts[view.hold[common]] > 0
+  /** Both axes shown are the run's, and no change that it does not count is held at more than none. */
+  const hasAxes = (run, axes, view) => axes.every((axis, common) => {
+    const isShown = common === view.x || common === view.y;
+    return indexIn(run, axis) >= 0 || (!isShown && axis.counts[view.hold[common]] === 0);
+  });
+
+  /** The share at one count per axis of the run: 0 where no certificate goes, null where that is not known. */
+  function shareAt(run, measure, wanted) {
+    const cell = run.axes.map(({ counts }, index) => counts.indexOf(wanted[index]));
+    const outside = run.axes.filter((_axis, index) => cell[index] < 0);
+    if (outside.some((axis) => !flipproof.axes.goesOn(axis, run.limit))) return 0;
+    return outside.length > 0 ? null : measure.grid.values[flipproof.grid.offset(measure.grid.shape, cell)];
+  }
+
+  /** The run over the common counts; null when it has no numbers for the choice. */
+  function planeOf(run, axes, view) {
+    const measure = flipproof.view.measureOf(run, view);
+    if (measure === undefined || !hasAxes(run, axes, view)) return null;
+    const [x, y] = [axes[view.x], axes[view.y]];
+    const common = run.axes.map((_axis, index) => axes.findIndex((axis) => indexIn(run, axis) === index));
+    const z = flipproof.grid.slice(view, x.counts.length, y.counts.length, (cell) => (
+      shareAt(run, measure, common.map((at) => axes[at].counts[cell[at]]))
     ));
-    const own = { x: indexOf(view.x), y: indexOf(view.y), hold, measure: view.measure };
-    const isComplete = !lacksHeld && own.x >= 0 && own.y >= 0 && hold.every((index) => index >= 0);
-    return isComplete && flipproof.view.measureOf(run, own) ? own : null;
+    return { run, measure, x, y, z };
+  }
+
+  function edgeWords({ run, x, y, z }) {
+    const goingOn = [y, x].filter((axis) => flipproof.axes.goesOn(run.axes[indexIn(run, axis)], run.limit));
+    const blank = z.flat().includes(null) ? " Blank cells: this run has no numbers there." : "";
+    return flipproof.axes.edgeWords(goingOn.map(({ words }) => words)) + blank;
   }
 
   function scale() {
@@ -26,15 +44,15 @@ flipproof.compareHeatmaps = (() => {
   }
 
   function paintOne(box, canvas, run, axes, view) {
-    const own = viewOf(run, axes, view);
+    const plane = planeOf(run, axes, view);
     flipproof.plot.forget(canvas);
-    if (own === null) {
+    if (plane === null) {
       box.replaceChildren(paragraph("This run has no numbers for this choice.", "empty"));
       return null;
     }
-    box.replaceChildren(canvas, flipproof.plot.asTable(() => flipproof.heatmap.numbers(run, own)));
-    const limits = Object.fromEntries(axes.map(({ name, counts }) => [name, counts.at(-1)]));
-    return flipproof.heatmap.paint(canvas, run, own, { limits, showScale: false });
+    const table = flipproof.plot.asTable(() => flipproof.heatmap.numbers(plane));
+    box.replaceChildren(canvas, paragraph(edgeWords(plane), "note"), table);
+    return flipproof.heatmap.paint(canvas, plane, false);
   }
 
   function create(runs, axes) {

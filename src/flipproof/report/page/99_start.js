@@ -33,7 +33,7 @@ flipproof.start = (() => {
       flipproof.facts.show(parent, run);
       return;
     }
-    const view = flipproof.view.start(run.axes, run.measures);
+    const view = { ...flipproof.grid.startView(run.axes), measure: run.measures[0]?.name };
     await showCharts(parent, run, view);
     const browser = flipproof.browser.show(parent, run);
     flipproof.facts.show(parent, run);
