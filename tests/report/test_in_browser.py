@@ -151,13 +151,20 @@ def test_search_filters_and_sort(opened, binary):
     assert numbers_of(page) == list(range(25))
     page.click("#page-next")
     assert numbers_of(page) == list(range(25, 50))
-    page.click("#inputs th[data-column='p_lower'] button")
-    first = numbers_of(page)
-    page.click("#inputs th[data-column='p_lower'] button")
-    second = numbers_of(page)
-    ends = {tuple(np.sort(certificates.p_lower)[:25]), tuple(np.sort(certificates.p_lower)[::-1][:25])}
-    assert {tuple(certificates.p_lower[first]), tuple(certificates.p_lower[second])} == ends
-    assert page.get_attribute("#inputs th[data-column='p_lower']", "aria-sort") in ("ascending", "descending")
+    for order in ("ascending", "descending"):
+        page.click("#inputs th[data-column='p_lower'] button")
+        if page.get_attribute("#inputs th[data-column='p_lower']", "aria-sort") != order:
+            page.click("#inputs th[data-column='p_lower'] button")
+        assert page.get_attribute("#inputs th[data-column='p_lower']", "aria-sort") == order
+        expected = np.sort(certificates.p_lower)[:: 1 if order == "ascending" else -1][:25]
+        assert certificates.p_lower[numbers_of(page)].tolist() == expected.tolist()
+    wrong = np.flatnonzero(~certificates.abstained & (certificates.label != binary.subject.labels))
+    page.select_option("#filter-kind", "wrong")
+    assert set(numbers_of(page)) <= set(wrong.tolist())
+    assert len(numbers_of(page)) == min(25, wrong.size)
+    page.select_option("#filter-kind", "abstained")
+    assert set(numbers_of(page)) == set(np.flatnonzero(certificates.abstained).tolist())
+    page.select_option("#filter-kind", "all")
     page.fill("#search", "the 31th")
     expect_rows(page, 1)
     assert numbers_of(page) == [31]
@@ -189,10 +196,12 @@ def test_by_keyboard_alone(opened, binary):
     page.keyboard.press("Enter")
     page.wait_for_selector("#dialog[open]")
     assert "the 3th" in page.inner_text("#dialog")
-    page.click("#dialog-next")
+    page.focus("#dialog-next")
+    page.keyboard.press("Space")
     assert "the 4th" in page.inner_text("#dialog")
     page.keyboard.press("Escape")
     page.wait_for_selector("#dialog:not([open])", state="attached")
+    assert page.evaluate("document.activeElement.closest('tr').dataset.input") in ("3", "4")
 
 
 def test_pictures_of_images_and_words(opened, rng):
@@ -222,7 +231,10 @@ def test_a_phone_shows_all_of_it(opened, binary, scheme):
 
 
 def test_runs_side_by_side(opened, binary, rng):
-    others = [Section(name, certificates_of(rng, fp.FlipNoise(0.01, p))) for name, p in (("one", 0.5), (HOSTILE, 0.7))]
+    edges = Subject(entries={"": "edges"})
+    others = [
+        Section(name, certificates_of(rng, fp.FlipNoise(0.01, p)), edges) for name, p in (("one", 0.5), (HOSTILE, 0.7))
+    ]
     page = opened(binary, *others)
     assert all(section.name in page.inner_text("#compare") for section in (binary, *others))
     lines = page.evaluate(
@@ -238,6 +250,25 @@ def test_runs_side_by_side(opened, binary, rng):
         assert shown[1][2] == section.certificates.certified(fp.Radii(1, 2)).mean()
 
 
+def test_what_counts_differently_is_never_in_one_chart(opened, rng):
+    runs = [
+        Section(f"on {entries}", certificates_of(rng, fp.FlipNoise(0.01, 0.6)), Subject(entries={"": entries}))
+        for entries in ("edges", "pixels", "edges")
+    ]
+    page = opened(*runs)
+    charts = page.evaluate(
+        "Array.from(document.querySelectorAll('#compare-lines .js-plotly-plot'), each =>"
+        " [each.layout.xaxis.title.text,"
+        " each.data.filter(line => line.x.length > 1 && line.name).map(line => line.name)])"
+    )
+    assert {title.lower() for title, _ in charts} == {
+        f"{entries} {done}" for entries in ("edges", "pixels") for done in ("added", "deleted")
+    }
+    for title, names in charts:
+        assert all(title.split()[0].lower() in name for name in names)
+        assert len(names) == (2 if "dges" in title else 1)
+
+
 @pytest.mark.parametrize("kind", ["nothing", "abstained", "levels", "endless", "one class"])
 def test_unusual_runs(opened, kind, rng):
     noise = {"levels": fp.FlipNoise(0.05, 0.3, 4), "endless": fp.FlipNoise(0.4, 0.6)}.get(kind, fp.FlipNoise(0.01, 0.6))
@@ -247,4 +278,14 @@ def test_unusual_runs(opened, kind, rng):
         n_select=100, n_estimate=100,
     )  # fmt: skip
     page = opened(Section(kind, fp.certify(votes)))
-    assert kind in page.inner_text("body")
+    expected = {
+        "nothing": "0 of 0 inputs",
+        "abstained": "It abstains from the other 3",
+        "levels": "a value that is not zero becomes another one",
+        "endless": "unbounded",
+        "one class": "3 of 3 inputs are certified",
+    }
+    assert expected[kind] in page.inner_text("body")
+    if kind not in ("nothing", "abstained"):
+        page.click("#inputs tbody tr[data-input='1']")
+        page.wait_for_selector("#dialog[open]")

@@ -140,7 +140,7 @@ def _numbers(
         at_one = ", ".join(f"{line.measure} at 1: {share_words(line.shares[1])}" for line in along)
         mean = mean_radius(radii)
         name, value = ("median", _radius(np.sort(radii)[len(radii) // 2])) if mean is None else ("mean", f"{mean:.2f}")
-        numbers.append(_number(f"{name} radius, {axis}", value, f"{words}; {at_one}", words))
+        numbers.append(_number(f"{name} radius, {words}", value, at_one, words))
     return numbers
 
 

@@ -2,7 +2,7 @@
 flipproof.bounds = (() => {
   const { choice, element, list, paragraph, section, table } = flipproof.dom;
   const { count, lower } = flipproof.format;
-  const { LEGEND, asTable, canvas, draw, hover, title } = flipproof.plot;
+  const { LEGEND, asTable, canvas, countTicks, draw, hover, title } = flipproof.plot;
   const { reasonWords, units } = flipproof.inputs;
 
   function bars(run, bins, counts, name, marker) {
@@ -20,16 +20,15 @@ flipproof.bounds = (() => {
         pattern: { shape: "/", fgcolor: colours.second, bgcolor: colours.surface, size: 6, solidity: 0.4 },
       }));
     }
+    const most = bins.certified.reduce((high, value, bin) => Math.max(high, value + bins.abstained[bin]), 1);
+    const ticks = scale === "log" ? { tickformat: ",d", dtick: 1 } : countTicks([0, most], 180);
     return {
       data,
       layout: {
         barmode: scale === "log" ? "group" : "stack", bargap: 0.08, showlegend: true,
         legend: { ...LEGEND, traceorder: "normal" },
         xaxis: { title: { text: "p_lower" }, showgrid: false, ticks: "outside", ...bins.axis },
-        yaxis: {
-          title: title(run.units), type: scale, tickformat: ",d", rangemode: "tozero",
-          dtick: scale === "log" ? 1 : null,
-        },
+        yaxis: { title: title(run.units), type: scale, rangemode: "tozero", ...ticks },
       },
     };
   }
