@@ -160,19 +160,20 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
 def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:
     """The certified ratio: a table, or a line along each axis of a joint noise."""
     from flipproof.cli.text import print_table
+    from flipproof.report.words import share_words
     from flipproof.theory.law import FlipNoise
 
     title = "\nCertified ratio: the share of inputs that no attacker within the radii can turn"
     if isinstance(certificates.noise, FlipNoise):
         rows = zip(ratio["add"], ratio["ratio"], strict=True)
         held = f" (change {ratio['change']})" if ratio["change"] else ""
-        print_table(f"{title}{held}", ratio["delete"], ((a, [f"{share:.3f}" for share in row]) for a, row in rows))
+        print_table(f"{title}{held}", ratio["delete"], ((a, [share_words(share) for share in row]) for a, row in rows))
         if any(_largest(certificates)[kind].max() > ratio[kind][-1] for kind in ("add", "delete")):
             typer.echo("Some inputs are certified beyond this table: see --add, --delete and --csv.")
         return
     typer.echo(f"{title}, along each axis")
     for axis, line in ratio.items():
-        typer.echo(f"  {axis}: {' '.join(f'{share:.3f}' for share in line)}")
+        typer.echo(f"  {axis}: {' '.join(map(share_words, line))}")
 
 
 def _run_words(run: Run) -> str:

@@ -75,10 +75,12 @@ def _radius_words(along: AxisSummary) -> str:
 
 
 def _print_axis(axis: str, along: AxisSummary) -> None:
+    from flipproof.report.words import share_words
+
     lines = (
         (axis, [str(radius) for radius in along.radii]),
-        ("  share of all nodes", [f"{share:.3f}" for share in along.ratio]),
-        ("  test nodes, and right", [f"{share:.3f}" for share in along.accuracy]),
+        ("  share of all nodes", [share_words(share) for share in along.ratio]),
+        ("  test nodes, and right", [share_words(share) for share in along.accuracy]),
     )
     typer.echo("")
     for name, cells in lines:

@@ -140,12 +140,12 @@ def _numbers(
         at_one = ", ".join(f"{line.measure} at 1: {share_words(line.shares[1])}" for line in along)
         mean = mean_radius(radii)
         name, value = ("median", _radius(np.sort(radii)[len(radii) // 2])) if mean is None else ("mean", f"{mean:.2f}")
-        numbers.append(_number(f"{name} radius, {words}", value, at_one, words))
+        numbers.append(_number(f"{name} radius, {words}", value, at_one))
     return numbers
 
 
-def _number(name: str, value: str, note: str, words: str = "") -> dict[str, str]:
-    return {"name": name, "value": value, "note": note, "words": words}
+def _number(name: str, value: str, note: str) -> dict[str, str]:
+    return {"name": name, "value": value, "note": note}
 
 
 def _radius(radius: int) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.radii import Axis, axes_of, parts_of
@@ -18,13 +16,13 @@ _LEVELS = {
 
 
 def share_words(share: float) -> str:
-    """A share to three digits, rounded down: a certificate never looks better than it is.
+    """A share to three digits; one that is not whole never looks whole.
 
     Example:
-        >>> share_words(0.9999), share_words(0.57), share_words(1.0)
-        ('0.999', '0.570', '1.000')
+        >>> share_words(0.9999), share_words(0.8397), share_words(1.0)
+        ('0.999', '0.840', '1.000')
     """
-    return f"{math.floor(1000 * share + 1e-9) / 1000:.3f}"
+    return f"{share if share >= 1.0 else min(share, 0.999):.3f}"
 
 
 def axis_words(axis: Axis, subject: Subject) -> str:

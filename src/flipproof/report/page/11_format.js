@@ -1,4 +1,4 @@
-// Numbers and names as text. What is proved is rounded to its safe side: p_lower and shares down, p_upper up.
+// Numbers and names as text. Bounds are rounded to their safe side, p_lower down and p_upper up.
 flipproof.format = (() => {
   const BOUND_DIGITS = 5;
   const SHARE_DIGITS = 3;
@@ -17,7 +17,8 @@ flipproof.format = (() => {
     return (rounded < value ? rounded + 10 ** -digits : rounded).toFixed(digits);
   }
 
-  const share = (value) => down(value, SHARE_DIGITS);
+  /** A share that is not whole never looks whole. */
+  const share = (value) => (value >= 1 ? value : Math.min(value, 0.999)).toFixed(SHARE_DIGITS);
 
   const lower = (probability) => down(probability, BOUND_DIGITS);
 

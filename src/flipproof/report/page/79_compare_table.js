@@ -10,12 +10,8 @@ flipproof.compareTable = (() => {
     return keys.map((key) => ({ key: JSON.parse(key), values: maps.map((map) => map.get(key) ?? null) }));
   }
 
-  /** Numbers are alike when they have the same name and count the same. */
-  const numberEntries = (run) => run.numbers.map(({ name, words = "", value, note }) => [[name, words], { value, note }]);
-
-  const numberHead = ([name, words]) => element(
-    "span", {}, name, words === "" ? null : element("bdi", { class: "note block" }, words),
-  );
+  /** Numbers are alike when they have the same name; what they count is part of it. */
+  const numberEntries = (run) => run.numbers.map(({ name, value, note }) => [[name], { value, note }]);
 
   const numberCell = (number) => (number === null ? "–" : element(
     "span", {}, element("strong", {}, number.value),
@@ -23,7 +19,7 @@ flipproof.compareTable = (() => {
   ));
 
   const numberRows = (runs) => merged(runs.map(numberEntries))
-    .map(({ key, values }) => [numberHead(key), ...values.map(numberCell)]);
+    .map(({ key, values }) => [element("bdi", {}, key[0]), ...values.map(numberCell)]);
 
   /** Keys hold the title too: two titles may have rows of the same name. */
   const factEntries = (run) => run.facts.flatMap(({ title, rows }) => rows.map(([name, value]) => [[title, name], value]));
