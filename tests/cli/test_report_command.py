@@ -50,7 +50,8 @@ def test_a_report_of_a_run(run, folder):
     record = json.loads((folder / "run.json").read_text())
     assert facts["votes, sha256"] == record["votes"]["sha256"]
     assert facts["weights, sha256"] == record["training"]["weights_sha256"]
-    assert (facts["p_plus"], facts["p_minus"], facts["alpha"], facts["seed"]) == ("0.01", "0.6", "0.01", "0")
+    assert (facts["attributes: p_plus"], facts["attributes: p_minus"]) == ("0.01", "0.6")
+    assert (facts["alpha"], facts["seed"]) == ("0.01", "0")
 
 
 def test_it_is_the_same_every_time(run, folder):
@@ -145,7 +146,7 @@ def test_several_runs_side_by_side(run, folder, tmp_path):
     target.write_text("<!doctype html>\nmine")
     code, out, err = run("report", folder, "--out", target)
     assert (code, out) == (2, "")
-    assert err == f"flipproof: expected a new file or a report, got {target}; give --force to replace it\n"
+    assert err == f"flipproof: expected a new file or a report, got {target}; only force replaces it\n"
     assert target.read_text() == "<!doctype html>\nmine"
     assert run("report", folder, "--out", target, "--force")[0] == 0
 
@@ -156,6 +157,9 @@ def test_a_votes_file_alone(run, folder):
     (page,) = data_of((folder / "votes.html").read_text(encoding="utf-8"))["runs"]
     assert (page["name"], page["inputs"], page["pictures"]) == ("votes.npz", 90, None)
     assert "seed" in {name for each in page["facts"] for name, _ in each["rows"]}
+    run("report", folder / "votes.npz", folder, "--out", folder / "both.html")
+    votes, whole = data_of((folder / "both.html").read_text(encoding="utf-8"))["runs"]
+    assert not {axis["words"] for axis in votes["axes"]} & {axis["words"] for axis in whole["axes"]}
 
 
 def test_a_graph_that_is_gone_is_not_drawn(run, folder, planted, tmp_path):
@@ -200,7 +204,7 @@ def test_starting_again_takes_the_report_away(run, folder, planted):
     code, _, _ = run("train", "--dataset", planted, "--out", folder, *SMALL, "--seed", 1, "--force")
     assert code == 0
     assert not (folder / "report.html").exists()
-    assert not list((folder / "figures").iterdir())
+    assert not list((folder / "figures").glob("*"))
 
 
 def test_a_report_fits_the_certificates_beside_it(run, folder):
@@ -212,7 +216,10 @@ def test_a_report_fits_the_certificates_beside_it(run, folder):
     assert "they have n_estimate 100 instead of 150; run flipproof certify again" in err
     assert run("certify", folder)[0] == 0
     assert run("certify", folder, "--no-report")[0] == 0
+    assert (folder / "report.html").exists()  # it still fits
+    assert run("certify", folder, "--alpha", 0.02, "--force", "--no-report")[0] == 0
     assert not (folder / "report.html").exists()
+    assert not (folder / "figures").exists()
 
 
 def test_certify_answers_even_if_no_report_can_be_written(run, folder):

@@ -176,8 +176,11 @@ def test_a_run_without_inputs_and_one_without_labels(rng):
         (Subject(texts=("a",), unit="message"), "expected 40 texts, one per message, got 1"),
         (Subject(class_names=("a",)), "expected 3 class names, got 1"),
         (Subject(split=fp.Split([0], [1], [40])), "expected a split of 40 inputs, got input 40"),
-        (Subject(image_shape=(8,)), r"expected image_shape as \(height, width\)"),
-        (Subject(image_shape=(0, 8)), r"expected image_shape as \(height, width\)"),
+        (Subject(image_shape=(8, 8)), "expected the images themselves beside image_shape, got none"),
+        (Subject(space=fp.DenseRows([[0]] * 40), image_shape=(8,)), r"expected image_shape as \(height, width\)"),
+        (Subject(space=fp.DenseRows([[0]] * 40), image_shape=(0, 8)), r"expected image_shape as \(height, width\)"),
+        (Subject(unit=""), "expected unit to be a word, got ''"),
+        (Subject(entries={"": 3}), "expected entries to be a word, got 3"),
     ],
 )
 def test_what_does_not_fit_is_refused(subject, reason, rng):
@@ -192,6 +195,7 @@ def test_words_say_what_is_promised(simultaneous, rng):
     promise, not_promised = " ".join(words["promise"]), " ".join(words["not_promised"])
     certified = int((~certificates.abstained).sum())
     assert f"for {certified} of 40 images are certified" in promise
+    assert "holds when nothing of another kind is changed" in promise
     assert "add (pixels added: a zero becomes a one), delete (pixels deleted: a one becomes a zero)" in promise
     for kind in ("add", "delete"):
         assert f"{int((certificates.max_radius(kind) > 0).sum())} for pixels {kind}" in promise
@@ -210,7 +214,7 @@ def test_words_never_round_up(rng):
     page = content(Section("almost all", fp.certify(votes, alpha=1e-12)))
     (share,) = [number["value"] for number in page["numbers"] if number["name"] == "not abstained"]
     assert share == "0.999"
-    assert "probability at least 1 - 1e-12 over" in page["words"]["promise"][2]
+    assert "probability at least 1 - 1e-12 over" in page["words"]["promise"][3]
 
 
 def test_radii_at_the_limit_of_the_search_are_not_taken_for_exact():
@@ -223,6 +227,7 @@ def test_radii_at_the_limit_of_the_search_are_not_taken_for_exact():
         assert (axis["cap"], axis["mean"], axis["largest"]) == (-1, None, 1_000)
         assert (now["cap"], now["mean"]) == (-1, None)
     assert [each["count"] for each in page["forecast"]["at_cap"]] == [0, 0]
+    assert [each["more"] for row in page["forecast"]["rows"] for each in row["axes"]] == [None] * 8
     assert {number["value"] for number in page["numbers"] if "radius" in number["name"]} == {"1,000+"}
 
 
@@ -262,3 +267,21 @@ def test_votes_on_some_targets_get_no_pictures_of_others(rng):
     votes = fp.vote(classifier, images, NOISES["binary"], n_select=5, n_estimate=10, targets=[5, 2])
     subject = Subject(space=fp.DenseRows(images), image_shape=(2, 4))
     assert content(Section("some", fp.certify(votes), subject))["pictures"] is None
+
+
+def test_a_new_run_takes_all_of_its_samples(rng):
+    section = Section("fast", certificates_of(rng, NOISES["binary"]), samples_per_second=100.0)
+    rows = content(section)["forecast"]["rows"]
+    assert [(row["samples"], row["seconds"]) for row in rows[:3]] == [(2_000, 22.0), (4_000, 42.0), (20_000, 202.0)]
+
+
+def test_nothing_is_certified_where_all_abstain():
+    votes = fp.Votes.from_counts(selection=[[5, 5]] * 3, estimation=[[50, 50]] * 3, noise=NOISES["binary"])
+    words = content(Section("none", fp.certify(votes)))["words"]["promise"]
+    assert words == ["Nothing is certified: the smoothed classifier abstains from all of 3 inputs."]
+
+
+def test_counts_of_any_size_fit():
+    votes = fp.Votes.from_counts(selection=[[3, 0]], estimation=[[2**33, 5]], noise=NOISES["binary"])
+    counts = content(Section("large", fp.certify(votes)))["table"]["votes"]["counts"]
+    assert unpacked(counts).tolist() == [[2**33, 5]]

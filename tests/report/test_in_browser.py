@@ -279,8 +279,8 @@ def test_unusual_runs(opened, kind, rng):
     )  # fmt: skip
     page = opened(Section(kind, fp.certify(votes)))
     expected = {
-        "nothing": "0 of 0 inputs",
-        "abstained": "It abstains from the other 3",
+        "nothing": "There are no inputs: nothing is certified.",
+        "abstained": "the smoothed classifier abstains from all of 3 inputs",
         "levels": "a value that is not zero becomes another one",
         "endless": "unbounded",
         "one class": "3 of 3 inputs are certified",

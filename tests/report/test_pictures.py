@@ -61,6 +61,7 @@ def test_images_of_nodes(noisy, rng):
     certificates = certified_nodes(graph)
     shown = images(certificates, graph, (2, 3))
     assert np.array_equal(unpacked(shown["clean"]).reshape(4, 6), pixels)
+    assert shown["touched"] == (noisy == "attributes")
     if noisy == "structure":
         assert shown["copies"] == []
         return
@@ -76,6 +77,12 @@ def test_data_that_are_no_such_images(rng):
     loud = fp.DenseRows(np.full((3, 20), 299))
     with pytest.raises(fp.InvalidInputError, match="expected images of 20 pixels with levels 0 to 255"):
         images(certified(loud, fp.FlipNoise(0.1, 0.1, categories=300)), loud, (4, 5))
+
+
+def test_data_without_pixels(rng):
+    tokens = fp.Tokens(rng.integers(0, 4, (3, 20)))
+    with pytest.raises(fp.InvalidInputError, match="expected rows of pixels for image_shape, got Tokens"):
+        images(certified(tokens, fp.FlipNoise(0.1, 0.1, categories=4)), tokens, (4, 5))
 
 
 def test_small_graphs_have_every_edge_once():

@@ -60,17 +60,23 @@ def offer_run_page(path: Path, quiet: bool = False) -> None:
 
 def _named(path: Path, alone: bool) -> Section:
     """Among several, a run is known by its path."""
-    section = _votes_section(path) if path.is_file() else _section(path)
+    section = _votes_section(path, alone) if path.is_file() else _section(path)
     return section if alone else replace(section, name=f"{path}: {section.name}")
 
 
-def _votes_section(path: Path) -> Section:
-    """A votes file has no promise: it is certified as by default."""
+def _votes_section(path: Path, alone: bool) -> Section:
+    """A votes file has no promise: it is certified as by default. What it counts is only comparable on equal data."""
+    from flipproof.report.subject import Subject
     from flipproof.report.writing import section_of
     from flipproof.smoothing.certify import certify
     from flipproof.smoothing.votes import Votes
+    from flipproof.theory.radii import parts_of
 
-    return section_of(certify(Votes.load(path)), path.name)
+    votes = Votes.load(path)
+    data = path.name if votes.run is None else f"data {votes.run.identity['data'][:8]}"
+    parts = (name for name, _ in parts_of(votes.noise))
+    words = {name or "": f"entries of {data}" + (f", {name}," if name else "") for name in parts}
+    return section_of(certify(votes), path.name, Subject(entries={} if alone else words))
 
 
 def _section(path: Path) -> Section:

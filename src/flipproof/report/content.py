@@ -130,11 +130,9 @@ def _numbers(
     if section.base_accuracy is not None:
         numbers.append(_number("clean accuracy", share_words(section.base_accuracy), f"base classifier, {judged}"))
     if len(grids) > 1:
-        note = f"{grids[1].of:,} {judged}; abstentions count as wrong"
+        note = f"{judged}: {grids[1].of:,}; abstentions count as wrong"
         numbers.append(_number("smoothed accuracy", share_words(grids[1].shares.flat[0]), note))
-    numbers.append(
-        _number("not abstained", share_words(grids[0].shares.flat[0]), f"of {grids[0].of:,} {subject.units}")
-    )
+    numbers.append(_number("not abstained", share_words(grids[0].shares.flat[0]), f"of {subject.count(grids[0].of)}"))
     for axis, *along in zip(axes_of(certificates.noise), *lines, strict=True):
         words, radii = axis_words(axis, subject), certificates.max_radius(str(axis))
         at_one = ", ".join(f"{line.measure} at 1: {share_words(line.shares[1])}" for line in along)
@@ -166,7 +164,7 @@ def _table(section: Section) -> dict[str, Any]:
     bounds, votes = certificates.bounds, certificates.votes
     return {
         "name": None if subject.names is None else first_texts(subject.names),
-        "label": packed(bounds.label, "u2"),
+        "label": packed(bounds.label, "u4"),
         "truth": None if subject.labels is None else packed(np.asarray(subject.labels), "i4"),
         "part": None if subject.split is None else packed(_parts(subject.split, len(certificates)), "u1"),
         "parts": ["other", "training", "validation", "test"],
@@ -174,7 +172,7 @@ def _table(section: Section) -> dict[str, Any]:
         "reasons": [why.words for why in Abstention],
         "p_lower": packed(bounds.p_lower, "f8"),
         "p_upper": packed(bounds.p_upper, "f8"),
-        "runner_up": packed(bounds.runner_up, "u2"),
+        "runner_up": packed(bounds.runner_up, "u4"),
         "radius": [packed(endless(certificates.max_radius(str(axis))), "i4") for axis in axes_of(certificates.noise)],
         "votes": _votes(votes.estimation),
         "samples": votes.n_estimate,
@@ -190,7 +188,7 @@ def _votes(counts: IntArray) -> dict[str, Any]:
         shown = np.sort(np.argsort(-counts, axis=1, kind="stable")[:, :_MOST_CLASSES], axis=1)
     kept = np.take_along_axis(counts, shown, axis=1)
     others = counts.sum(axis=1) - kept.sum(axis=1)
-    return {"classes": packed(shown, "u2"), "counts": packed(kept, "u4"), "others": packed(others, "u4")}
+    return {"classes": packed(shown, "u4"), "counts": packed(kept, "f8"), "others": packed(others, "f8")}
 
 
 def _parts(split: Split, inputs: int) -> IntArray:
@@ -213,7 +211,7 @@ def _forecast(section: Section) -> dict[str, Any]:
         "rows": [
             {
                 "samples": row.samples,
-                "seconds": (row.samples - present) / speed if speed else None,
+                "seconds": (row.samples + certificates.votes.n_select) / speed if speed else None,
                 "abstained": row.abstained,
                 "axes": [
                     {"name": each.name, "more": each.more, "mean": each.mean, "cap": known_cap(each.cap)}

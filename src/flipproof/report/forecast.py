@@ -11,7 +11,7 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.statistics.bounds import bounds_from_counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES
 from flipproof.theory.arrays import IntArray
-from flipproof.theory.radii import axes_of
+from flipproof.theory.radii import UNBOUNDED, axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
 FACTORS = (1, 2, 10, 100)
@@ -19,10 +19,13 @@ FACTORS = (1, 2, 10, 100)
 
 @dataclass(frozen=True, slots=True)
 class AxisForecast:
-    """Along one axis: how many inputs would have a larger radius than today, the mean radius, and the cap."""
+    """Along one axis: how many inputs would have a larger radius than today, the mean radius, and the cap.
+
+    What cannot be known, because a search for radii ends, is None.
+    """
 
     name: str
-    more: int
+    more: int | None
     mean: float | None
     cap: int
 
@@ -65,10 +68,15 @@ def with_more_samples(certificates: Certificates, factor: int) -> Certificates:
 def _forecast(certificates: Certificates, today: dict[str, IntArray]) -> Forecast:
     then = _radii(certificates)
     axes = tuple(
-        AxisForecast(name, int((radii > today[name]).sum()), mean_radius(radii), cap)
+        AxisForecast(name, _gaining(today[name], radii), mean_radius(radii), cap)
         for (name, radii), cap in zip(then.items(), caps(certificates), strict=True)
     )
     return Forecast(certificates.votes.n_estimate, int(certificates.abstained.sum()), axes)
+
+
+def _gaining(today: IntArray, then: IntArray) -> int | None:
+    beyond_search = (today >= SEARCH_LIMIT) & (today < UNBOUNDED)
+    return None if beyond_search.any() else int((then > today).sum())
 
 
 def _radii(certificates: Certificates) -> dict[str, IntArray]:

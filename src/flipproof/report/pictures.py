@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.graph import ATTRIBUTES, Graph, plain_attributes
 from flipproof.noise.graphs import Graphs
+from flipproof.noise.rows import DenseRows, SparseRows
 from flipproof.noise.sampling import Role
 from flipproof.noise.space import Space
 from flipproof.report.packing import packed
@@ -68,6 +69,7 @@ def images(certificates: Certificates, space: Space, shape: tuple[int, ...]) -> 
         "levels": _levels(certificates, space),
         "count": count,
         "clean": packed(clean[:count].reshape(count, height, width, channels), "u1"),
+        "touched": not (isinstance(space, Graph) and space.noisy == "structure"),
         "copies": numbers,
         "noisy": packed(noisy.reshape(len(numbers), count, height, width, channels), "u1"),
     }
@@ -89,6 +91,8 @@ def small_graphs(graphs: Graphs) -> dict[str, Any] | None:
 
 def _pixels(space: Space, size: int) -> NDArray[Any]:
     """The entries of every input as one row of bytes."""
+    if not isinstance(space, Graph | DenseRows | SparseRows):
+        raise InvalidInputError(f"expected rows of pixels for image_shape, got {type(space).__name__}")
     rows = _dense(plain_attributes(space.attributes if isinstance(space, Graph) else space))
     flat = rows.reshape(len(rows), -1) if rows.ndim > 1 else np.zeros((0, 0))
     if flat.shape[1] != size or not np.array_equal(flat, flat.astype(np.uint8)):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flipproof.report.section import Facts, Section
-from flipproof.report.subject import Subject
+from flipproof.report.subject import Subject, graph_words
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.run_certificates import certified
@@ -21,9 +21,6 @@ from flipproof.smoothing.run_record import (
     read_section,
 )
 from flipproof.theory.radii import parts_of
-
-_ENTRIES = {"structure": "edges", "attributes": "attributes"}
-_FIXED = {"structure": "The attributes of the nodes", "attributes": "The edges of the graph", "both": ""}
 
 
 def run_section(
@@ -44,12 +41,9 @@ def run_section(
     data = read_section(folder, "dataset", DataRecord, TRAIN)
     folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
     inputs = Inputs.load(folder.inputs_file)
-    entries = _ENTRIES | {"attributes": "pixels"} if pixels else _ENTRIES
     subject = Subject(
         unit="node",
-        where=f"the {entries.get(task.noisy, 'edges or attributes')} of the observed graph",
-        fixed=_FIXED.get(task.noisy, ""),
-        entries=entries if task.noisy == "both" else {"": entries.get(task.noisy, "entries")},
+        **graph_words(task.noisy, pixels),
         class_names=inputs.class_names,
         labels=inputs.labels,
         split=inputs.split,
@@ -63,7 +57,7 @@ def run_section(
         facts=(
             _data_facts(data),
             _model_facts(task, training),
-            noise_facts(certificates),
+            noise_facts(certificates, task.noisy),
             _vote_facts(task, votes, certificates),
             promise_facts(certificates),
             Facts("Versions", tuple(sorted(votes.versions.items()))),
@@ -73,11 +67,11 @@ def run_section(
     )
 
 
-def noise_facts(certificates: Certificates) -> Facts:
-    """The law, with all digits of its probabilities."""
+def noise_facts(certificates: Certificates, only_part: str = "") -> Facts:
+    """The law, with all digits of its probabilities. A noise without parts may be known to be on one."""
     rows = []
     for name, part in parts_of(certificates.noise):
-        prefix = "" if name is None else f"{name}: "
+        prefix = f"{name or only_part}: " if name or only_part else ""
         rows += [(f"{prefix}p_plus", f"{part.p_plus!r}"), (f"{prefix}p_minus", f"{part.p_minus!r}")]
         if part.categories > 2:
             rows.append((f"{prefix}categories", str(part.categories)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from flipproof.errors import InvalidInputError
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
 
@@ -39,4 +40,8 @@ class Section:
     samples_per_second: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.certificates, Certificates):
+            raise InvalidInputError(f"expected Certificates, got {type(self.certificates).__name__}")
+        if not isinstance(self.name, str):
+            raise InvalidInputError(f"expected a name for the run, got {self.name!r}")
         self.subject.check(self.certificates)

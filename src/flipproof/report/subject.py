@@ -50,6 +50,10 @@ class Subject:
         """Several of them."""
         return f"{self.unit}s"
 
+    def count(self, number: int) -> str:
+        """So many of them."""
+        return f"{number:,} {self.unit if number == 1 else self.units}"
+
     @property
     def judged(self) -> IntArray | None:
         """The inputs that accuracies are about: those left for testing; None: all."""
@@ -57,7 +61,7 @@ class Subject:
 
     def entries_of(self, part: str | None) -> str:
         """What is added or deleted in a part."""
-        return self.entries.get(part or "", "entries" if part is None else f"entries of the {part}")
+        return self.entries.get(part or "", "entries" if part is None else f"entries of part {part}")
 
     def class_name(self, label: int) -> str:
         """What a class is called."""
@@ -70,9 +74,13 @@ class Subject:
             known = checked_labels(self.labels, inputs)
             if known.size and known.max() >= classes:
                 raise InvalidInputError(f"expected true labels below {classes}, got {known.max()}")
-        for name in ("unit", "where", "fixed"):
-            if not isinstance(getattr(self, name), str):
-                raise InvalidInputError(f"expected {name} to be a word, got {getattr(self, name)!r}")
+        if not isinstance(self.unit, str) or not self.unit:
+            raise InvalidInputError(f"expected unit to be a word, got {self.unit!r}")
+        wrong = next((word for word in self.entries.values() if not isinstance(word, str) or not word), None)
+        if wrong is not None:
+            raise InvalidInputError(f"expected entries to be a word, got {wrong!r}")
+        if self.image_shape is not None and self.space is None:
+            raise InvalidInputError("expected the images themselves beside image_shape, got none; give inputs=")
         for name, texts in (("names", self.names), ("texts", self.texts)):
             if texts is not None and len(texts) != inputs:
                 raise InvalidInputError(f"expected {inputs} {name}, one per {self.unit}, got {len(texts)}")
@@ -110,3 +118,22 @@ def _check_shape(shape: Any) -> None:
         return
     if not isinstance(shape, tuple) or len(shape) not in (2, 3) or not all(type(n) is int and n > 0 for n in shape):
         raise InvalidInputError(f"expected image_shape as (height, width) or (height, width, channels), got {shape!r}")
+
+
+_ENTRIES = {"structure": "edges", "attributes": "attributes"}
+_FIXED = {"structure": "The attributes of the nodes", "attributes": "The edges of the graph", "both": ""}
+
+
+def graph_words(noisy: str, pixels: bool = False) -> dict[str, Any]:
+    """What is changed in a graph with noise on one part or both, and what is not: fields of a `Subject`.
+
+    Example:
+        >>> graph_words("structure")["where"]
+        'the edges of the observed graph'
+    """
+    entries = _ENTRIES | {"attributes": "pixels"} if pixels else _ENTRIES
+    return {
+        "entries": entries if noisy == "both" else {"": entries.get(noisy, "entries")},
+        "where": f"the {entries.get(noisy, 'edges or attributes')} of the observed graph",
+        "fixed": _FIXED.get(noisy, ""),
+    }

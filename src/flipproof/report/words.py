@@ -38,14 +38,19 @@ def axis_words(axis: Axis, subject: Subject) -> str:
 def promise(certificates: Certificates, subject: Subject) -> list[str]:
     """What was certified, against which changes, and how sure that is."""
     inputs, abstained = len(certificates), int(certificates.abstained.sum())
-    rest = f" It abstains from the other {abstained:,}: nothing is claimed about them." if abstained else ""
     sure = f"With probability at least 1 - {certificates.alpha!r} over the random samples"
+    if not inputs:
+        return ["There are no inputs: nothing is certified."]
+    if abstained == inputs:
+        return [f"Nothing is certified: the smoothed classifier abstains from all of {subject.count(inputs)}."]
+    rest = f" It abstains from the other {abstained:,}: nothing is claimed about them." if abstained else ""
     return [
-        f"The predictions of the smoothed classifier for {inputs - abstained:,} of {inputs:,} {subject.units} are "
-        f"certified: no attacker who changes {subject.where} within the certified radii can turn them.{rest}",
-        f"A radius counts changes of one kind: {_kinds(certificates, subject)}. {_at_least_one(certificates, subject)} "
-        "A certificate holds for every attack that stays within all of its radii at the same time, however it is found "
-        "and whatever the attacker knows.",
+        f"The predictions of the smoothed classifier for {inputs - abstained:,} of {subject.count(inputs)} are "
+        f"certified: no attacker who changes {subject.where} as far as is certified can turn them.{rest}",
+        f"A radius counts changes of one kind: {_kinds(certificates, subject)}. {_at_least_one(certificates, subject)}",
+        "The largest radius of one kind holds when nothing of another kind is changed. Several kinds at once are "
+        "covered in the combinations that the frontier and the heatmaps show. A certificate holds for every such "
+        "attack, however it is found and whatever the attacker knows.",
         f"{sure}, this is true of all {subject.units} at once."
         if certificates.simultaneous
         else f"{sure}, this is true of each {subject.unit} by itself.",

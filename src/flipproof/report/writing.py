@@ -9,7 +9,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from flipproof.errors import OutputError
+from flipproof.errors import InvalidInputError, OutputError
+from flipproof.noise.graph import Graph
+from flipproof.noise.graphs import Graphs
+from flipproof.noise.space import Space
 from flipproof.noise.spaces import space_of
 from flipproof.report import figures
 from flipproof.report.page import check_replaceable, write_page
@@ -17,7 +20,7 @@ from flipproof.report.plots import plot_heatmap
 from flipproof.report.run_section import noise_facts, promise_facts
 from flipproof.report.section import Facts, Section
 from flipproof.report.shares import accuracy_lines, ratio_lines
-from flipproof.report.subject import Subject
+from flipproof.report.subject import Subject, graph_words
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.files import cannot_write
 from flipproof.smoothing.run import Run
@@ -39,7 +42,8 @@ def write_report(
     image_shape: tuple[int, ...] | None = None,
     split: Split | None = None,
     unit: str = "input",
-    entries: str = "entries",
+    entries: str | None = None,
+    force: bool = False,
 ) -> None:
     """Writes certificates as one HTML file that can be opened anywhere, without a network.
 
@@ -56,23 +60,41 @@ def write_report(
         split: which inputs were for training, validation and testing; accuracies are about the last.
         unit: what one input is.
         entries: what the attacker adds and deletes, in the plural: "pixels", "words".
+        force: whether a file that is no report is replaced.
     """
+    if not isinstance(certificates, Certificates):
+        raise InvalidInputError(f"expected Certificates, got {type(certificates).__name__}")
     space = None if inputs is None else space_of(inputs)
     subject = Subject(
         unit=unit,
-        entries={
-            name or "": entries if name is None else f"{entries} of the {name}"
-            for name, _ in parts_of(certificates.noise)
-        },
-        class_names=tuple(map(str, class_names)),
+        class_names=_texts(class_names, "class_names") or (),
         labels=None if labels is None else checked_labels(labels, len(certificates)),
         split=split,
-        names=None if names is None else tuple(map(str, names)),
-        texts=None if texts is None else tuple(map(str, texts)),
+        names=_texts(names, "names"),
+        texts=_texts(texts, "texts"),
         space=space,
         image_shape=image_shape,
+        **_words(certificates, space, entries),
     )
-    write_page(path, [section_of(certificates, name, subject)])
+    write_page(path, [section_of(certificates, name, subject)], force)
+
+
+def _words(certificates: Certificates, space: Space | None, entries: str | None) -> dict[str, Any]:
+    """What is changed: as the caller calls it, or as the data tell."""
+    if entries is not None:
+        parts = (name for name, _ in parts_of(certificates.noise))
+        return {"entries": {name or "": entries if name is None else f"{entries} of part {name}" for name in parts}}
+    if isinstance(space, Graph):
+        return graph_words(space.noisy)
+    return graph_words(space.graphs[0].noisy) if isinstance(space, Graphs) and len(space) else {}
+
+
+def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    if isinstance(given, str) or not all(isinstance(text, str) for text in given):
+        raise InvalidInputError(f"expected {name} to be several texts, got {str(given)[:60]!r}")
+    return tuple(given)
 
 
 def section_of(certificates: Certificates, name: str, subject: Subject | None = None) -> Section:

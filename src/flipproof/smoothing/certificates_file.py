@@ -54,5 +54,6 @@ def _claim(certificates: Certificates) -> str:
     over = "for all inputs at once" if certificates.simultaneous else "for each input by itself"
     return (
         f"With probability at least 1 - {certificates.alpha:g} over the random samples, {over}: no change of the "
-        "observed input within the certified radii turns the prediction of the smoothed classifier."
+        "observed input within a certified combination of radii turns the prediction of the smoothed classifier. "
+        "max_add, max_delete and the like are the largest radii of one kind when nothing of another kind is changed."
     )

@@ -9,7 +9,7 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certificates_file import read_certificates_record, write_certificates
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.identity import differences_between
-from flipproof.smoothing.run_folder import RunFolder
+from flipproof.smoothing.run_folder import RunFolder, sha256_of
 from flipproof.smoothing.run_record import TRAIN, VOTE, TrainingRecord, VotesRecord, read_section
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
@@ -62,10 +62,17 @@ def write_certified(folder: RunFolder, promise: Promise, force: bool) -> Certifi
                 f"expected the promise of the certificates in {folder.path}, got another: they have "
                 f"{differences}; flipproof certify --force replaces them"
             )
-    folder.forget_report()
+    before = _hashes(folder)
     write_certificates(certificates, folder.certificates_file)
+    if _hashes(folder) != before:
+        folder.forget_report()
     folder.update(certificates=asdict(promise))
     return certificates
+
+
+def _hashes(folder: RunFolder) -> tuple[str | None, str | None]:
+    file = folder.certificates_file
+    return sha256_of(file), sha256_of(file.with_suffix(".npz"))
 
 
 def checked_votes(folder: RunFolder) -> Votes:

@@ -170,6 +170,8 @@ class RunFolder:
     def forget_report(self) -> None:
         """Takes away a report that does not fit what is there any more; a file of that name that is none stays."""
         self._remove(name for name in _REPORT if name != "report.html" or is_report(self.report_file))
+        with contextlib.suppress(OSError):  # it is not there, or has other files
+            self.figures_folder.rmdir()
 
     def _remove(self, names: Iterable[str]) -> None:
         try:

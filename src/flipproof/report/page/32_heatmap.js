@@ -65,7 +65,7 @@ flipproof.heatmap = (() => {
   }
 
   const edgeWords = ({ run, x, y }) => flipproof.axes.edgeWords(
-    [y, x].filter((axis) => flipproof.axes.goesOn(axis, run.limit)).map(({ name }) => name),
+    [y, x].filter((axis) => flipproof.axes.goesOn(axis, run.limit)).map(({ words }) => words),
   );
 
   function show(parent, run, view) {

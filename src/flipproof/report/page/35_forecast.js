@@ -8,15 +8,17 @@ flipproof.forecast = (() => {
 
   const times = (row, present) => Number((row.samples / present.samples).toFixed(1)).toLocaleString("en-US");
 
-  const timeWords = ({ seconds }) => (seconds === null ? "" : ` (${duration(seconds)} more)`);
+  const timeWords = ({ seconds }) => (seconds === null ? "" : ` (a run of ${duration(seconds)})`);
 
   function gains(run, row) {
+    const isUnknown = row.axes.some(({ more }) => more === null);
     const gaining = row.axes.filter(({ more }) => more > 0);
     const parts = gaining.map(({ name, more }, index) => {
       const who = index === 0 ? `${units(run, more)} would be certified` : count(more);
       return `${who} for more ${wordsOf(run, name)}`;
     });
-    return parts.length === 0 ? `no ${run.unit} would gain` : joined(parts);
+    if (parts.length > 0) return joined(parts);
+    return isUnknown ? "radii beyond the limit of the search might grow" : `no ${run.unit} would gain`;
   }
 
   const rowSentence = (run, row, present) => (
@@ -35,7 +37,7 @@ flipproof.forecast = (() => {
 
   function axisCells(run, row, isPresent) {
     return row.axes.flatMap(({ more, mean, cap }) => [
-      isPresent ? "–" : count(more), mean === null ? "–" : mean.toFixed(2), capCell(run, cap),
+      isPresent || more === null ? "–" : count(more), mean === null ? "–" : mean.toFixed(2), capCell(run, cap),
     ]);
   }
 
@@ -44,7 +46,7 @@ flipproof.forecast = (() => {
     const axes = rows[0].axes.map(({ name }) => [capital(wordsOf(run, name)), 3]);
     const heads = axes.flatMap(() => [`${run.units} that gain`, "mean radius", "cap"]);
     return table(
-      "Forecast for more samples", ["samples", "more time", ...heads, "abstained"],
+      "Forecast for more samples", ["samples", "time of a new run", ...heads, "abstained"],
       rows.map((row, index) => [
         index === 0 ? `${count(row.samples)} (now)` : count(row.samples),
         index === 0 || row.seconds === null ? "–" : duration(row.seconds),

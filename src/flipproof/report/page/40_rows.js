@@ -50,7 +50,9 @@ flipproof.rows = (() => {
     let haystacks = null;
     const state = { search: "", part: "", kind: "all", label: "", column: "input", descending: false };
 
+    /** "#17" is the input with this number; anything else is looked for in all that is known of an input. */
     const contains = (input, needle) => {
+      if (/^#\d+$/.test(needle)) return input === Number(needle.slice(1));
       haystacks ??= Array.from({ length: run.inputs }, (_none, i) => haystack(run, i));
       return haystacks[input].includes(needle);
     };

@@ -14,7 +14,7 @@ flipproof.browser = (() => {
 
   function searchBox(state, changed) {
     const box = element("input", {
-      id: "search", type: "search", placeholder: "number, name, label or text", autocomplete: "off",
+      id: "search", type: "search", placeholder: "name, label or text; #17 for a number", autocomplete: "off",
     });
     box.addEventListener("input", debounced(() => {
       state.search = box.value;

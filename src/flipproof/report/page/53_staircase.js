@@ -37,17 +37,19 @@ flipproof.staircase = (() => {
     return table("Certified combinations", [`${y.words} ↓  ${x.words} →`, ...x.counts.map(String)], rows);
   }
 
+  const others = (run) => (run.axes.length > 2 ? " Kinds and counts are those chosen above the heatmap." : "");
+
   function summary(run, view, cells) {
     const held = flipproof.grid.heldWords(run.axes, view);
     return cells.flat().some(Boolean)
-      ? `Filled: the prediction provably stays the same under all these changes at once${held}.`
-      : `No combination shown here is certified${held}.`;
+      ? `Filled: the prediction provably stays the same under all these changes at once${held}.${others(run)}`
+      : `No combination shown here is certified${held}.${others(run)}`;
   }
 
   /** The radii of this input that go on beyond the chart. */
   const edgeWords = (run, view, input) => flipproof.axes.edgeWords([view.y, view.x]
     .filter((axis) => flipproof.axes.isBeyond(run.table.radius[axis].values[input], run.axes[axis], run.limit))
-    .map((axis) => run.axes[axis].name));
+    .map((axis) => run.axes[axis].words));
 
   function whyMissing(run, input) {
     if (run.stairs === null) return "The report does not hold them.";

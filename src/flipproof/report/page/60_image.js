@@ -2,6 +2,7 @@
 flipproof.image = (() => {
   const { element, paragraph } = flipproof.dom;
   const VOTED_ON = "The classifier votes on noisy copies such as these.";
+  const UNKNOWN = "The noisy copies that were voted on are not known.";
   const UNTOUCHED = "Noise does not touch the pixels of this run.";
 
   /** Three channels are red, green, blue; otherwise a high value is dark ink on white, in both themes. */
@@ -29,6 +30,11 @@ flipproof.image = (() => {
     "figure", {}, canvas(values, images, caption), element("figcaption", {}, caption),
   );
 
+  function note({ copies, touched }) {
+    if (!touched) return UNTOUCHED;
+    return copies.length > 0 ? VOTED_ON : UNKNOWN;
+  }
+
   function show(parent, images, input) {
     const size = images.height * images.width * images.channels;
     const part = ({ values }, number) => values.subarray(number * size, (number + 1) * size);
@@ -36,8 +42,8 @@ flipproof.image = (() => {
       part(images.noisy, position * images.count + input), images, `noisy copy number ${copy}`,
     ));
     parent.append(
-      element("div", { class: "images" }, figure(part(images.clean, input), images, "clean"), ...noisy),
-      paragraph(noisy.length > 0 ? VOTED_ON : UNTOUCHED, "note"),
+      element("div", { class: "images" }, figure(part(images.clean, input), images, "observed"), ...noisy),
+      paragraph(note(images), "note"),
     );
   }
 
