@@ -1,5 +1,6 @@
 """The package as a whole: what it exports, what it imports, and that its documents tell the truth."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -112,6 +113,20 @@ def run_example(name, *arguments):
 def test_the_digits_example_runs(tmp_path):
     assert run_example("digits_votes.py", str(tmp_path / "votes.npz"), "200") > 0.7
     assert fp.Votes.load(tmp_path / "votes.npz").n_estimate == 200
+
+
+def test_the_table_example_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run_example("table_cells.py", "200") > 0.9
+    assert (tmp_path / "table_cells.html").exists()
+
+
+@pytest.mark.skipif("FLIPPROOF_DATA" not in os.environ, reason="needs the datasets: set FLIPPROOF_DATA")
+@pytest.mark.parametrize("model", ["usual", "forest"])
+def test_the_spam_example_runs(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run_example("spam_words.py", "200", model) > 0.95
+    assert (tmp_path / "spam_words.html").exists()
 
 
 def test_the_nodes_example_runs():

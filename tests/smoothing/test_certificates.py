@@ -232,3 +232,10 @@ def test_true_labels_are_numbers_of_classes(labels):
     )  # fmt: skip
     with pytest.raises(fp.InvalidInputError, match=r"expected true labels as numbers of classes in \[0, 3\), got"):
         fp.certify(votes).certified_accuracy(labels)
+
+
+def test_without_radii_a_joint_noise_is_at_radius_zero(rng):
+    noise = fp.JointNoise(a=fp.FlipNoise(0.1, 0.3), b=fp.FlipNoise(0.05, 0.4))
+    votes = fp.Votes.from_counts(selection=[[9, 1], [5, 5]], estimation=[[900, 100], [500, 500]], noise=noise)
+    certificates = fp.certify(votes)
+    assert certificates.certified_ratio() == certificates.certified_accuracy([0, 0]) == 0.5

@@ -23,7 +23,7 @@ from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.theory.frontier import frontier
 from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.l0_ball import largest_l0_radius
-from flipproof.theory.law import Noise
+from flipproof.theory.law import JointNoise, Noise
 from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, axis_index, origin_of, point_of
 from flipproof.theory.regions import regions_at
 from flipproof.theory.search import SEARCH_LIMIT, radii_along
@@ -180,7 +180,7 @@ class Certificates:
         change: Counts | None = None,
     ) -> Any:
         """The share of inputs that are certified, over a grid of radii as in `critical_table`."""
-        grid = grid_of(self.noise, parts, {"add": add, "delete": delete, "change": change})
+        grid = self._grid(parts, {"add": add, "delete": delete, "change": change})
         return self._share(grid, ~self.abstained)
 
     def certified_accuracy(
@@ -208,7 +208,7 @@ class Certificates:
                 f"expected true labels as numbers of classes in [0, {self.votes.classes}), got {wrong}; "
                 "of a scikit-learn model: np.searchsorted(model.classes_, y)"
             )
-        grid = grid_of(self.noise, parts, {"add": add, "delete": delete, "change": change})
+        grid = self._grid(parts, {"add": add, "delete": delete, "change": change})
         return self._share(grid, ~self.abstained & (truth == self.label))
 
     def staircases(
@@ -225,7 +225,7 @@ class Certificates:
         height says how many of the last axis' counts are certified beside the counts of the other axes: as rho falls
         in every radius, these are the first ones.
         """
-        grid = grid_of(self.noise, parts, {"add": add, "delete": delete, "change": change})
+        grid = self._grid(parts, {"add": add, "delete": delete, "change": change})
         heights = [
             (margin > 0.0).reshape(*grid.shape, -1).sum(axis=len(grid.shape) - 1) for _, margin in self._margins(grid)
         ]
@@ -243,6 +243,11 @@ class Certificates:
             votes=replace(votes, selection=votes.selection[rows], estimation=votes.estimation[rows], run=None),
             bounds=Bounds(bounds.label[rows], bounds.runner_up[rows], bounds.p_lower[rows], bounds.p_upper[rows]),
         )
+
+    def _grid(self, parts: Parts | None, kinds: Mapping[str, Counts | None]) -> Grid:
+        """The counts that were asked for; without any, radius 0, whatever the noise."""
+        nothing = parts is None and all(counts is None for counts in kinds.values())
+        return grid_of(self.noise, {} if nothing and isinstance(self.noise, JointNoise) else parts, kinds)
 
     def _share(self, grid: Grid, counted: BoolArray) -> Any:
         if not len(self):
