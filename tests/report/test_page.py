@@ -79,18 +79,22 @@ def test_no_runs():
 
 
 def test_a_hundred_thousand_inputs_fit(rng):
-    inputs, classes, samples = 100_000, 10, 100_000
-    shares = rng.dirichlet([2.0] + [0.1] * (classes - 1), inputs)
+    """Of the worst kind: many classes, images that cannot be compressed, long names and texts of six bytes a letter."""
+    inputs, classes, samples = 100_000, 100, 100_000
+    shares = rng.dirichlet([20.0] + [0.1] * (classes - 1), inputs)
     votes = fp.Votes(
         selection=rng.multinomial(1_000, shares),
         estimation=rng.multinomial(samples, shares),
-        noise=fp.FlipNoise(0.01, 0.6),
+        noise=fp.FlipNoise(0.3, 0.8, categories=256),
         n_select=1_000,
         n_estimate=samples,
     )
-    pixels = rng.random((inputs, 28, 28)) < 0.2
-    space = fp.DenseRows(pixels.astype(np.uint8))
-    large = Section(
-        "large", fp.certify(votes), Subject(labels=rng.integers(0, 10, inputs), space=space, image_shape=(28, 28))
+    texts = tuple(f"{i} " + 30 * "\u0436" for i in range(inputs))
+    subject = Subject(
+        labels=rng.integers(0, classes, inputs),
+        names=texts,
+        texts=texts,
+        space=fp.DenseRows(rng.integers(0, 256, (inputs, 8, 8, 3)).astype(np.uint8)),
+        image_shape=(8, 8, 3),
     )
-    assert len(page([large]).encode()) < 20_000_000
+    assert len(page([Section("large", fp.certify(votes), subject)]).encode()) < 20_000_000

@@ -101,5 +101,5 @@ def test_nothing_to_draw(rng):
 
 def test_texts_stop_where_a_page_is_full():
     space = fp.DenseRows([[0, 1]] * 3)
-    found = pictures(certified(space), Subject(texts=("a" * 3_000_000, "b" * 900_000, "c" * 200_000)))
-    assert [len(text) for text in found["texts"]] == [3_000_000, 900_000]
+    found = pictures(certified(space), Subject(texts=("a" * 1_500_000, "ж" * 80_000, "c" * 50_000)))
+    assert [len(text) for text in found["texts"]] == [1_500_000, 80_000]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -19,9 +20,10 @@ from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
 
 _COPIES = 3
-_IMAGE_BYTES = 6_000_000
-_MOST_EDGES = 300_000
-_MOST_LETTERS = 4_000_000
+_IMAGE_BYTES = 4_000_000
+_MOST_EDGES = 200_000
+_TEXT_BYTES = 2_000_000
+"""A page with all of them, with plotly and with 100,000 inputs stays below 20 MB."""
 
 
 def pictures(certificates: Certificates, subject: Subject) -> dict[str, Any] | None:
@@ -135,6 +137,6 @@ def _dense(rows: Any) -> NDArray[Any]:
 
 
 def first_texts(texts: tuple[str, ...]) -> list[str]:
-    """As many as a page can hold."""
-    lengths = np.cumsum([len(text) for text in texts])
-    return list(texts[: int(np.searchsorted(lengths, _MOST_LETTERS, side="right"))])
+    """As many as a page can hold, measured as they are written there: other letters than ASCII take six bytes."""
+    lengths = np.cumsum([len(json.dumps(text)) for text in texts])
+    return list(texts[: int(np.searchsorted(lengths, _TEXT_BYTES, side="right"))])
