@@ -12,8 +12,8 @@ from statistics import mean, stdev
 import flipproof as fp
 from claims import Claim, report
 from flipproof.experiments.model_spec import ModelSpec
-from flipproof.experiments.node_task import NodeTask
 from flipproof.experiments.steps import Machine, run, train_run
+from flipproof.experiments.task import Task
 from flipproof.models.training_settings import TrainingSettings
 from flipproof.report.summary import summary_of
 
@@ -28,7 +28,7 @@ SETTINGS = {
 def plain_accuracy(folder, seed):
     """Of a GCN that never sees noise, on the same split."""
     without = TrainingSettings(noisy_samples=0)
-    task = NodeTask("cora_ml", GCN, "attributes", fp.FlipNoise(0.01, 0.6), without, seed=seed)
+    task = Task("nodes", "cora_ml", GCN, "attributes", fp.FlipNoise(0.01, 0.6), without, seed=seed)
     trained = train_run(folder / f"plain-{seed}", task).section("training", "flipproof train")
     return trained["base_accuracy"]
 
@@ -57,7 +57,7 @@ def main():
         summaries = []
         for seed in seeds:
             path = folder / f"{noisy}-{noise.p_plus:g}-{seed}"
-            certificates = run(path, NodeTask("cora_ml", GCN, noisy, noise, seed=seed), machine=Machine(workers=2))
+            certificates = run(path, Task("nodes", "cora_ml", GCN, noisy, noise, seed=seed), machine=Machine(workers=2))
             summaries.append(summary_of(path, certificates))
             print(name, seed, f"{summaries[-1].smoothed_accuracy:.4f}", flush=True)
         claims += claims_of(name, summaries, mean(plain))

@@ -35,6 +35,6 @@ right = ~certificates.abstained & (certificates.label == labels[test])
 robust, spam = right & certificates.certified(fp.Radii(add=1, delete=1)), labels[test] == 1
 print(f"accuracy of the smoothed classifier: {right.mean():.3f}, on spam {right[spam].mean():.3f}")
 print(f"right, whatever one word is added and one removed: {robust.mean():.3f}, of the spam {robust[spam].mean():.3f}")
-texts, names = messages[test].tolist(), data.class_names
-fp.write_report("spam_words.html", certificates, name="Spam", labels=labels[test], class_names=names, texts=texts,
-                unit="message", entries="words")  # fmt: skip
+texts, words_of_it = messages[test].tolist(), {"unit": "message", "entries": "words", "class_names": data.class_names}
+print(texts[np.argmax(robust & spam)], fp.in_words(certificates, int(np.argmax(robust & spam)), **words_of_it))
+fp.write_report("spam_words.html", certificates, name="Spam", labels=labels[test], texts=texts, **words_of_it)

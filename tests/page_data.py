@@ -7,6 +7,9 @@ import re
 
 import numpy as np
 
+PICTURES_OF_A_PAGE = 4_600_000
+"""Bytes that a page of 20 MB has left for pictures beside 100,000 inputs, their names and texts, and plotly."""
+
 
 def data_of(html):
     """The JSON inside a page."""

@@ -12,6 +12,7 @@ import pytest
 import flipproof as fp
 
 ROOT = Path(__file__).parent.parent
+needs_data = pytest.mark.skipif("FLIPPROOF_DATA" not in os.environ, reason="needs the datasets: set FLIPPROOF_DATA")
 
 
 def run_python(code):
@@ -81,7 +82,7 @@ def test_python_in_the_documents_runs_and_prints_what_it_says(tmp_path, monkeypa
     """What a line prints stands behind it as a comment."""
     monkeypatch.chdir(tmp_path)
     found = [block for page in PAGES for block in blocks(page, "python")]
-    assert len(found) == 7
+    assert len(found) == 8
     for block in found:
         exec(compile(block, "README.md", "exec"), {})
         expected = re.findall(r"^print\(.*# (.*)$", block, flags=re.MULTILINE)
@@ -121,7 +122,7 @@ def test_the_table_example_runs(tmp_path, monkeypatch):
     assert (tmp_path / "table_cells.html").exists()
 
 
-@pytest.mark.skipif("FLIPPROOF_DATA" not in os.environ, reason="needs the datasets: set FLIPPROOF_DATA")
+@needs_data
 @pytest.mark.parametrize("model", ["usual", "forest"])
 def test_the_spam_example_runs(model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -131,3 +132,30 @@ def test_the_spam_example_runs(model, tmp_path, monkeypatch):
 
 def test_the_nodes_example_runs():
     assert run_example("nodes_votes.py", "200") > 0.7
+
+
+@pytest.mark.parametrize("dataset", ["digits", "digits-grey"])
+def test_the_images_example_runs(dataset, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run_example("images.py", dataset, "100") > 0.6
+    assert (tmp_path / "images.html").exists()
+
+
+@needs_data
+def test_the_molecules_example_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run_example("molecules.py", "100") > 0.6
+    assert (tmp_path / "molecules.html").exists()
+
+
+@needs_data
+@pytest.mark.parametrize("noise", ["masking", "substitution"])
+def test_the_sequences_example_runs(noise, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run_example("spam_sequences.py", "100", noise) > 0.85
+    assert (tmp_path / "spam_sequences.html").exists()
+
+
+def test_examples_are_short():
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        assert len(path.read_text().splitlines()) <= 40, path.name

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from flipproof.errors import OutputError as OutputError
     from flipproof.errors import TooLargeError as TooLargeError
     from flipproof.extras import MissingExtraError as MissingExtraError
+    from flipproof.models.estimator_training import fit_estimator as fit_estimator
     from flipproof.models.graph_classifier import GraphClassifier as GraphClassifier
+    from flipproof.models.graph_modules import GIN as GIN
+    from flipproof.models.image_modules import CNN as CNN
     from flipproof.models.node_classifier import NodeClassifier as NodeClassifier
     from flipproof.models.node_modules import APPNP as APPNP
     from flipproof.models.node_modules import GAT as GAT
     from flipproof.models.node_modules import GCN as GCN
     from flipproof.models.sklearn_classifier import SklearnClassifier as SklearnClassifier
+    from flipproof.models.text_modules import WordMean as WordMean
     from flipproof.models.torch_classifier import TorchClassifier as TorchClassifier
     from flipproof.models.training import train as train
     from flipproof.models.training_settings import TrainingError as TrainingError
@@ -30,8 +34,9 @@ if TYPE_CHECKING:
     from flipproof.noise.graphs import Graphs as Graphs
     from flipproof.noise.rows import DenseRows as DenseRows
     from flipproof.noise.rows import SparseRows as SparseRows
-    from flipproof.noise.rows import Table as Table
-    from flipproof.noise.rows import Tokens as Tokens
+    from flipproof.noise.table import Table as Table
+    from flipproof.noise.tokens import Tokens as Tokens
+    from flipproof.report.writing import in_words as in_words
     from flipproof.report.writing import write_report as write_report
     from flipproof.smoothing.certificates import Certificates as Certificates
     from flipproof.smoothing.certify import certify as certify
@@ -62,17 +67,23 @@ if TYPE_CHECKING:
 _HOMES = {
     "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError", "TooLargeError"),
     "extras": ("MissingExtraError",),
+    "models.estimator_training": ("fit_estimator",),
     "models.graph_classifier": ("GraphClassifier",),
+    "models.graph_modules": ("GIN",),
+    "models.image_modules": ("CNN",),
     "models.node_classifier": ("NodeClassifier",),
     "models.node_modules": ("APPNP", "GAT", "GCN"),
     "models.sklearn_classifier": ("SklearnClassifier",),
+    "models.text_modules": ("WordMean",),
     "models.torch_classifier": ("TorchClassifier",),
     "models.training": ("train",),
     "models.training_settings": ("TrainingError", "TrainingSettings"),
     "noise.graph": ("Graph",),
     "noise.graphs": ("Graphs",),
-    "noise.rows": ("DenseRows", "SparseRows", "Table", "Tokens"),
-    "report.writing": ("write_report",),
+    "noise.rows": ("DenseRows", "SparseRows"),
+    "noise.table": ("Table",),
+    "noise.tokens": ("Tokens",),
+    "report.writing": ("in_words", "write_report"),
     "smoothing.certificates": ("Certificates",),
     "smoothing.certify": ("certify",),
     "smoothing.classifier": ("Classifier", "ClassifierError", "FunctionClassifier"),

@@ -27,11 +27,11 @@ def test_the_table_fits_a_terminal(datasets, nothing_here):
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert [line.split()[0] for line in lines[1:11]] == list(fp.datasets.names())
+    assert [line.split()[0] for line in lines[1:13]] == list(fp.datasets.names())
     assert lines[1].split() == ["cora_ml", "nodes", "2810", "7981", "2879", "7", "1.76%", "fetch", "1.6", "MB"]
     assert "fetch 8.7 MB" in lines[3]
     assert "fetch 170 MB" in lines[7]
-    assert "built in" in lines[10]
+    assert "built in" in lines[12]
     assert "…" not in out
     assert not nothing_here.exists()
 

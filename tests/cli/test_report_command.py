@@ -81,12 +81,13 @@ def test_commands_have_all_flags_that_matter():
     noise = {"parts": {"structure": {"p_plus": 0.1, "p_minus": 0.2}, "attributes": {"p_plus": 0.3, "p_minus": 0.4}}}
     record = {
         "task": {
+            "kind": "nodes",
             "dataset": "my data.npz",
             "model": {"name": "gat", "hidden": 4, "dropout": None},
             "noisy": "both",
             "noise": noise,
             "training": {"noisy_samples": 2, "average": "softmax", "epochs": 3000},
-            "per_class": {"train": 20, "validation": 7},
+            "split": {"train": 20, "validation": 7},
             "seed": 5,
             "weights": "abc",
         },

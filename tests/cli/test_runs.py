@@ -123,7 +123,7 @@ def test_bad_configurations(run, tmp_path, text, words):
     [
         (["--dataset", "cora-ml"], "did you mean cora_ml"),
         (["--dataset", "digits-graph", "--model", "gnc"], "did you mean gcn"),
-        (["--dataset", "digits-graph", "--noise", "edges"], "expected --noise to be attributes, structure or both"),
+        (["--dataset", "digits-graph", "--noise", "edges"], "expected --noise to be one of attributes, struct"),
         (["--dataset", "digits-graph", "--p-plus", 0.1], "expected --p-plus and --p-minus, got only one of them"),
         (["--dataset", "digits-graph", "--p-plus", 1.1, "--p-minus", 0.1], "expected p_plus in [0, 1], got 1.1"),
         (["--dataset", "digits-graph", "--noise", "both", "--p-plus", 0.1], "expected --structure-noise and"),

@@ -34,9 +34,17 @@ def numbers_of(data):
         return len(data), data.nodes, data.edges, data.features, int(data.graphs().attributes.sum())
     if isinstance(data, fp.datasets.TextDataset):
         return len(data), None, None, None, None
+    if isinstance(data, fp.datasets.TableDataset):
+        return len(data), None, None, data.features, None
     black = data if data.levels == 2 else data.binarised(127)
     ones = int(black.train_images.sum(dtype=np.int64) + black.test_images.sum(dtype=np.int64))
-    return len(data), None, None, data.features, ones if data.train_images.ndim == 3 else None
+    return (
+        len(data),
+        None,
+        None,
+        data.features,
+        ones if data.train_images.ndim == 3 and data.levels in (2, 256) else None,
+    )
 
 
 @pytest.mark.parametrize("name", fp.datasets.names())

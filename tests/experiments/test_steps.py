@@ -9,8 +9,8 @@ import pytest
 
 import flipproof as fp
 from flipproof.experiments.model_spec import ModelSpec
-from flipproof.experiments.node_task import NodeTask, PerClass
 from flipproof.experiments.steps import Machine, Samples, certify_run, train_run, trained_job, vote_run
+from flipproof.experiments.task import PerClass, Task
 from flipproof.models.training_settings import TrainingSettings
 from flipproof.report.summary import summary_of
 from flipproof.smoothing.inputs_file import Inputs
@@ -34,13 +34,14 @@ class Net(torch.nn.Module):
 
 @pytest.fixture(scope="module")
 def task(planted):
-    return NodeTask(
+    return Task(
+        kind="nodes",
         dataset=str(planted),
         model=ModelSpec("gcn", hidden=8),
         noisy="attributes",
         noise=fp.FlipNoise(0.02, 0.3),
         training=TrainingSettings(epochs=60),
-        per_class=PerClass(5, 5),
+        split=PerClass(5, 5),
     )
 
 
@@ -86,7 +87,7 @@ def test_every_model_under_every_noise(task, tmp_path, model, noisy):
 def test_the_task_survives_as_json(task):
     joint = fp.JointNoise(structure=fp.FlipNoise(0.1, 0.2), attributes=fp.FlipNoise(0.0, 0.5))
     for each in (task, replace(task, noisy="both", noise=joint, model=ModelSpec("a.py:B", dropout=0.1), seed=5)):
-        assert NodeTask.from_record(json.loads(json.dumps(each.to_record()))) == each
+        assert Task.from_record(json.loads(json.dumps(each.to_record()))) == each
 
 
 def test_the_same_task_gives_the_same_run(task, finished, tmp_path):
@@ -207,12 +208,12 @@ def test_the_accuracies_are_those_of_the_test_nodes(finished, task):
     folder = RunFolder.open(finished)
     inputs, certificates = Inputs.load(folder.inputs_file), certify_run(finished)
     job, classifier = trained_job(folder)
-    base = classifier([job.graph.clean()])[0]
+    base = classifier([job.certified.space.clean()])[0]
     assert np.array_equal(base, inputs.base_label)
     summary = summary_of(finished, certificates)
     test = inputs.split.test
-    right = (certificates.label == job.data.labels) & ~certificates.abstained
-    assert summary.base_accuracy == np.mean((base == job.data.labels)[test])
+    right = (certificates.label == job.certified.labels) & ~certificates.abstained
+    assert summary.base_accuracy == np.mean((base == job.certified.labels)[test])
     assert summary.smoothed_accuracy == np.mean(right[test])
     along = summary.axes["delete"]
     assert along.mean == certificates.max_radius("delete").mean()
@@ -273,8 +274,8 @@ def test_models_that_are_not_there(task, tmp_path, name, words):
     ("change", "words"),
     [
         ({"dataset": "coraml"}, "did you mean cora_ml"),
-        ({"dataset": "digits"}, "expected a graph with labels of nodes, got digits"),
-        ({"per_class": PerClass(20, 20)}, r"expected more than 40 inputs of every class .*, got 30 of class 0"),
+        ({"dataset": "digits"}, "expected nodes, got digits, which is something else"),
+        ({"split": PerClass(20, 20)}, r"expected more than 40 inputs of every class .*, got 30 of class 0"),
         ({"model": ModelSpec("flipproof.models.node_modules:Attention")}, "expected a model that is made by"),
     ],
 )

@@ -55,6 +55,57 @@ def test_sparse_rows_become_dense(rng):
         assert (classifier(make(rows)) == classifier(rows)).all()
 
 
+class Watched(torch.nn.Module):
+    """A linear map that notes how many rows it got."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.map, self.sizes = torch.nn.Linear(9, 4), []
+
+    def forward(self, rows):
+        self.sizes.append(len(rows))
+        return self.map(rows)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix, sp.coo_array, torch.tensor])
+@pytest.mark.parametrize(
+    ("rows_at_once", "sizes"), [(7, [7, 7, 6]), (10, [10, 10]), (1, [1] * 20), (20, [20]), (256, [20])]
+)
+def test_rows_come_in_slices(rows_at_once, sizes, form, rng):
+    module, rows = Watched(), (rng.random((20, 9)) < 0.5).astype(np.float32)
+    labels = TorchClassifier(module, classes=4, rows_at_once=rows_at_once)(form(rows))
+    assert module.sizes == sizes
+    with torch.no_grad():
+        assert (labels == module(torch.tensor(rows)).argmax(1).numpy()).all()
+
+
+def test_no_rows_have_no_labels():
+    assert TorchClassifier(Watched(), classes=4)(np.zeros((0, 9))).tolist() == []
+
+
+def test_undefined_logits_are_counted_over_all_slices():
+    rows = np.zeros((5, 9))
+    rows[[0, 3, 4], 0] = np.nan
+    with pytest.raises(fp.InvalidInputError, match="got NaN for 3 of 5 rows"):
+        TorchClassifier(Watched(), classes=4, rows_at_once=2)(rows)
+
+
+def test_logits_are_one_call_of_the_module_as_it_is(rng):
+    module, pixels = images(), rng.integers(0, 2, (6, 8, 8)).astype(np.uint8)
+    classifier = TorchClassifier(module, classes=5, transform=lambda x: x.unsqueeze(1), rows_at_once=2)
+    torch.manual_seed(3)
+    logits = classifier.logits(pixels)
+    torch.manual_seed(3)
+    assert torch.equal(logits, module(torch.tensor(pixels).float().unsqueeze(1)))  # dropout and all
+    logits.sum().backward()
+    assert all(weights.grad is not None for weights in module.parameters())
+    with torch.no_grad():
+        assert not classifier.logits(pixels).requires_grad
+    with pytest.raises(fp.InvalidInputError, match=r"expected logits of shape \(6, 4\), got \(6, 5\)"):
+        TorchClassifier(module, classes=4, transform=lambda x: x.unsqueeze(1)).logits(pixels)
+
+
 def test_the_transform_comes_first(rng):
     module, levels = images(), rng.integers(0, 256, (20, 8, 8)).astype(np.uint8)
     scaled = TorchClassifier(module, classes=5, transform=lambda x: x.unsqueeze(1) / 255)
@@ -108,8 +159,9 @@ def test_it_travels_and_keeps_its_fingerprint(rng):
         TorchClassifier(images(), classes=5, transform=lambda x: x.unsqueeze(1) / 255),
         TorchClassifier(images(), classes=5, dtype="float64", transform=lambda x: x.unsqueeze(1)),
         TorchClassifier(images().double(), classes=5, transform=lambda x: x.unsqueeze(1)),
+        TorchClassifier(images(), classes=5, transform=lambda x: x.unsqueeze(1), rows_at_once=64),
     ]
-    assert len({each.fingerprint for each in [classifier, *others]}) == 5
+    assert len({each.fingerprint for each in [classifier, *others]}) == 6
 
 
 class Constant(torch.nn.Module):
@@ -154,6 +206,8 @@ def test_ties_go_to_the_first_and_infinity_is_a_number():
         ({"dtype": "relu"}, 'expected dtype to be a name like "float32" or "int64", got \'relu\''),
         ({"dtype": torch.float32}, "expected dtype to be a name like"),
         ({"transform": 3}, "expected transform to be a function, got 3"),
+        ({"rows_at_once": 0}, "expected rows_at_once to be at least 1, got 0"),
+        ({"rows_at_once": 2.0}, "expected rows_at_once to be a non-negative integer, got 2.0"),
     ],
 )
 def test_bad_options_are_refused(options, words):

@@ -474,8 +474,11 @@ BEYOND = fp.Split(train=[0, 1, NODES], validation=[3, 4], test=[])
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"classifier": Plain}, "^expected a NodeClassifier, got Plain$"),
-        ({"classifier": lambda: fp.FunctionClassifier(len, 2)}, "^expected a NodeClassifier, got FunctionClassifier$"),
+        ({"classifier": Plain}, "^expected a NodeClassifier, a GraphClassifier or a TorchClassifier to train, got Pl"),
+        (
+            {"classifier": lambda: fp.FunctionClassifier(len, 2)},
+            "^expected a NodeClassifier, .* got FunctionClassifier$",
+        ),
         ({"space": "cora"}, "^expected a Graph, got str; see Graph.from_pyg and others$"),
         ({"space": graph().clean()}, "^expected a Graph, got NoisyGraph; see Graph.from_pyg and others$"),
         ({"noise": None}, "^expected a noise to train with, got none; noisy_samples=0 trains without$"),

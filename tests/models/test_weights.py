@@ -4,12 +4,13 @@ import io
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 import flipproof as fp
 from flipproof.models.node_modules import NODE_MODULES
-from flipproof.models.weights import load_weights, weights_bytes
+from flipproof.models.weights import arrays_bytes, load_weights, read_arrays, weights_bytes
 
 
 def state_of(module):
@@ -62,3 +63,27 @@ def test_damaged_files_are_one_line(content):
 def test_weights_of_another_model():
     with pytest.raises(fp.FileFormatError, match=r"expected weights that fit GCN, got file: .*size mismatch"):
         load_weights(fp.GCN(5, 3), weights_bytes(fp.GCN(6, 3)), "file")
+
+
+def test_arrays_come_back():
+    arrays = {"a": np.arange(6).reshape(2, 3).T, "b": np.array([0.5], np.float32), "c": np.zeros((0, 2))}
+    found = read_arrays(arrays_bytes(arrays), "file")
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype
+        assert found[name].tolist() == array.tolist()
+    assert arrays_bytes(arrays) == arrays_bytes(dict(reversed(arrays.items())))
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"x", b"\xff" * 8 + b"{", b"\x08\0\0\0\0\0\0\0{]      ", arrays_bytes({"a": np.ones(9)})[:-1]]
+)
+def test_damaged_arrays_are_one_line(content):
+    with pytest.raises(fp.FileFormatError, match=r"^expected arrays in the safetensors format, got file: [^\n]+$"):
+        read_arrays(content, "file")
+
+
+def test_arrays_are_no_pickles(tmp_path):
+    with pytest.raises(fp.FileFormatError, match="expected arrays in the safetensors format, got file"):
+        read_arrays(pickle.dumps({"a": Bomb(tmp_path / "boom")}), "file")
+    assert not (tmp_path / "boom").exists()

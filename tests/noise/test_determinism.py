@@ -5,8 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from flipproof.noise.graph import Graph
-from flipproof.noise.rows import DenseRows, SparseRows, Table, Tokens
+from flipproof.noise.rows import DenseRows, SparseRows
 from flipproof.noise.sampling import Role
+from flipproof.noise.table import Table
+from flipproof.noise.tokens import Tokens
 from flipproof.theory.law import FlipNoise, JointNoise
 
 RANDOM = np.random.default_rng(7)
@@ -17,6 +19,7 @@ SPACES = {
     "dense bits": (SparseRows(sp.csr_array(BITS)), FlipNoise(0.4, 0.5)),
     "values": (DenseRows(RANDOM.integers(0, 4, (9, 40))), FlipNoise(0.3, 0.6, 4)),
     "tokens": (Tokens(RANDOM.integers(-1, 50, (9, 40)), padding=-1), FlipNoise(0.3, 0.6, 50)),
+    "masked tokens": (Tokens(RANDOM.integers(-1, 50, (9, 40)), padding=-1, mask=50), FlipNoise(0.0, 0.6)),
     "table": (
         Table(RANDOM.integers(0, 2, (9, 40)), [2, 3] * 20),
         JointNoise(k2=FlipNoise(0.3, 0.6), k3=FlipNoise(0.3, 0.6, 3)),

@@ -1,5 +1,7 @@
 """Collections of graphs: unions with the right offsets, and every graph the same in all of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -23,7 +25,7 @@ def graph(index, nodes, **more):
     return Graph.from_edge_index(index, nodes, np.eye(nodes, 3), **more)
 
 
-GRAPHS = Graphs([graph(TRIANGLE, 3), graph([], 1), graph(EDGE, 2), graph([], 0), graph(TRIANGLE, 5)])
+GRAPHS = Graphs([graph(TRIANGLE, 3), graph([], 1), graph(EDGE, 2), graph([], 4), graph(TRIANGLE, 5)])
 
 
 def split(union):
@@ -43,8 +45,8 @@ def split(union):
 
 def test_a_union_without_noise_holds_the_graphs():
     union = draw(GRAPHS, JointNoise(structure=NOTHING, attributes=NOTHING), samples=2)
-    assert (union.nodes, union.graphs) == (22, 10)
-    assert union.graph_of_node.tolist() == [0, 0, 0, 1, 2, 2, 4, 4, 4, 4, 4, 5, 5, 5, 6, 7, 7, 9, 9, 9, 9, 9]
+    assert (union.nodes, union.graphs) == (30, 10)
+    assert union.graph_of_node.tolist() == np.repeat(np.arange(10), [3, 1, 2, 4, 5] * 2).tolist()
     clean = [(g.clean().edge_index.T.tolist(), g.clean().attributes.toarray().tolist()) for g in GRAPHS.graphs]
     assert split(union) == clean * 2
 
@@ -66,13 +68,78 @@ def test_every_graph_is_the_same_in_all_unions(noise):
         assert some == [whole[5 * sample + row] for sample in range(2, 5) for row in rows]
 
 
+def slow_union(sampler, role, samples, rows):
+    """Edge index, graphs of nodes and dense attributes, put together graph by graph as each says by itself."""
+    space, edges, owners, first = sampler.space, [np.zeros((2, 0), int)], [], 0
+    bits = None if sampler.structure is None else sampler.structure.draw(role, samples, rows)
+    for i, row in enumerate(np.tile(rows, len(samples))):
+        own = space.graphs[row].edges
+        index = own.index() if bits is None else own.index(bits[1][bits[0][i] : bits[0][i + 1]])
+        edges.append(index + first)
+        owners += [i] * own.nodes
+        first += own.nodes
+    nodes = np.array([node for row in rows for node in range(space.offsets[row], space.offsets[row + 1])], dtype=int)
+    if sampler.attributes is not None:
+        attributes = sampler.attributes.draw(role, samples, nodes).toarray()
+    else:
+        attributes = np.tile(space.attributes.matrix.toarray()[nodes], (len(samples), 1))
+    return np.concatenate(edges, axis=1), owners, attributes
+
+
+def random_graph(rng, nodes, directed):
+    adjacency = rng.random((nodes, nodes)) < 0.3  # self-loops among them
+    adjacency = adjacency if directed else adjacency | adjacency.T
+    attributes = rng.integers(0, 2, (nodes, 3))
+    return Graph.from_edge_index(np.stack(adjacency.nonzero()), nodes, attributes, directed=directed)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("noise", [NOISE, FlipNoise(0.3, 0.4), FlipNoise(0.0, 0.4), FlipNoise(1.0, 0.0), None])
+@pytest.mark.parametrize("part", [None, FlipNoise(0.2, 0.3)])
+def test_a_union_is_what_its_graphs_say_one_by_one(rng, directed, noise, part):
+    """Methods of drawing that differ in the order of ranks; graphs of one node, with few and with many pairs."""
+    sizes = [1, 2, 17, 90, 1, 5]
+    graphs = Graphs([random_graph(rng, nodes, directed) for nodes in sizes])
+    parts = {name: law for name, law in (("structure", noise), ("attributes", part)) if law is not None}
+    sampler = graphs.sampler(JointNoise(**parts or {"attributes": NOTHING}), 5)
+    for samples, rows in ((range(3), range(6)), (range(7, 9), [5, 0, 5, 3])):
+        union = sampler.draw(Role.ESTIMATE, samples, np.array(rows))
+        edges, owners, attributes = slow_union(sampler, Role.ESTIMATE, samples, np.array(rows))
+        assert union.edge_index.dtype == union.graph_of_node.dtype == np.int64
+        assert (union.edge_index == edges).all()
+        assert union.graph_of_node.tolist() == owners
+        assert (union.nodes, union.graphs) == (len(owners), len(samples) * len(rows))
+        assert (union.attributes.toarray() == attributes).all()
+
+
+def test_a_union_is_cut_into_smaller_ones():
+    union = draw(GRAPHS, JOINT, samples=4)
+    for size in (1, 3, 7, 19, 20, 21):
+        parts = list(union.cut(size))
+        assert [part.graphs for part in parts] == [min(size, 20 - start) for start in range(0, 20, size)]
+        assert [piece for part in parts for piece in split(part)] == split(union)
+        assert all(part.nodes == part.graph_of_node.size == part.attributes.shape[0] for part in parts)
+    plain = draw(Graphs([Graph.from_edge_index(TRIANGLE, 3)] * 3), NOISE, samples=1)
+    assert [part.attributes for part in plain.cut(2)] == [None, None]
+
+
+def test_only_graphs_in_order_can_be_cut():
+    union = draw(GRAPHS, JOINT, samples=4)
+    for wrong in (
+        replace(union, edge_index=union.edge_index[:, ::-1]),
+        replace(union, graph_of_node=union.graph_of_node[::-1]),
+    ):
+        with pytest.raises(InvalidInputError, match="expected nodes and edges in the order of their graphs, got"):
+            list(wrong.cut(7))
+
+
 def test_noisy_unions_have_both_directions_once_and_keep_loops():
     union = draw(GRAPHS, JOINT, samples=50)
     pairs = [tuple(pair) for pair in union.edge_index.T.tolist()]
     assert len(set(pairs)) == len(pairs)
     assert {(v, u) for u, v in pairs} == set(pairs)
     loops = {u for u, v in pairs if u == v}
-    assert loops == {11 * sample + 5 for sample in range(50)}
+    assert loops == {15 * sample + 5 for sample in range(50)}
 
 
 def test_empty_draws():
@@ -116,12 +183,16 @@ def test_from_pyg():
     graphs = Graphs.from_pyg([one, one])
     assert (len(graphs), graphs.nodes, graphs.parts) == (2, 6, ("structure", "attributes"))
     assert Graphs.from_pyg(iter([one]), noisy="attributes").parts == ("attributes",)
+    wrong = data.Data(edge_index=torch.tensor(TRIANGLE), x=torch.eye(2))
+    with pytest.raises(InvalidInputError, match="graph 1: expected edges between nodes 0 to 1, got node 2"):
+        Graphs.from_pyg([one, wrong])
 
 
 @pytest.mark.parametrize(
     ("graphs", "message"),
     [
         ([], "expected one or more Graph, got none"),
+        ([graph(EDGE, 2), graph([], 0), graph([], 0)], "expected graphs with nodes, got graph 1 with none"),
         ([graph(EDGE, 2), "graph"], "expected one or more Graph, got 'graph'"),
         ([graph(EDGE, 2), graph(EDGE, 2, noisy="structure")], "expected graphs with noise on the same parts, got"),
         ([graph(EDGE, 2), graph(EDGE, 2, directed=True)], "expected graphs with directed edges in all or in none"),

@@ -7,8 +7,10 @@ import scipy.sparse as sp
 from flipproof.errors import InvalidInputError
 from flipproof.noise.graph import Graph
 from flipproof.noise.graphs import Graphs
-from flipproof.noise.rows import DenseRows, SparseRows, Table, Tokens
+from flipproof.noise.rows import DenseRows, SparseRows
 from flipproof.noise.spaces import space_of
+from flipproof.noise.table import Table
+from flipproof.noise.tokens import Tokens
 
 GRAPH = Graph.from_edge_index([[0, 1], [1, 0]], nodes=2)
 

@@ -5,10 +5,8 @@ import pytest
 from drawing import draw
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.rows import Tokens
+from flipproof.noise.tokens import Tokens
 from flipproof.theory.law import FlipNoise
-
-NOISE = FlipNoise(0.2, 0.4)
 
 
 def test_padding_is_never_touched():
@@ -74,6 +72,14 @@ def test_tokens_outside_the_vocabulary_are_refused():
     assert tokens.sampler(FlipNoise(0.1, 0.1, 8), 0).rows == 1
 
 
-@pytest.mark.parametrize("shape", [(0, 4), (3, 0)])
-def test_empty_tokens(shape):
-    assert draw(Tokens(np.zeros(shape, int), padding=-1), NOISE, samples=2).shape == (2 * shape[0], shape[1])
+@pytest.mark.parametrize("shape", [(0, 4), (0, 0)])
+@pytest.mark.parametrize(("noise", "mask"), [(FlipNoise(0.2, 0.4), None), (FlipNoise(0.0, 0.4), 7)])
+def test_no_sequences_at_all(shape, noise, mask):
+    assert draw(Tokens(np.zeros(shape, int), padding=-1, mask=mask), noise, samples=2).shape == shape
+
+
+@pytest.mark.parametrize("name", ["padding", "mask"])
+@pytest.mark.parametrize("number", [1.5, True, "9", 2**63])
+def test_padding_and_mask_are_integers(name, number):
+    with pytest.raises(InvalidInputError, match=f"expected {name} to be a 64-bit integer or None, got"):
+        Tokens([[1, 2]], **{name: number})

@@ -1,55 +1,19 @@
 """The page in a real browser: it draws what the certificates say, asks nobody for anything, runs no data."""
 
+# ruff: noqa: F811 (tests take fixtures that are imported)
 import re
-import shutil
 
 import numpy as np
 import pytest
+from browsing import CHROMIUM, HOSTILE, browser, opened  # noqa: F401 (fixtures for all tests here)
 
 import flipproof as fp
-from flipproof.report.page import write_page
 from flipproof.report.section import Facts, Section
 from flipproof.report.subject import Subject
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
-HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 PHONE = {"width": 375, "height": 740}
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: install Debian's package chromium")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Opens a page, and fails if it complains, asks for anything but itself, or shows an alert."""
-    trouble, contexts = [], []
-
-    def opener(*sections, **context):
-        path = tmp_path / "page.html"
-        write_page(path, sections)
-        contexts.append(browser.new_context(**context))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: trouble.append(message.text))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: request.url == path.as_uri() or trouble.append(request.url))
-        page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready=yes]")
-        return page
-
-    yield opener
-    for context in contexts:
-        context.close()
-    assert trouble == []
 
 
 def certificates_of(rng, noise, inputs=60, classes=3, samples=2_000):

@@ -1,14 +1,18 @@
 """Pictures carry the observed data and the very noisy copies that were voted on."""
 
+import json
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.noise.sampling import Role
-from flipproof.report.pictures import images, neighbourhoods, pictures, small_graphs
+from flipproof.report.graph_pictures import neighbourhoods, small_graphs
+from flipproof.report.pictures import pictures
+from flipproof.report.row_pictures import images
 from flipproof.report.subject import Subject
-from page_data import unpacked
+from page_data import PICTURES_OF_A_PAGE, unpacked
 
 NOISE = fp.FlipNoise(0.05, 0.3)
 
@@ -21,6 +25,11 @@ def certified(space, noise=NOISE, classes=2, **options):
 def certified_nodes(graph, noise=NOISE):
     classifier = fp.FunctionClassifier(lambda graphs: np.zeros((len(graphs), graph.nodes), dtype=int), classes=2)
     return fp.certify(fp.vote(classifier, graph, noise, n_select=3, n_estimate=5, seed=4))
+
+
+def certified_graphs(graphs, noise=NOISE):
+    classifier = fp.FunctionClassifier(lambda union: np.zeros(union.graphs, dtype=int), classes=2)
+    return fp.certify(fp.vote(classifier, graphs, noise, n_select=3, n_estimate=5, seed=4))
 
 
 def path_graph(attributes=None, noisy=None, directed=False):
@@ -46,6 +55,13 @@ def test_images_of_rows(shape, levels, rng):
     assert np.array_equal(unpacked(shown["clean"]).reshape(space.values.shape), space.values)
     drawn = space.sampler(noise, 4).draw(Role.ESTIMATE, range(3), np.arange(7))
     assert np.array_equal(unpacked(shown["noisy"]).reshape(drawn.shape), drawn)
+
+
+def test_images_that_cannot_be_compressed_fit_a_page(rng):
+    space = fp.DenseRows(rng.integers(0, 256, (400, 50, 50)))
+    shown = images(certified(space, fp.FlipNoise(0.9, 0.9, categories=256)), space, (50, 50))
+    assert shown["count"] == 300
+    assert len(json.dumps(shown)) < PICTURES_OF_A_PAGE
 
 
 def test_images_of_sparse_rows(rng):
@@ -87,7 +103,7 @@ def test_data_without_pixels(rng):
 
 def test_small_graphs_have_every_edge_once():
     graphs = fp.Graphs((path_graph(), path_graph()))
-    shown = small_graphs(graphs)
+    shown = small_graphs(certified_graphs(graphs), graphs)
     assert unpacked(shown["starts"]).tolist() == [0, 4, 8]
     assert unpacked(shown["nodes"]).tolist() == [4, 4]
     assert sorted(zip(*unpacked(shown["edges"])[:, :4].tolist(), strict=True)) == [(0, 1), (1, 2), (2, 2), (2, 3)]
@@ -101,5 +117,5 @@ def test_nothing_to_draw(rng):
 
 def test_texts_stop_where_a_page_is_full():
     space = fp.DenseRows([[0, 1]] * 3)
-    found = pictures(certified(space), Subject(texts=("a" * 1_500_000, "ж" * 80_000, "c" * 50_000)))
-    assert [len(text) for text in found["texts"]] == [1_500_000, 80_000]
+    found = pictures(certified(space), Subject(texts=("a" * 1_000_000, "ж" * 80_000, "c" * 50_000)))
+    assert [len(text) for text in found["texts"]] == [1_000_000, 80_000]

@@ -59,9 +59,7 @@ def _print_table(cards: tuple[Card, ...]) -> None:
     Console(highlight=False, width=_WIDTH).print(table)
     typer.echo("\nones: the share of ones among binary attributes or pixels.\n")
     for card in cards:
-        typer.echo(
-            shorten(f"{card.name:<14}{card.licence}; {card.origin}".replace("  ", "\0 "), _WIDTH).replace("\0", " ")
-        )
+        typer.echo(f"{card.name:<14}" + shorten(f"{card.licence}; {card.origin}", _WIDTH - 14))
     typer.echo("\nflipproof datasets NAME shows the whole card.")
 
 

@@ -27,8 +27,8 @@ def demo(
     from flipproof.cli.report import offer_run_page
     from flipproof.cli.summary import print_summary
     from flipproof.experiments.model_spec import ModelSpec
-    from flipproof.experiments.node_task import NodeTask
     from flipproof.experiments.steps import Samples, run
+    from flipproof.experiments.task import Task
     from flipproof.theory.law import FlipNoise
 
     machine = MachineOptions(workers=workers).machine()
@@ -37,7 +37,7 @@ def demo(
     typer.echo("them from 20 examples of every digit.")
     for noisy, probabilities in _NOISES.items():
         typer.echo(f"\n--- Can an attacker turn a digit by changing {_ENTRIES[noisy]}? ---\n")
-        task = NodeTask("digits-graph", ModelSpec("gcn"), noisy, FlipNoise(*probabilities))
+        task = Task("nodes", "digits-graph", ModelSpec("gcn"), noisy, FlipNoise(*probabilities))
         with interruptible():
             certificates = run(out / noisy, task, Samples(estimate=samples), machine=machine, force=force)
         print_summary(out / noisy, certificates)

@@ -7,7 +7,9 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from flipproof.cli.run_options import PromiseOptions, TaskOptions, VoteOptions
+from flipproof.cli.run_options import PromiseOptions, VoteOptions
+from flipproof.cli.task_options import TaskOptions
+from flipproof.errors import FileFormatError
 
 
 def repeating_command(record: Mapping[str, Any], folder: str) -> str:
@@ -16,37 +18,68 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
     Flags at their defaults are left out.
 
     Example:
-        >>> task = {"dataset": "cora_ml", "noisy": "attributes", "seed": 3,
-        ...         "noise": {"p_plus": 0.01, "p_minus": 0.6, "categories": 2}}
+        >>> task = {"kind": "nodes", "dataset": "cora_ml", "noisy": "attributes", "seed": 3,
+        ...         "noise": {"p_plus": 0.02, "p_minus": 0.6, "categories": 2}}
         >>> repeating_command({"task": task}, "run")
-        'flipproof run --dataset cora_ml --out run-again --p-plus 0.01 --p-minus 0.6 --seed 3'
+        'flipproof run --dataset cora_ml --out run-again --p-plus 0.02 --p-minus 0.6 --seed 3'
     """
+    from flipproof.experiments.usual import usual_samples
+
     task, votes, promise = record["task"], record.get("votes", {}), record.get("certificates", {})
     asked = {
         "dataset": task["dataset"],
         "out": f"{folder}-again",
         "weights": None if task.get("weights") is None else f"{folder}/weights.safetensors",
-        "noise": task["noisy"],
-        **_noise_flags(task["noise"]),
-        **_model_flags(task.get("model", {})),
-        **task.get("training", {}),
-        **{f"{part}_per_class": count for part, count in task.get("per_class", {}).items()},
+        **_unusual(task),
+        **task.get("reading", {}),
         "seed": task["seed"],
-        "samples": votes.get("n_estimate"),
+        "samples": None if votes.get("n_estimate") == usual_samples(task["kind"]) else votes.get("n_estimate"),
         "select_samples": votes.get("n_select"),
         **promise,
     }
     return shlex.join(["flipproof", "run", *_words(asked)])
 
 
-def _noise_flags(noise: Mapping[str, Any]) -> dict[str, Any]:
-    if "parts" in noise:
-        return {f"{name}_noise": (part["p_plus"], part["p_minus"]) for name, part in noise["parts"].items()}
-    return {"p_plus": noise["p_plus"], "p_minus": noise["p_minus"]}
+def _unusual(task: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags of what differs from what suits the data."""
+    from flipproof.experiments.usual import usual, usual_model, usual_noisy
+
+    kind, noisy = task["kind"], task["noisy"]
+    try:
+        suits, suits_noise = usual(kind, noisy, task["dataset"]), usual_noisy(kind, task["dataset"])
+        training = dataclasses.asdict(suits.training)
+    except FileFormatError:  # images of the user's own that are gone: what suited them is unknown, so all is said
+        suits, suits_noise, training = usual(kind, noisy), "", {}
+    suffix = "per_class" if kind == "nodes" else "share"
+    model, inputs = dict(task.get("model", {})), task.get("inputs", suits.inputs)
+    name = model.pop("name", None)
+    return {
+        "model": None if name == usual_model(kind, noisy) else name,
+        **model,
+        "noise": None if noisy == suits_noise else noisy,
+        **_noise_flags(task["noise"], suits.noise),
+        **_other(task.get("training", {}), training),
+        **{
+            f"{part}_{suffix}": value
+            for part, value in _other(task.get("split", {}), dataclasses.asdict(suits.split)).items()
+        },
+        "inputs": None if inputs == suits.inputs else inputs or 0,
+    }
 
 
-def _model_flags(model: Mapping[str, Any]) -> dict[str, Any]:
-    return {"model" if name == "name" else name: value for name, value in model.items()}
+def _other(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if value != known.get(name)}
+
+
+def _noise_flags(noise: Mapping[str, Any], suits: Any) -> dict[str, Any]:
+    """Both probabilities of a single law, or of every part of a graph. The parts of a table share one law."""
+    parts = noise.get("parts", {"": noise})
+    pairs = {name: (part["p_plus"], part["p_minus"]) for name, part in parts.items()}
+    usual = {name: (part.p_plus, part.p_minus) for name, part in getattr(suits, "parts", {"": suits}).items()}
+    if set(pairs) == {"structure", "attributes"}:
+        return {f"{name}_noise": pair for name, pair in pairs.items() if pair != usual.get(name)}
+    p_plus, p_minus = next(iter(pairs.values()))
+    return {} if (p_plus, p_minus) == usual.get("") else {"p_plus": p_plus, "p_minus": p_minus}
 
 
 def _words(asked: Mapping[str, Any]) -> Iterator[str]:
@@ -55,6 +88,6 @@ def _words(asked: Mapping[str, Any]) -> Iterator[str]:
             value = asked.get(field.name)
             if value is None or value == field.default:
                 continue
-            yield f"--{field.name.replace('_', '-')}"
-            if value is not True:
+            yield f"--{field.name.replace('_', '-')}" if value is not False else f"--not-{field.name}"
+            if value is not True and value is not False:
                 yield from map(str, value if isinstance(value, tuple) else (value,))

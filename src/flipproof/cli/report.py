@@ -86,7 +86,5 @@ def _section(path: Path) -> Section:
     from flipproof.smoothing.run_folder import RunFolder
 
     folder = RunFolder.open(path)
-    seen = observed(folder)
-    drawn = {} if seen is None else {"space": seen.graph, "image_shape": seen.image_shape}
-    command = repeating_command(folder.record(), folder.path.resolve().name)
-    return run_section(folder, drawn, command, pixels=seen is not None and seen.image_shape is not None)
+    drawn = observed(folder)
+    return run_section(folder, drawn, repeating_command(folder.record(), folder.path.resolve().name))

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from flipproof.report.kind_words import unit_of
+
 if TYPE_CHECKING:
-    from flipproof.report.summary import AxisSummary
+    from flipproof.report.summary import AxisSummary, Summary
     from flipproof.smoothing.certificates import Certificates
 
 
@@ -26,13 +28,13 @@ def print_summary(run: Path, certificates: Certificates) -> None:
     from flipproof.report.summary import summary_of
 
     summary, votes = summary_of(run, certificates), certificates.votes
-    data, epochs = summary.data, summary.training_epochs
-    trained = f"{epochs:,} epochs in {duration(summary.training_seconds)}" if epochs else "trained elsewhere"
+    data, units = summary.data, f"{unit_of(summary.kind)}s"
+    trained = training_words(summary.training_epochs, summary.training_seconds) or "trained elsewhere"
     noise, *others = noise_words(certificates.noise).split("; ")  # of a joint noise one part per line
     speed = f"{summary.samples_per_second:,.0f} samples/s"
-    promise = "for all nodes at once" if certificates.simultaneous else "for each node"
+    promise = f"for all {units} at once" if certificates.simultaneous else f"for each {unit_of(summary.kind)}"
     for name, words in (
-        ("data", f"{data.name}: {data.nodes:,} nodes, {data.edges:,} edges, {data.features:,} features"),
+        ("data", f"{data.name}: {data.words}"),
         ("model", f"{summary.model}, {trained}"),
         ("noise", f"on {summary.noisy}; {noise}"),
         *(("", each) for each in others),
@@ -40,15 +42,35 @@ def print_summary(run: Path, certificates: Certificates) -> None:
         ("time", f"{duration(summary.voting_seconds)} for votes, {speed}"),
         ("promise", f"wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule"),
         ("accuracy", f"base {summary.base_accuracy:.3f}, smoothed {summary.smoothed_accuracy:.3f}"
-                     f" on {summary.test_inputs:,} test nodes"),
-        ("abstained", f"{summary.abstained:,} of {summary.inputs:,} nodes"),
+                     f" on {summary.test_inputs:,} test {units}"),
+        ("abstained", f"{summary.abstained:,} of {summary.inputs:,} {units}"),
     ):  # fmt: skip
         typer.echo(f"{name:<10}{words}")
-    for axis, along in summary.axes.items():
-        typer.echo(f"{'radius':<10}{axis}: {_radius_words(along)}")
+    axes = dict(summary.axes)
+    if summary.any_change is not None:
+        axes["any change"] = summary.any_change
+    for axis, along in axes.items():
+        typer.echo(f"{'radius':<10}{axis}: {_radius_words(along, summary.inputs > summary.test_inputs)}")
+    example = _example(run, summary, certificates)
+    if example:
+        typer.echo(f"{'example':<10}{example}")
     typer.echo("\nCertified against any attacker who does at most so many of these, anywhere in the input:")
-    for axis, along in summary.axes.items():
-        _print_axis(axis, along)
+    for axis, along in axes.items():
+        _print_axis(axis, along, units)
+
+
+def _example(run: Path, summary: Summary, certificates: Certificates) -> str:
+    """What is proved about an input in the middle: half of those with a certificate are surer, half are less."""
+    from flipproof.report.run_section import run_subject
+    from flipproof.report.words import plain_words
+    from flipproof.smoothing.run_folder import RunFolder
+
+    certified = [i for i in certificates.p_lower.argsort().tolist() if not certificates.abstained[i]]
+    if not certified:
+        return ""
+    number = certified[len(certified) // 2]
+    subject = run_subject(RunFolder.open(run), certificates)
+    return f"{unit_of(summary.kind)} {number}: {plain_words(certificates, number, subject)}"
 
 
 def duration(seconds: float) -> str:
@@ -64,24 +86,36 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _radius_words(along: AxisSummary) -> str:
+def training_words(epochs: int, seconds: float) -> str:
+    """How long training took; nothing if there was none.
+
+    Example:
+        >>> training_words(1, 2.0), training_words(0, 0.0)
+        ('1 epoch in 2.0 s', '')
+    """
+    return f"{epochs:,} epoch{'' if epochs == 1 else 's'} in {duration(seconds)}" if epochs else ""
+
+
+def _radius_words(along: AxisSummary, with_test: bool) -> str:
+    """The mean over test inputs is said if there are others."""
     from flipproof.cli.text import radius_words
 
     means = ""
     if along.mean is not None and along.mean_test is not None:
-        means = f"mean {along.mean:.2f} (test {along.mean_test:.2f}), "
+        test = f" (test {along.mean_test:.2f})" if with_test else ""
+        means = f"mean {along.mean:.2f}{test}, "
     capped = " (all the samples allow)" if along.largest == along.cap else ""
     return f"{means}largest {radius_words(along.largest)}{capped}"
 
 
-def _print_axis(axis: str, along: AxisSummary) -> None:
+def _print_axis(axis: str, along: AxisSummary, units: str) -> None:
     from flipproof.report.words import share_words
 
     lines = (
         (axis, [str(radius) for radius in along.radii]),
-        ("  share of all nodes", [share_words(share) for share in along.ratio]),
-        ("  test nodes, and right", [share_words(share) for share in along.accuracy]),
+        (f"  share of all {units}", [share_words(share) for share in along.ratio]),
+        (f"  test {units}, and right", [share_words(share) for share in along.accuracy]),
     )
     typer.echo("")
     for name, cells in lines:
-        typer.echo(f"{name:<23}" + "".join(f"{cell:>8}" for cell in cells))
+        typer.echo(f"{name:<26}" + "".join(f"{cell:>8}" for cell in cells))

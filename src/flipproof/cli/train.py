@@ -20,9 +20,9 @@ from flipproof.cli.run_options import (
     OutputOptions,
     PromiseOptions,
     ReportOption,
-    TaskOptions,
     VoteOptions,
 )
+from flipproof.cli.task_options import TaskOptions
 
 _RESUME = "the same command (without --force) goes on where it stopped"
 _Run = Annotated[Path, typer.Argument(help="A run folder, made by flipproof train.", show_default=False)]
@@ -31,15 +31,16 @@ _Run = Annotated[Path, typer.Argument(help="A run folder, made by flipproof trai
 @takes(TaskOptions, MemoryOption, ForceOption)
 def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> None:
     """Train a model with noise and leave it in a run folder."""
-    from flipproof.cli.summary import duration
+    from flipproof.cli.summary import training_words
     from flipproof.experiments.steps import train_run
     from flipproof.smoothing.run_record import TrainingRecord, read_section
 
+    task = asked.task()
     with interruptible("nothing was written; the same command trains again"):
-        folder = train_run(asked.out, asked.task(), machine.machine(), asked.weights, forced.force)
+        folder = train_run(asked.out, task, machine.machine(), asked.weights, forced.force)
     training = read_section(folder, "training", TrainingRecord, "flipproof train")
-    how = f"{training.epochs:,} epochs in {duration(training.seconds)}" if training.epochs else "elsewhere"
-    typer.echo(f"trained   {asked.model} on {asked.dataset}: {how}, base accuracy {training.base_accuracy:.3f}")
+    how = training_words(training.epochs, training.seconds) or "elsewhere"
+    typer.echo(f"trained   {task.model.name} on {asked.dataset}: {how}, base accuracy {training.base_accuracy:.3f}")
     typer.echo(f"next      flipproof vote {shlex.quote(str(asked.out))}")
 
 
@@ -48,9 +49,12 @@ def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelO
     """Draw votes for a trained run; go on where it was interrupted, or add samples."""
     from flipproof.cli.summary import duration
     from flipproof.experiments.steps import vote_run
+    from flipproof.smoothing.run_folder import RunFolder
+    from flipproof.smoothing.run_record import TRAIN, TaskRecord, read_section
 
+    kind = read_section(RunFolder.open(run), "task", TaskRecord, TRAIN).kind
     with interruptible(_RESUME):
-        votes = vote_run(run, wanted.values(), machine.machine(), chosen.model, forced.force)
+        votes = vote_run(run, wanted.values(kind), machine.machine(), chosen.model, forced.force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
         speed = f"{votes.run.samples_per_second:,.0f} per s"
@@ -74,7 +78,8 @@ def run(
     from flipproof.cli.summary import print_summary, summary_facts
     from flipproof.experiments.steps import run as run_task
 
-    task, samples, promise = asked.task(), wanted.values(), promised.promise()
+    task, promise = asked.task(), promised.promise()
+    samples = wanted.values(task.kind)
     with interruptible(_RESUME):
         certificates = run_task(asked.out, task, samples, promise, machine.machine(), asked.weights, forced.force)
     if output.as_json:

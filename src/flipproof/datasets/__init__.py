@@ -8,7 +8,9 @@ from flipproof.datasets.image_dataset import ImageDataset
 from flipproof.datasets.loading import load
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.datasets.own import from_networkx, from_pyg, from_scipy
+from flipproof.datasets.table_dataset import TableDataset
 from flipproof.datasets.text_dataset import TextDataset
+from flipproof.datasets.vocabulary import Vocabulary
 
 __all__ = [
     "Card",
@@ -16,7 +18,9 @@ __all__ = [
     "ImageDataset",
     "MissingDataError",
     "NodeDataset",
+    "TableDataset",
     "TextDataset",
+    "Vocabulary",
     "card",
     "cards",
     "from_networkx",

@@ -1,8 +1,9 @@
-"""Data that needs no download: scikit-learn's digits in black and white, as images and as nodes of a graph."""
+"""Data that needs no download: scikit-learn's digits, as images in black and white or grey, and as nodes of a graph."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from flipproof.datasets.image_dataset import ImageDataset
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.extras import require
 
+LEVELS = 17
 THRESHOLD = 7
 NEIGHBOURS = 5
 _TRAIN = 1_437
@@ -20,12 +22,16 @@ _TRAIN = 1_437
 
 def digits(contents: Mapping[str, bytes]) -> ImageDataset:
     """Images of 8 x 8 pixels, one where the grey level is above 7; the last 360 are for testing."""
+    return replace(digits_grey(contents), name="digits").binarised(THRESHOLD)
+
+
+def digits_grey(contents: Mapping[str, bytes]) -> ImageDataset:
+    """The same images with their 17 grey levels, of which 0 is the paper."""
     grey, labels = _grey_digits()
     images = grey.reshape(-1, 8, 8)
-    whole = ImageDataset(
-        "digits", images[:_TRAIN], labels[:_TRAIN], images[_TRAIN:], labels[_TRAIN:], class_names=(), levels=17
+    return ImageDataset(
+        "digits-grey", images[:_TRAIN], labels[:_TRAIN], images[_TRAIN:], labels[_TRAIN:], levels=LEVELS
     )
-    return whole.binarised(THRESHOLD)
 
 
 def digits_graph(contents: Mapping[str, bytes]) -> NodeDataset:

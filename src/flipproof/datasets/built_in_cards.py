@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flipproof.datasets.built_in import digits, digits_graph
+from flipproof.datasets.built_in import digits, digits_graph, digits_grey
 from flipproof.datasets.dataset_card import Card, Form
 
 _BINARY = "pixel > 7 of 16"
@@ -25,6 +25,22 @@ BUILT_IN_CARDS = (
         origin="scikit-learn's load_digits",
         citation=_CITATION,
         forms=(Form((), digits),),
+    ),
+    Card(
+        name="digits-grey",
+        kind="images",
+        what="Handwritten digits of 8 x 8 pixels with 17 grey levels: 1437 to learn from, 360 to test.",
+        inputs=1797,
+        classes=10,
+        nodes=None,
+        edges=None,
+        features=64,
+        ones=None,
+        binary=None,
+        licence=_LICENCE,
+        origin="scikit-learn's load_digits",
+        citation=_CITATION,
+        forms=(Form((), digits_grey),),
     ),
     Card(
         name="digits-graph",

@@ -8,9 +8,10 @@ from flipproof.datasets.built_in_cards import BUILT_IN_CARDS
 from flipproof.datasets.dataset_card import Card
 from flipproof.datasets.graph_cards import GRAPH_CARDS
 from flipproof.datasets.other_cards import OTHER_CARDS
+from flipproof.datasets.table_cards import TABLE_CARDS
 from flipproof.errors import not_among
 
-_CARDS = {card.name: card for card in (*GRAPH_CARDS, *OTHER_CARDS, *BUILT_IN_CARDS)}
+_CARDS = {card.name: card for card in (*GRAPH_CARDS, *OTHER_CARDS, *BUILT_IN_CARDS, *TABLE_CARDS)}
 
 
 def names() -> tuple[str, ...]:

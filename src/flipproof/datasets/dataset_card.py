@@ -33,13 +33,13 @@ class Card:
 
     Attributes:
         name: what `load` takes.
-        kind: "nodes", "graphs", "images" or "text".
+        kind: "nodes", "graphs", "images", "text" or "tables".
         what: one sentence about it.
-        inputs: nodes, graphs, images or messages.
+        inputs: nodes, graphs, images, messages or rows.
         classes: how many labels there are.
         nodes: nodes of all graphs together, if it has any.
         edges: undirected edges without self-loops.
-        features: binary attributes per node, numbers per image.
+        features: binary attributes per node, numbers per image, columns of a table.
         ones: how many attributes of all nodes, or pixels of all images, are one.
         binary: what makes an attribute or a pixel a one.
         licence: as stated by its home.

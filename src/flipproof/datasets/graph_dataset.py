@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,9 +16,23 @@ from flipproof.datasets.labels import checked_labels, checked_names
 from flipproof.errors import InvalidInputError
 from flipproof.noise.edges import Edges
 from flipproof.noise.graph import STRUCTURE, Graph
-from flipproof.noise.graphs import Graphs
+from flipproof.noise.graphs import Graphs, naming_graph
+from flipproof.noise.rows import DenseRows
 from flipproof.noise.space import as_array
 from flipproof.theory.arrays import IntArray, read_only
+from flipproof.theory.choices import chosen
+
+
+class Kinds(StrEnum):
+    """How the kinds of nodes become attributes."""
+
+    ONE_HOT = "one-hot"
+    CATEGORY = "category"
+
+    @classmethod
+    def named(cls, name: str) -> Kinds:
+        """The reading with this name."""
+        return chosen(cls, name, "kinds")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,8 +66,8 @@ class GraphDataset:
             raise InvalidInputError(
                 f"expected edges and node labels of equally many graphs, got {len(edge_indices)} and {len(node_labels)}"
             )
-        kinds = tuple(checked_labels(kinds, np.size(kinds), "node") for kinds in node_labels)
-        edges = tuple(map(_checked_edges, edge_indices, kinds))
+        kinds = tuple(itertools.starmap(_checked_kinds, enumerate(node_labels)))
+        edges = tuple(map(_checked_edges, itertools.count(), edge_indices, kinds))
         labels = checked_labels(self.labels, len(edges), "graph")
         every_kind = np.concatenate([np.zeros(0, np.int64), *kinds])
         object.__setattr__(self, "edge_indices", edges)
@@ -81,21 +99,55 @@ class GraphDataset:
         """How many classes there are."""
         return len(self.class_names)
 
-    def graph(self, i: int, noisy: str = STRUCTURE) -> Graph:
-        """The i-th graph with the kinds of its nodes as one-hot attributes, and noise on the parts named."""
-        kinds = self.node_labels[i]
-        hot = sp.csr_array(
-            (np.ones(kinds.size, np.float32), kinds, np.arange(kinds.size + 1)), shape=(kinds.size, self.features)
-        )
-        return Graph.from_edge_index(self.edge_indices[i], kinds.size, hot, noisy=noisy)
+    def graph(self, i: int, noisy: str = STRUCTURE, kinds: str = Kinds.ONE_HOT) -> Graph:
+        """The i-th graph with the kinds of its nodes as attributes, and noise on the parts named; see `graphs`."""
+        numbers = self.node_labels[i]
+        attributes: Any
+        if Kinds.named(kinds) is Kinds.CATEGORY:
+            attributes = DenseRows(numbers[:, None])
+        else:
+            starts = np.arange(numbers.size + 1)
+            shape = numbers.size, self.features
+            attributes = sp.csr_array((np.ones(numbers.size, np.float32), numbers, starts), shape=shape)
+        return Graph.from_edge_index(self.edge_indices[i], numbers.size, attributes, noisy=noisy)
 
-    def graphs(self, noisy: str = STRUCTURE, which: Iterable[int] | None = None) -> Graphs:
-        """All graphs, or some of them, as `vote` takes them."""
-        return Graphs(tuple(self.graph(int(i), noisy) for i in (range(len(self)) if which is None else which)))
+    def graphs(self, noisy: str = STRUCTURE, which: Iterable[int] | None = None, kinds: str = Kinds.ONE_HOT) -> Graphs:
+        """All graphs, or some of them, as `vote` takes them.
+
+        Args:
+            noisy: "structure", "attributes" or "both": the parts that get noise.
+            which: numbers of graphs; all by default.
+            kinds: how the kinds of nodes are attributes. "one-hot": as zeros and ones, one for each kind, so that
+                another kind is two flips. "category": as one number, so that another kind is one change; noise on
+                it is `FlipNoise(..., categories=features)`, and a model gets them with `GraphClassifier(one_hot=...)`.
+        """
+        numbers = range(len(self)) if which is None else which
+        return Graphs(tuple(self.graph(int(i), noisy, kinds) for i in numbers))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
+        from flipproof.datasets.graph_file import write_graphs
+
+        write_graphs(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> GraphDataset:
+        """Reads a file written by `save`."""
+        from flipproof.datasets.graph_file import read_graphs
+
+        return read_graphs(path)
 
 
-def _checked_edges(given: IntArray, kinds: IntArray) -> IntArray:
-    index = as_array(given, "edge_index")
-    Edges.from_index(index, kinds.size, directed=False, merge_duplicates=False)
+def _checked_kinds(number: int, given: Any) -> IntArray:
+    if np.size(given) == 0:
+        raise InvalidInputError(f"expected graphs with nodes, got graph {number} with none")
+    with naming_graph(number):
+        return checked_labels(given, np.size(given), "node")
+
+
+def _checked_edges(number: int, given: Any, kinds: IntArray) -> IntArray:
+    with naming_graph(number):
+        index = as_array(given, "edge_index")
+        Edges.from_index(index, kinds.size, directed=False, merge_duplicates=False)
     checked: IntArray = read_only(index.astype(np.int64).reshape(2, -1))
     return checked

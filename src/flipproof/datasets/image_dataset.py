@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.datasets.labels import checked_labels, checked_names
+from flipproof.datasets.labels import checked_labels, checked_names, plain_array
 from flipproof.errors import InvalidInputError
-from flipproof.theory.arrays import IntArray, read_only
+from flipproof.noise.space import first_place
+from flipproof.theory.arrays import BoolArray, IntArray, read_only
 
 Images = NDArray[np.uint8]
+_AXES = ("image", "row", "column", "colour")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +48,7 @@ class ImageDataset:
 
     def __post_init__(self) -> None:
         for part in ("train", "test"):
-            images = _checked_images(getattr(self, f"{part}_images"), self.levels)
+            images = _checked_images(getattr(self, f"{part}_images"), self.levels, part)
             object.__setattr__(self, f"{part}_images", images)
             labels = checked_labels(getattr(self, f"{part}_labels"), len(images), "image")
             object.__setattr__(self, f"{part}_labels", labels)
@@ -79,17 +83,44 @@ class ImageDataset:
             levels=2,
         )
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
+        from flipproof.datasets.image_file import write_images
 
-def _checked_images(given: Any, levels: int) -> Images:
+        write_images(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ImageDataset:
+        """Reads a file written by `save`."""
+        from flipproof.datasets.image_file import read_images
+
+        return read_images(path)
+
+
+def _checked_images(given: Any, levels: int, part: str) -> Images:
     if not 2 <= levels <= 256:
         raise InvalidInputError(f"expected levels from 2 to 256, got {levels}")
-    images = np.asarray(given)
-    if images.dtype.kind not in "biu" or images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[3] != 3):
+    images = plain_array(given)
+    if images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[3] != 3):
         raise InvalidInputError(
-            f"expected whole numbers of shape [n, height, width] or [n, height, width, 3], "
+            f"expected {part} images of shape [n, height, width] or [n, height, width, 3], "
             f"got {images.dtype} of shape {list(images.shape)}"
         )
+    if not math.prod(images.shape[1:]):
+        raise InvalidInputError(f"expected {part} images with at least one pixel, got shape {list(images.shape)}")
+    if images.dtype.kind == "f":
+        _refuse_first(images, (images != np.floor(images)) | np.isinf(images), f"{part} pixels to be whole numbers")
+    if images.dtype.kind not in "biu":
+        raise InvalidInputError(f"expected {part} pixels of an integer type, got {images.dtype}")
     if images.size and (images.min() < 0 or images.max() >= levels):
-        raise InvalidInputError(f"expected pixels from 0 to {levels - 1}, got {images.min()} to {images.max()}")
+        _refuse_first(images, (images < 0) | (images >= levels), f"{part} pixels from 0 to {levels - 1}")
     checked: Images = read_only(images.astype(np.uint8, copy=False))
     return checked
+
+
+def _refuse_first(images: Any, wrong: BoolArray, expected: str) -> None:
+    """Raises for the first pixel that is wrong, and says where it is."""
+    index = first_place(wrong)
+    if index is not None:
+        place = ", ".join(f"{axis} {number}" for axis, number in zip(_AXES, index, strict=False))
+        raise InvalidInputError(f"expected {expected}, got {images[index]} in {place}")

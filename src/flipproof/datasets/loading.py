@@ -13,28 +13,33 @@ from flipproof.datasets.folders import find, folder_to_write, folders
 from flipproof.datasets.graph_dataset import GraphDataset
 from flipproof.datasets.image_dataset import ImageDataset
 from flipproof.datasets.node_dataset import NodeDataset
+from flipproof.datasets.own_files import is_own, load_own
+from flipproof.datasets.table_dataset import TableDataset
 from flipproof.datasets.text_dataset import TextDataset
 from flipproof.errors import FileFormatError
 
-Dataset = NodeDataset | GraphDataset | ImageDataset | TextDataset
+Dataset = NodeDataset | GraphDataset | ImageDataset | TextDataset | TableDataset
 
 
 def load(name_or_path: str | os.PathLike[str], download: bool = True) -> Dataset:
-    """A dataset by its name, or one of your own by the path of a file written by `NodeDataset.save`.
+    """A dataset by its name, or your own by the path of a file: a table, messages, or what `save` of a dataset wrote.
 
-    Files are looked for in the folder named by FLIPPROOF_DATA, then in the user's cache. Every file is checked
-    against its sha256 before it is used.
+    Files of datasets with names are looked for in the folder named by FLIPPROOF_DATA, then in the user's cache. Every
+    one is checked against its sha256 before it is used.
 
     Args:
-        name_or_path: a name that `names()` lists, or a path that ends in `.npz`.
+        name_or_path: a name that `names()` lists, or a path. One that ends in `.csv` is a table with a header line
+            and the labels in the column called label, or else the last one; in `.tsv`, lines with a label, a tab and
+            a message; in `.npz`, a file that `save` of nodes, graphs or images wrote.
         download: whether what is in neither folder may be fetched from its public home.
 
     Example:
         >>> load("digits-graph").nodes
         1797
     """
-    if isinstance(name_or_path, os.PathLike) or str(name_or_path).endswith(".npz"):
-        return NodeDataset.load(name_or_path)
+    if is_own(name_or_path):
+        own: Dataset = load_own(name_or_path)
+        return own
     return load_card(card_of(name_or_path), download)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from flipproof.datasets.labels import checked_labels, checked_names
-from flipproof.errors import InvalidInputError
+from flipproof.datasets.vocabulary import checked_messages, words_of
 from flipproof.theory.arrays import IntArray
 
 
@@ -25,11 +25,7 @@ class TextDataset:
     class_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        messages = tuple(self.messages)
-        wrong = next((message for message in messages if not isinstance(message, str)), None)
-        if isinstance(self.messages, str) or wrong is not None:
-            got = self.messages if isinstance(self.messages, str) else wrong
-            raise InvalidInputError(f"expected messages to be texts, got {got!r}")
+        messages = checked_messages(self.messages)
         labels = checked_labels(self.labels, len(messages), "message")
         object.__setattr__(self, "messages", messages)
         object.__setattr__(self, "labels", labels)
@@ -42,3 +38,28 @@ class TextDataset:
     def classes(self) -> int:
         """How many classes there are."""
         return len(self.class_names)
+
+    def distinct(self) -> TextDataset:
+        """Every text once, with the label of its first occurrence.
+
+        A message that is in the data twice could otherwise be both learned and certified.
+
+        Example:
+            >>> TextDataset("three", ("Ok.", "You won!", "Ok."), [0, 1, 0]).distinct().messages
+            ('Ok.', 'You won!')
+        """
+        first = dict(zip(reversed(self.messages), range(len(self) - 1, -1, -1), strict=True))
+        return self._some(sorted(first.values()))
+
+    def with_words(self) -> TextDataset:
+        """The messages that have a word; the others cannot be read as sequences.
+
+        Example:
+            >>> TextDataset("two", (":-)", "You won!"), [0, 1]).with_words().messages
+            ('You won!',)
+        """
+        return self._some([number for number, message in enumerate(self.messages) if words_of(message)])
+
+    def _some(self, numbers: list[int]) -> TextDataset:
+        messages = tuple(self.messages[number] for number in numbers)
+        return TextDataset(self.name, messages, self.labels[numbers], self.class_names)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,42 @@ from flipproof.errors import InvalidInputError, not_among
 from flipproof.extras import require
 from flipproof.theory.radii import checked_count
 
-SHIPPED = ("gcn", "gat", "appnp")
+_MODULES = {
+    "gcn": "node_modules:GCN",
+    "gat": "node_modules:GAT",
+    "appnp": "node_modules:APPNP",
+    "gin": "graph_modules:GIN",
+    "cnn": "image_modules:CNN",
+    "embedding": "text_modules:WordMean",
+}
+ESTIMATORS = ("logistic", "forest")
+
+
+def models_for(kind: str, noisy: str) -> tuple[str, ...]:
+    """The models that ship for a kind of data with noise on something; the first is the usual one.
+
+    Example:
+        >>> models_for("text", "words")
+        ('logistic', 'forest')
+    """
+    if kind == "text":
+        return ESTIMATORS if noisy == "words" else ("embedding",)
+    return {"nodes": ("gcn", "gat", "appnp"), "graphs": ("gin",), "images": ("cnn",), "tables": ("forest",)}[kind]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A model that is made by `(features, classes, ...)`.
+    """A model, by its name.
 
     Attributes:
-        name: "gcn", "gat" or "appnp"; or "path/to/file.py:Name" or "package.module:Name" for one of your own.
+        name: "gcn", "gat" or "appnp" for nodes, "gin" for graphs, "cnn" for images, "embedding" for sequences of
+            words, "logistic" or "forest" for bags of words, "forest" for tables; or "path/to/file.py:Name" or
+            "package.module:Name" for a torch module of your own.
         hidden: the size of the hidden layer; by default the model's own.
         dropout: the share of hidden numbers that training leaves out; likewise.
 
     Example:
-        >>> ModelSpec("gnc")
+        >>> ModelSpec("gnc").check("nodes", "structure")
         Traceback (most recent call last):
             ...
         flipproof.errors.InvalidInputError: expected model to be one of gcn, gat, appnp, FILE.py:NAME, got 'gnc'; did \
@@ -38,38 +61,43 @@ you mean gcn?
     dropout: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.own and self.name not in SHIPPED:
-            raise not_among("model", (*SHIPPED, "FILE.py:NAME"), self.name)
         if self.hidden is not None and checked_count(self.hidden, "hidden") < 1:
             raise InvalidInputError("expected hidden to be at least 1, got 0")
         if self.dropout is not None and not 0.0 <= self.dropout < 1.0:
             raise InvalidInputError(f"expected dropout in [0, 1), got {self.dropout}")
+        if self.name in ESTIMATORS and (self.hidden, self.dropout) != (None, None):
+            raise InvalidInputError(f"expected no hidden and no dropout for {self.name}, which has neither, got some")
+
+    def check(self, kind: str, noisy: str) -> None:
+        """Refuses a model that is not there for a kind of data."""
+        models = models_for(kind, noisy)
+        if not self.own and self.name not in models:
+            raise not_among("model", (*models, "FILE.py:NAME"), self.name)
 
     @property
     def own(self) -> bool:
         """Whether it is the user's own."""
         return isinstance(self.name, str) and ":" in self.name
 
-    def build(self, features: int, classes: int, seed: int) -> Any:
-        """A new module with initial weights that depend on the seed alone."""
+    def build(self, sizes: Mapping[str, Any], seed: int) -> Any:
+        """A new module for data of these sizes, with initial weights that depend on the seed alone."""
         torch = require("torch")
         make = _own_model(self.name) if self.own else _shipped_model(self.name)
-        options = {name: value for name, value in asdict(self).items() if name != "name" and value is not None}
+        chosen = {"hidden": self.hidden, "dropout": self.dropout}
+        options = {**sizes, **{name: value for name, value in chosen.items() if value is not None}}
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             try:
-                return make(features=features, classes=classes, **options)
+                return make(**options)
             except Exception as error:  # whatever the constructor of somebody's model raises
                 raise InvalidInputError(
-                    f"expected a model that is made by (features, classes{''.join(f', {name}' for name in options)}), "
-                    f"got {self.name}: {error}"
+                    f"expected a model that is made by ({', '.join(options)}), got {self.name}: {error}"
                 ) from error
 
 
 def _shipped_model(name: str) -> Any:
-    from flipproof.models.node_modules import NODE_MODULES
-
-    return NODE_MODULES[name]
+    place, _, attribute = _MODULES[name].partition(":")
+    return getattr(importlib.import_module(f"flipproof.models.{place}"), attribute)
 
 
 def _own_model(name: str) -> Any:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
-from flipproof.experiments.node_task import NodeJob, NodeTask, data_record
-from flipproof.models.node_classifier import NodeClassifier
-from flipproof.models.training import train
-from flipproof.models.weights import load_weights, weights_bytes
+from flipproof.errors import FileFormatError, InvalidInputError, OutputError
+from flipproof.experiments.job import Job
+from flipproof.experiments.jobs import job_of
+from flipproof.experiments.task import Task
+from flipproof.experiments.torch_model import somebody_elses
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.inputs_file import Inputs
@@ -25,6 +24,7 @@ from flipproof.smoothing.run import versions
 from flipproof.smoothing.run_certificates import Promise, write_certified
 from flipproof.smoothing.run_folder import RunFolder, sha256_of
 from flipproof.smoothing.run_record import TRAIN, VOTE, DataRecord, TrainingRecord, VotesRecord, read_section
+from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
 from flipproof.theory.radii import checked_count
@@ -59,7 +59,7 @@ class Samples:
 
 def run(
     path: str | os.PathLike[str],
-    task: NodeTask,
+    task: Task,
     samples: Samples | None = None,
     promise: Promise | None = None,
     machine: Machine | None = None,
@@ -74,7 +74,7 @@ def run(
 
 def train_run(
     path: str | os.PathLike[str],
-    task: NodeTask,
+    task: Task,
     machine: Machine | None = None,
     weights: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -92,22 +92,20 @@ def train_run(
     """
     machine = Machine() if machine is None else machine
     given = None if weights is None else _read_weights(Path(weights))
-    asked = task.to_record() | {"weights": None if given is None else hashlib.sha256(given).hexdigest()}
     folder = RunFolder(Path(path))
+    job = job_of(task)
+    asked = job.asked() | {"weights": None if given is None else hashlib.sha256(given).hexdigest()}
     if folder.exists and not force:
         _check_same(RunFolder.open(path).record()["task"], asked, folder)
-        _check_data(folder, NodeJob.of(task))
+        _check_data(folder, job)
         return folder
-    job = NodeJob.of(task)
-    classifier = job.classifier()
+    job.model.check()  # one that cannot be made leaves no folder
     folder = RunFolder.prepare(path)
     with folder.locked():
         if given is None:
-            with _somebody_elses(task):
-                facts = _trained(job, classifier, machine)
+            classifier, facts = job.model.trained(job.learned, job.noise, machine.memory_limit, machine.progress)
         else:
-            load_weights(classifier.module, given, str(weights))
-            facts = {"epochs": 0, "seconds": 0.0}
+            classifier, facts = job.model.restored(given, str(weights)), {"epochs": 0, "seconds": 0.0}
         _save_model(folder, asked, job, classifier, facts)
     return folder
 
@@ -121,9 +119,9 @@ def _check_same(found: Mapping[str, Any], asked: Mapping[str, Any], folder: RunF
         )
 
 
-def _check_data(folder: RunFolder, job: NodeJob) -> None:
+def _check_data(folder: RunFolder, job: Job) -> None:
     known = read_section(folder, "dataset", DataRecord, TRAIN)
-    differences = differences_between(asdict(data_record(job.data)), asdict(known))
+    differences = differences_between(asdict(job.record), asdict(known))
     if differences:
         raise InvalidInputError(
             f"expected the data that {folder.path} was trained on, got others: {differences}; "
@@ -131,58 +129,31 @@ def _check_data(folder: RunFolder, job: NodeJob) -> None:
         )
 
 
-@contextlib.contextmanager
-def _somebody_elses(task: NodeTask) -> Iterator[None]:
-    """What a user's own model raises is said in one line; what ours raises is a bug, and stays what it is."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, FlipproofError) or not task.model.own:
-            raise
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InvalidInputError(f"expected {task.model.name} to label the nodes of a graph, got {reason}") from error
-
-
-def _trained(job: NodeJob, classifier: NodeClassifier, machine: Machine) -> dict[str, Any]:
-    task = job.task
-    history = train(
-        classifier, job.graph, job.data.labels, job.split, task.noise, task.training, task.seed,
-        memory_limit=machine.memory_limit, progress=machine.progress,
-    )  # fmt: skip
-    return {
-        "epochs": history.epochs,
-        "seconds": history.seconds,
-        "loss": history.loss,
-        "validation_loss": history.validation_loss,
-        "validation_accuracy": history.validation_accuracy,
-    }
-
-
 def _save_model(
-    folder: RunFolder, asked: Mapping[str, Any], job: NodeJob, classifier: NodeClassifier, facts: Mapping[str, Any]
+    folder: RunFolder, asked: Mapping[str, Any], job: Job, classifier: Any, facts: Mapping[str, Any]
 ) -> None:
-    with _somebody_elses(job.task):
-        content, base_label = weights_bytes(classifier.module), classifier([job.graph.clean()])[0]
-        saved = job.classifier()
-        load_weights(saved.module, content, str(folder.weights_file))
-        same = np.array_equal(saved([job.graph.clean()])[0], base_label)
+    with single_threaded(), somebody_elses(job.task):
+        content, base_label = job.model.weights(classifier), job.clean_labels(classifier)
+        saved = job.model.restored(content, str(folder.weights_file))
+        same = np.array_equal(job.clean_labels(saved), base_label)
     if not same:
         raise InvalidInputError(
             f"expected {job.task.model.name} to be what its weights say, got other predictions from a new one with "
             "the same weights: all that training changes must be in its state_dict"
         )
-    inputs = Inputs(job.data.labels, job.split, base_label, job.data.class_names)
+    certified = job.certified
+    inputs = Inputs(certified.labels, certified.split, base_label, job.class_names)
     folder.forget("training", "votes", "certificates")
     inputs.save(folder.inputs_file)
     training = TrainingRecord(
         **facts,
-        base_accuracy=inputs.accuracy(np.equal(base_label, job.data.labels)),
+        base_accuracy=inputs.accuracy(np.equal(base_label, certified.labels)),
         model=saved.fingerprint,
         weights_sha256=folder.write(folder.weights_file, content),
         inputs_sha256=str(sha256_of(folder.inputs_file)),
         versions=versions(),
     )
-    folder.begin(task=asked, dataset=asdict(data_record(job.data)), training=asdict(training))
+    folder.begin(task=asked, dataset=asdict(job.record), training=asdict(training))
 
 
 def _read_weights(path: Path) -> bytes:
@@ -192,23 +163,21 @@ def _read_weights(path: Path) -> bytes:
         raise FileFormatError(f"expected a file of weights, got {path}: {error.strerror or error}") from error
 
 
-def trained_job(folder: RunFolder, model: str | None = None) -> tuple[NodeJob, NodeClassifier]:
+def trained_job(folder: RunFolder, model: str | None = None) -> tuple[Job, Any]:
     """The data and the trained classifier of a run, which must be those of its training.
 
     Code is only run if the caller names it: a user's own model must be named again.
     """
     training = read_section(folder, "training", TrainingRecord, TRAIN)
-    task = NodeTask.from_record(folder.record()["task"])
+    task = Task.from_record(folder.record()["task"])
     if task.model.own and model is None:
         raise InvalidInputError(f"expected --model, because {folder.path} has a model of your own: {task.model.name}")
     if not task.model.own and model not in (None, task.model.name):
         raise InvalidInputError(f"expected the model of {folder.path}, {task.model.name}, got {model}")
-    job = NodeJob.of(task)
+    job = job_of(task)
     _check_data(folder, job)
-    classifier = job.classifier(model)
     content = folder.check(folder.weights_file, training.weights_sha256, f"{TRAIN} --force")
-    load_weights(classifier.module, content, str(folder.weights_file))
-    classifier.module.eval()
+    classifier = job.model.restored(content, str(folder.weights_file), model)
     if classifier.fingerprint != training.model:
         raise InvalidInputError(
             f"expected the model that {folder.path} was trained with, got another: its code or its settings differ; "
@@ -241,7 +210,7 @@ def vote_run(
             folder.forget("votes", "certificates")
         _check_not_fewer(folder, samples)
         votes = vote(
-            classifier, job.graph, job.task.noise, samples.select, samples.estimate, job.task.seed,
+            classifier, job.certified.space, job.noise, samples.select, samples.estimate, job.task.seed,
             workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
             progress=machine.progress,
         )  # fmt: skip

@@ -6,12 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import scipy.sparse
+
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.tensors import dense_tensor
-from flipproof.models.torch_modules import checked_classes, checked_module, device_of, evaluating, labels_of
+from flipproof.models.torch_modules import (
+    checked_classes,
+    checked_logits,
+    checked_module,
+    device_of,
+    evaluating,
+    labels_of,
+)
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.theory.arrays import IntArray
+from flipproof.theory.radii import checked_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +33,8 @@ class TorchClassifier:
         classes: how many labels there are.
         dtype: the numbers that the module expects, "int64" for tokens.
         transform: what to do with the tensor first, for example scale it.
+        rows_at_once: the module is called with so many rows, and once with the rest: what it makes of them should fit
+            into the processor's cache. Its last bits may depend on it, so it is part of the fingerprint.
 
     Example:
         >>> import numpy as np
@@ -38,6 +50,7 @@ class TorchClassifier:
     classes: int
     dtype: str = "float32"
     transform: Callable[[Any], Any] | None = None
+    rows_at_once: int = 256
 
     def __post_init__(self) -> None:
         checked_module(self.module)
@@ -47,6 +60,8 @@ class TorchClassifier:
             raise InvalidInputError(f'expected dtype to be a name like "float32" or "int64", got {self.dtype!r}')
         if self.transform is not None and not callable(self.transform):
             raise InvalidInputError(f"expected transform to be a function, got {self.transform!r}")
+        if checked_count(self.rows_at_once, "rows_at_once") < 1:
+            raise InvalidInputError(f"expected rows_at_once to be at least 1, got {self.rows_at_once}")
 
     @property
     def bytes_per_entry(self) -> int:
@@ -57,12 +72,21 @@ class TorchClassifier:
         """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""
         if not hasattr(batch, "shape"):
             raise InvalidInputError("expected rows, got graphs: use NodeClassifier or GraphClassifier")
-        rows = dense_tensor(batch, getattr(require("torch"), self.dtype), device_of(self.module))
+        rows, step = batch.shape[0], self.rows_at_once
+        if scipy.sparse.issparse(batch):
+            batch = batch.tocsr()
         with evaluating(self.module):
-            logits = self.module(rows if self.transform is None else self.transform(rows))
-            return labels_of(logits, batch.shape[0], self.classes)
+            parts = [self.logits(batch[start : start + step]) for start in range(0, max(1, rows), step)]
+            return labels_of(require("torch").cat(parts), rows, self.classes)
+
+    def logits(self, batch: Any) -> Any:
+        """A tensor [rows, classes] by one call of the module as it is, with gradients if torch is set so."""
+        rows = dense_tensor(batch, getattr(require("torch"), self.dtype), device_of(self.module))
+        logits = self.module(rows if self.transform is None else self.transform(rows))
+        return checked_logits(logits, batch.shape[0], self.classes)
 
     @property
     def fingerprint(self) -> str:
         """Of the module and the options as they are now."""
-        return fingerprint(("TorchClassifier", self.module, self.classes, self.dtype, self.transform))
+        options = self.classes, self.dtype, self.transform, self.rows_at_once
+        return fingerprint(("TorchClassifier", self.module, *options))

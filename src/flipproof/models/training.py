@@ -1,36 +1,33 @@
-"""Training a graph neural network on noisy copies of its graph, so that it is sure of what it sees in votes."""
+"""Training a model on noisy copies of its inputs, so that it is sure of what it sees in votes."""
 
 from __future__ import annotations
 
 import contextlib
-import copy
-import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+from flipproof.models.fitting import Lessons, checked_targets, class_weights, fit
+from flipproof.models.lessons import VALIDATION_FROM, NodeLessons, Nodes, RowLessons
 from flipproof.models.node_classifier import NodeClassifier
-from flipproof.models.node_forward import NodeForward
-from flipproof.models.torch_modules import checked_logits, device_of
+from flipproof.models.torch_modules import device_of
 from flipproof.models.training_progress import training_progress
-from flipproof.models.training_settings import Average, History, TrainingError, TrainingSettings
-from flipproof.noise.graph import Graph, GraphSampler, NoisyGraph
-from flipproof.noise.sampling import Role, Stream
+from flipproof.models.training_settings import History, TrainingSettings
+from flipproof.noise.graph import Graph
+from flipproof.noise.sampling import Stream
+from flipproof.noise.spaces import space_of
 from flipproof.smoothing.plan import check_fits, checked_memory
-from flipproof.smoothing.split import Split, checked_labels, label_array
+from flipproof.smoothing.split import Split
 from flipproof.smoothing.threads import single_threaded
 from flipproof.theory.arrays import IntArray
-from flipproof.theory.law import Noise
+from flipproof.theory.law import Noise, without_flips
 
 
 def train(
-    classifier: NodeClassifier,
-    graph: Graph,
+    classifier: Any,
+    inputs: Any,
     labels: Any,
     split: Split,
     noise: Noise | None = None,
@@ -41,22 +38,27 @@ def train(
 ) -> History:
     """Trains the module of a classifier in place and leaves it with the weights of the lowest validation loss.
 
-    The validation loss is that of the clean graph. Noise is drawn by the same exact sampler as votes, from streams
-    of its own. The same seed gives the same weights on the same machine; torch's global generator is left as it was.
+    Noise is drawn by the same exact sampler as votes, from streams of its own. The same seed gives the same weights
+    on the same machine; torch's global generator is left as it was.
+
+    The nodes of a graph are learned from all at once, and the validation loss is that of the clean graph. Rows and
+    small graphs are learned from in portions, and validated with noise.
 
     Args:
-        classifier: a `NodeClassifier` of any module.
-        graph: the observed graph; its `noisy` says which parts get noise.
-        labels: class numbers, one per node; only those of training and validation nodes are used.
-        split: which nodes are for what.
-        noise: the law of the noise, that of the votes to come; not needed if `settings.noisy_samples` is 0.
+        classifier: a `NodeClassifier`, `GraphClassifier` or `TorchClassifier` of any module.
+        inputs: for a `NodeClassifier` the observed `Graph`, whose `noisy` says which parts get noise; else what `vote`
+            takes: small graphs, images, tokens, sparse or dense rows, a table.
+        labels: class numbers, one per node or input; only those of training and validation are used.
+        split: which inputs are for what.
+        noise: the law of the noise, that of the votes to come; for the nodes of a graph not needed if
+            `settings.noisy_samples` is 0.
         settings: see `TrainingSettings`.
-        seed: of noise and dropout. The initial weights are those the module has.
-        memory_limit: what a noisy sample may take.
+        seed: of noise, dropout and the order of portions. The initial weights are those the module has.
+        memory_limit: what the noisy samples of a step may take.
         progress: whether to show a line in a terminal.
 
     Example:
-        >>> import torch
+        >>> import numpy as np, torch
         >>> from flipproof import FlipNoise, GCN
         >>> edges, attributes = [[0, 1, 2, 3], [1, 0, 3, 2]], np.eye(4, dtype=int)
         >>> graph = Graph.from_edge_index(edges, attributes=attributes, noisy="attributes")
@@ -71,143 +73,83 @@ def train(
     if not isinstance(settings, TrainingSettings):
         raise InvalidInputError(f"expected TrainingSettings, got {type(settings).__name__}")
     Stream(seed)  # refuses what is no seed
-    trainer = _Trainer.of(classifier, graph, labels, split, settings)
-    sampler, copies = _sampler_of(graph, noise, settings, seed), settings.noisy_samples
-    if sampler is not None:
-        check_fits(sampler, classifier, checked_memory(memory_limit), copies)
-    draw = _noisy_copies(sampler, copies)
+    limit = checked_memory(memory_limit)
+    if isinstance(classifier, NodeClassifier):
+        lessons, learned = _node_lessons(classifier, inputs, labels, split, noise, settings, seed, limit)
+    else:
+        lessons, learned = _row_lessons(classifier, inputs, labels, split, noise, settings, seed, limit)
+    weights = None
+    if settings.balanced:
+        weights = class_weights(learned, classifier.classes, device_of(classifier.module))
     start = time.perf_counter()
     with single_threaded(), _seeded(seed), training_progress(settings, progress) as show:
-        history = trainer.run(draw, show)
+        history = fit(classifier.module, lessons, settings, weights, show)
     history.seconds = time.perf_counter() - start
     return history
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Nodes:
-    """Some nodes and their labels, as tensors."""
+def _node_lessons(
+    classifier: NodeClassifier, graph: Any, labels: Any, split: Split, noise: Noise | None,
+    settings: TrainingSettings, seed: int, memory_limit: int,
+) -> tuple[Lessons, IntArray]:  # fmt: skip
+    """The nodes of a graph as lessons, and the labels that are learned."""
+    if not isinstance(graph, Graph):
+        raise InvalidInputError(f"expected a Graph, got {type(graph).__name__}; see Graph.from_pyg and others")
+    _check_trainable(classifier.module)
+    torch, device = require("torch"), device_of(classifier.module)
+    known = checked_targets(labels, graph.nodes, split, classifier.classes, "nodes")
+    train, validated = (
+        Nodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
+        for part in (split.train, split.validation)
+    )
+    sampler = None
+    if settings.noisy_samples:
+        sampler = graph.sampler(_checked_noise(noise, "noisy_samples=0 trains without"), seed)
+        check_fits(sampler, classifier, memory_limit, settings.noisy_samples)
+    lessons = NodeLessons(
+        classifier.forward(), classifier.classes, graph.clean(), train, validated, sampler, settings.noisy_samples
+    )
+    return lessons, known[split.train]
 
-    numbers: Any
-    labels: Any
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Trainer:
-    """A module, what it is trained on, and how."""
-
-    module: Any
-    classes: int
-    forward: NodeForward
-    clean: NoisyGraph
-    train: _Nodes
-    validation: _Nodes
-    settings: TrainingSettings
-
-    @classmethod
-    def of(
-        cls, classifier: NodeClassifier, graph: Graph, labels: Any, split: Split, settings: TrainingSettings
-    ) -> _Trainer:
-        if not isinstance(classifier, NodeClassifier):
-            raise InvalidInputError(f"expected a NodeClassifier, got {type(classifier).__name__}")
-        if not isinstance(graph, Graph):
-            raise InvalidInputError(f"expected a Graph, got {type(graph).__name__}; see Graph.from_pyg and others")
-        if not any(parameter.requires_grad for parameter in classifier.module.parameters()):
-            raise InvalidInputError("expected a module with weights to train, got none")
-        torch, device = require("torch"), device_of(classifier.module)
-        known = _checked_targets(labels, graph.nodes, split, classifier.classes)
-        train, validation = (
-            _Nodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
-            for part in (split.train, split.validation)
+def _row_lessons(
+    classifier: Any, inputs: Any, labels: Any, split: Split, noise: Noise | None,
+    settings: TrainingSettings, seed: int, memory_limit: int,
+) -> tuple[Lessons, IntArray]:  # fmt: skip
+    """Rows or small graphs as lessons, and the labels that are learned."""
+    if not hasattr(classifier, "logits"):
+        raise InvalidInputError(
+            "expected a NodeClassifier, a GraphClassifier or a TorchClassifier to train, got "
+            f"{type(classifier).__name__}"
         )
-        return cls(
-            classifier.module, classifier.classes, classifier.forward(), graph.clean(), train, validation, settings
+    space = space_of(inputs)
+    if isinstance(space, Graph):
+        raise InvalidInputError(
+            f"expected rows or many graphs for a {type(classifier).__name__}, got one Graph: use a NodeClassifier, or "
+            "Graphs([graph])"
         )
-
-    def run(self, draw: Callable[[int], list[NoisyGraph]], show: Callable[[History], None]) -> History:
-        torch, module, settings = require("torch"), self.module, self.settings
-        optimizer = torch.optim.Adam(
-            [weights for weights in module.parameters() if weights.requires_grad],
-            lr=settings.learning_rate, weight_decay=settings.weight_decay,
-        )  # fmt: skip
-        history, best = History(), None
-        for epoch in range(settings.epochs):
-            module.train()
-            optimizer.zero_grad()
-            loss = self._loss(draw(epoch) or [self.clean])
-            loss.backward()
-            optimizer.step()
-            self._note(history, float(loss.detach()))
-            if history.best_epoch == epoch:
-                best = copy.deepcopy(module.state_dict())
-            show(history)
-            if epoch - history.best_epoch >= settings.patience:
-                break
-        module.load_state_dict(best)
-        module.eval()
-        return history
-
-    def _loss(self, graphs: list[NoisyGraph]) -> Any:
-        torch = require("torch")
-        logs = torch.stack([self._logits(graph, self.train).log_softmax(dim=1) for graph in graphs])
-        if self.settings.average == Average.SOFTMAX:
-            average = logs.logsumexp(dim=0) - math.log(len(graphs))
-        else:
-            average = logs.mean(dim=0)
-        return torch.nn.functional.nll_loss(average, self.train.labels)
-
-    def _logits(self, graph: NoisyGraph, nodes: _Nodes) -> Any:
-        return checked_logits(self.forward(graph), graph.nodes, self.classes)[nodes.numbers]
-
-    def _note(self, history: History, loss: float) -> None:
-        torch = require("torch")
-        self.module.eval()
-        self.forward.forget()
-        with torch.no_grad():
-            logits = self._logits(self.clean, self.validation)
-            validation = float(torch.nn.functional.cross_entropy(logits, self.validation.labels))
-            accuracy = float((logits.argmax(dim=1) == self.validation.labels).float().mean())
-        if not (math.isfinite(loss) and math.isfinite(validation)):
-            raise TrainingError(
-                f"expected a finite loss, got {loss} (validation {validation}) in epoch {history.epochs}; "
-                "lower learning_rate"
-            )
-        history.loss.append(loss)
-        history.validation_loss.append(validation)
-        history.validation_accuracy.append(accuracy)
+    _check_trainable(classifier.module)
+    law = _checked_noise(noise, "noisy_samples=0 trains without, but needs to know the parts and categories")
+    sampler = space.sampler(law if settings.noisy_samples else without_flips(law), seed)
+    known = checked_targets(labels, sampler.rows, split, classifier.classes, "inputs")
+    copies = max(1, settings.noisy_samples)
+    if settings.epochs * copies > VALIDATION_FROM:
+        raise InvalidInputError(f"expected fewer than {VALIDATION_FROM} noisy copies, got {settings.epochs * copies}")
+    batch_size = min(settings.batch_size, split.train.size)
+    check_fits(sampler, classifier, memory_limit, copies * batch_size)
+    lessons = RowLessons(classifier, sampler, known, split.train, split.validation, copies, batch_size, seed)
+    return lessons, known[split.train]
 
 
-def _sampler_of(graph: Graph, noise: Noise | None, settings: TrainingSettings, seed: int) -> GraphSampler | None:
-    if not settings.noisy_samples:
-        return None
+def _checked_noise(noise: Noise | None, without: str) -> Noise:
     if noise is None:
-        raise InvalidInputError("expected a noise to train with, got none; noisy_samples=0 trains without")
-    return graph.sampler(noise, seed)
+        raise InvalidInputError(f"expected a noise to train with, got none; {without}")
+    return noise
 
 
-def _noisy_copies(sampler: GraphSampler | None, count: int) -> Callable[[int], list[NoisyGraph]]:
-    """The noisy graphs of a step."""
-    if sampler is None:
-        return lambda epoch: []
-    row = np.zeros(1, dtype=np.int64)
-    return lambda epoch: list(sampler.draw(Role.TRAIN, range(epoch * count, (epoch + 1) * count), row))
-
-
-def _checked_targets(labels: Any, nodes: int, split: Split, classes: int) -> IntArray:
-    """Labels of training and validation nodes, 0 elsewhere."""
-    if not isinstance(split, Split):
-        raise InvalidInputError(f"expected a Split, got {type(split).__name__}")
-    for name in ("train", "validation"):
-        part = getattr(split, name)
-        if not part.size or part.max() >= nodes:
-            raise InvalidInputError(f"expected {name} nodes from 0 to {nodes - 1}, got {part.tolist()[:5]}")
-    used = np.concatenate([split.train, split.validation])
-    known = np.zeros(nodes, dtype=np.int64)
-    known[used] = checked_labels(label_array(labels, nodes)[used], used.size)
-    if known.max() >= classes:
-        raise InvalidInputError(f"expected labels below {classes}, the number of classes, got {known.max()}")
-    if np.unique(known[split.train]).size < 2:
-        raise InvalidInputError("expected nodes of at least two classes to train on, got one")
-    return known
+def _check_trainable(module: Any) -> None:
+    if not any(parameter.requires_grad for parameter in module.parameters()):
+        raise InvalidInputError("expected a module with weights to train, got none")
 
 
 @contextlib.contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,7 @@ from flipproof.noise.graph import (
     plain_attributes,
     structure_sampler,
 )
+from flipproof.noise.pieces import Pieces
 from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler
 from flipproof.noise.sampling import BitSampler, Role
 from flipproof.noise.space import noise_of_parts
@@ -28,13 +30,38 @@ from flipproof.theory.law import Noise
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphUnion:
-    """Noisy copies of many graphs as one graph without edges between them, as models take a batch."""
+    """Noisy copies of many graphs as one graph without edges between them, as models take a batch.
+
+    Nodes and edges stand in the order of their graphs.
+    """
 
     nodes: int
     edge_index: IntArray
     attributes: Any
     graph_of_node: IntArray
     graphs: int
+
+    def cut(self, size: int) -> Iterator[GraphUnion]:
+        """The same graphs as several unions of `size` graphs, the last one of fewer."""
+        if self.graphs <= size:
+            yield self
+            return
+        bounds = np.arange(0, self.graphs + size, size).clip(max=self.graphs)
+        nodes = np.searchsorted(self.graph_of_node, bounds)
+        edges = np.searchsorted(self.graph_of_node[self.edge_index[0]], bounds)
+        for i in range(bounds.size - 1):
+            own = slice(nodes[i], nodes[i + 1])
+            part = GraphUnion(
+                nodes=int(own.stop - own.start),
+                edge_index=self.edge_index[:, edges[i] : edges[i + 1]] - own.start,
+                attributes=None if self.attributes is None else self.attributes[own],
+                graph_of_node=self.graph_of_node[own] - bounds[i],
+                graphs=int(bounds[i + 1] - bounds[i]),
+            )
+            for numbers, count in ((part.edge_index, part.nodes), (part.graph_of_node, part.graphs)):
+                if numbers.size and not 0 <= numbers.min() <= numbers.max() < count:
+                    raise InvalidInputError("expected nodes and edges in the order of their graphs, got another order")
+            yield part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +83,9 @@ class Graphs:
         wrong = next((graph for graph in graphs if not isinstance(graph, Graph)), None)
         if not graphs or wrong is not None:
             raise InvalidInputError(f"expected one or more Graph, got {'none' if wrong is None else repr(wrong)}")
+        empty = next((i for i, graph in enumerate(graphs) if not graph.nodes), None)
+        if empty is not None:
+            raise InvalidInputError(f"expected graphs with nodes, got graph {empty} with none")
         for what, kinds in (
             ("noise on the same parts", {graph.noisy for graph in graphs}),
             ("directed edges in all or in none", {graph.edges.directed for graph in graphs}),
@@ -69,7 +99,11 @@ class Graphs:
     @classmethod
     def from_pyg(cls, dataset: Iterable[Any], **options: Any) -> Graphs:
         """A collection from a PyTorch Geometric dataset, or any iterable of `Data`; options as in `Graph.from_pyg`."""
-        return cls(tuple(Graph.from_pyg(data, **options) for data in dataset))
+        graphs = []
+        for number, data in enumerate(dataset):
+            with naming_graph(number):
+                graphs.append(Graph.from_pyg(data, **options))
+        return cls(tuple(graphs))
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -102,6 +136,13 @@ class GraphsSampler:
     space: Graphs
     structure: BitSampler | None
     attributes: SparseSampler | DenseSampler | None
+    _ranks: Pieces = field(init=False, repr=False)
+    _loops: Pieces = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        edges = [graph.edges for graph in self.space.graphs]
+        object.__setattr__(self, "_ranks", Pieces.joined([graph.ranks for graph in edges]))
+        object.__setattr__(self, "_loops", Pieces.joined([graph.loops for graph in edges]))
 
     @property
     def rows(self) -> int:
@@ -128,33 +169,39 @@ class GraphsSampler:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> GraphUnion:
         """Every (sample, graph), samples first."""
-        sizes = np.tile(np.diff(self.space.offsets)[rows], len(samples))
-        offsets = np.cumsum([0, *sizes], dtype=np.int64)
-        pieces = (np.arange(self.space.offsets[row], self.space.offsets[row + 1]) for row in rows)
-        node_rows = np.concatenate([np.zeros(0, np.int64), *pieces])
+        from flipproof.noise.unions import union_index
+
+        copies = np.tile(rows, len(samples))
+        nodes = Pieces(self.space.offsets, np.arange(self.space.nodes)).taken(rows).values
+        sizes = np.diff(self.space.offsets)[copies]
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        if self.structure is None:
+            ranks = self._ranks.taken(copies)
+        else:
+            ranks = Pieces(*self.structure.draw(role, samples, rows))
+        directed = self.space.graphs[0].edges.directed
         return GraphUnion(
             nodes=int(offsets[-1]),
-            edge_index=self._draw_structure(role, samples, rows, offsets),
-            attributes=self._draw_attributes(role, samples, node_rows),
+            edge_index=union_index(ranks, self._loops.taken(copies), offsets, directed),
+            attributes=self._draw_attributes(role, samples, nodes),
             graph_of_node=np.repeat(np.arange(sizes.size), sizes),
             graphs=int(sizes.size),
         )
-
-    def _draw_structure(self, role: Role, samples: range, rows: IntArray, offsets: IntArray) -> IntArray:
-        edges = [self.space.graphs[row].edges for row in rows] * len(samples)
-        if self.structure is None:
-            pieces = [graph.index() for graph in edges]
-        else:
-            starts, ranks = self.structure.draw(role, samples, rows)
-            pieces = [graph.index(ranks[starts[i] : starts[i + 1]]) for i, graph in enumerate(edges)]
-        counts = [piece.shape[1] for piece in pieces]
-        return np.concatenate([np.zeros((2, 0), np.int64), *pieces], axis=1) + np.repeat(offsets[:-1], counts)
 
     def _draw_attributes(self, role: Role, samples: range, nodes: IntArray) -> Any:
         if self.attributes is not None:
             return self.attributes.draw(role, samples, nodes)
         plain = plain_attributes(self.space.attributes)
         return None if plain is None else plain[np.tile(nodes, len(samples))]
+
+
+@contextlib.contextmanager
+def naming_graph(number: int) -> Iterator[None]:
+    """Refusals inside say which of many graphs they are about."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise InvalidInputError(f"graph {number}: {error}") from error
 
 
 def _stacked(attributes: list[Any]) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling import Sampler
+from flipproof.theory.arrays import BoolArray
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 
@@ -61,25 +62,52 @@ def as_array(given: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def as_integers(given: Any, name: str) -> NDArray[Any]:
+def as_integers(given: Any, name: str, axis: str = "position") -> NDArray[Any]:
     """Non-negative integers, however they are written: 0.0 and 1.0 and True are fine, 0.5 is not."""
     array = as_array(given, name)
     if array.dtype.kind == "b":
         return array.astype(np.uint8)
     if array.dtype.kind == "f":
-        wrong = array != np.floor(array)
-        if wrong.any() or np.isinf(array).any():
-            raise InvalidInputError(f"expected {name} to be integers, got {array[wrong | np.isinf(array)].flat[0]}")
+        _refuse_first(array, (array != np.floor(array)) | np.isinf(array), f"{name} to be integers", axis)
     if array.size and array.min() < 0:
-        raise InvalidInputError(f"expected {name} to be non-negative, got {array.min()}")
+        _refuse_first(array, array < 0, f"{name} to be non-negative", axis)
     if array.size and int(array.max()) >= 2**31:
-        raise InvalidInputError(f"expected {name} below {2**31}, got {array.max()}")
+        _refuse_first(array, array >= 2**31, f"{name} below {2**31}", axis)
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 
 
 def check_categories(values: NDArray[Any], categories: int, name: str) -> None:
     """Refuses values that the noise does not know."""
     if values.size and int(values.max()) >= categories:
-        raise InvalidInputError(
-            f"expected {name} in [0, {categories}) as the noise has {categories} categories, got {values.max()}"
-        )
+        expected = f"{name} in [0, {categories}) as the noise has {categories} categories"
+        _refuse_first(values, values >= categories, expected)
+
+
+def first_place(wrong: BoolArray) -> tuple[int, ...] | None:
+    """The index of the first entry that is true, row by row, or None.
+
+    Example:
+        >>> first_place(np.array([[False, False], [False, True]]))
+        (1, 1)
+    """
+    return tuple(int(i) for i in np.unravel_index(wrong.argmax(), wrong.shape)) if wrong.any() else None
+
+
+def place_words(index: tuple[int, ...], axis: str = "position") -> str:
+    """Where an entry stands, in words; the first number is that of its row.
+
+    Example:
+        >>> place_words((3, 7)), place_words((3, 0, 7)), place_words((3,))
+        ('row 3, position 7', 'row 3, position (0, 7)', 'row 3')
+    """
+    row, *rest = index
+    if not rest:
+        return f"row {row}"
+    return f"row {row}, {axis} {rest[0] if len(rest) == 1 else tuple(rest)}"
+
+
+def _refuse_first(values: NDArray[Any], wrong: BoolArray, expected: str, axis: str = "position") -> None:
+    """Raises for the first entry that is wrong, and says where it is."""
+    index = first_place(wrong)
+    if index is not None:
+        raise InvalidInputError(f"expected {expected}, got {values[index]} at {place_words(index, axis)}")

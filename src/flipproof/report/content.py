@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.report.any_changes import AnyChanges
 from flipproof.report.forecast import at_cap, forecasts, mean_radius
-from flipproof.report.packing import endless, known_cap, packed
-from flipproof.report.pictures import first_texts, pictures
+from flipproof.report.packing import endless, first_texts, known_cap, packed
+from flipproof.report.pictures import pictures
 from flipproof.report.section import Section
+from flipproof.report.sentences import Sentences, page_counts
 from flipproof.report.shares import (
     GridCounts,
     ShareGrid,
     ShareLine,
     accuracy_grid,
     accuracy_lines,
-    grid_counts,
     ratio_grid,
     ratio_lines,
     staircases,
@@ -29,9 +30,6 @@ from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import UNBOUNDED, axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
-_MARGINS = 100_000_000
-"""How many margins the staircases of all inputs may take to compute."""
-_MOST_CELLS = 20_000
 _MOST_CLASSES = 10
 _NOTE = (
     "A forecast: it takes for granted that every label keeps its share of the votes. Make a new run with another seed "
@@ -60,7 +58,9 @@ def content(section: Section, inputs: bool = True) -> dict[str, Any]:
         "axes": [],
         "measures": [],
         "table": _table(section) if inputs else None,
+        "any": None,
         "stairs": None,
+        "sentences": None,
         "forecast": None,
         "pictures": pictures(certificates, subject) if inputs else None,
     }
@@ -69,14 +69,27 @@ def content(section: Section, inputs: bool = True) -> dict[str, Any]:
 
 def _measured(section: Section, inputs: bool) -> dict[str, Any]:
     certificates = section.certificates
-    counts = grid_counts(certificates, min(_MOST_CELLS, max(4, _MARGINS // len(certificates))))
+    counts, changes = page_counts(certificates), AnyChanges.of(section)
     grids, lines = _measures(section, counts)
     return {
-        "numbers": _numbers(section, grids, lines),
+        "numbers": _numbers(section, grids, lines, changes),
         "axes": _axes(section, counts, lines[0]),
-        "measures": [_measure(section, grid, line) for grid, line in zip(grids, lines, strict=True)],
-        "stairs": _stairs(certificates, counts) if inputs else None,
+        "measures": [
+            _measure(section, grid, [*along, *([] if changes is None else [changes.lines[i]])])
+            for i, (grid, along) in enumerate(zip(grids, lines, strict=True))
+        ],
+        "any": None if changes is None else changes.content(inputs),
         "forecast": _forecast(section) if inputs else None,
+    } | (_one_by_one(section, counts, changes) if inputs else {})
+
+
+def _one_by_one(section: Section, counts: GridCounts, changes: AnyChanges | None) -> dict[str, Any]:
+    """What is certified of every input."""
+    height, index = stairs = staircases(section.certificates, counts)
+    radii = None if changes is None else changes.radii
+    return {
+        "stairs": {"index": packed(index, "u4"), "height": packed(height, "u2")},
+        "sentences": Sentences.of(section.certificates, section.subject, radii, stairs).content(),
     }
 
 
@@ -91,6 +104,7 @@ def _measures(section: Section, counts: GridCounts) -> tuple[list[ShareGrid], li
 
 
 def _measure(section: Section, grid: ShareGrid, lines: Sequence[ShareLine]) -> dict[str, Any]:
+    """With a line for every axis and, if it is known, one for changes of any kinds."""
     kind = "all" if grid.of == len(section.certificates) else "test"
     return {
         "name": grid.measure,
@@ -121,7 +135,10 @@ def _axes(section: Section, counts: GridCounts, lines: Sequence[ShareLine]) -> l
 
 
 def _numbers(
-    section: Section, grids: Sequence[ShareGrid], lines: Sequence[Sequence[ShareLine]]
+    section: Section,
+    grids: Sequence[ShareGrid],
+    lines: Sequence[Sequence[ShareLine]],
+    changes: AnyChanges | None,
 ) -> list[dict[str, str]]:
     """The few that sum it up."""
     certificates, subject = section.certificates, section.subject
@@ -134,12 +151,17 @@ def _numbers(
         numbers.append(_number("smoothed accuracy", share_words(grids[1].shares.flat[0]), note))
     numbers.append(_number("not abstained", share_words(grids[0].shares.flat[0]), f"of {subject.count(grids[0].of)}"))
     for axis, *along in zip(axes_of(certificates.noise), *lines, strict=True):
-        words, radii = axis_words(axis, subject), certificates.max_radius(str(axis))
-        at_one = ", ".join(f"{line.measure} at 1: {share_words(line.shares[1])}" for line in along)
-        mean = mean_radius(radii)
-        name, value = ("median", _radius(np.sort(radii)[len(radii) // 2])) if mean is None else ("mean", f"{mean:.2f}")
-        numbers.append(_number(f"{name} radius, {words}", value, at_one))
+        numbers.append(_radius_number(axis_words(axis, subject), certificates.max_radius(str(axis)), along))
+    if changes is not None:
+        numbers.append(_radius_number(changes.words, changes.radii, changes.lines))
     return numbers
+
+
+def _radius_number(words: str, radii: IntArray, along: Sequence[ShareLine]) -> dict[str, str]:
+    note = ", ".join(f"{line.measure} at 1: {share_words(line.shares[1])}" for line in along)
+    mean = mean_radius(radii)
+    name, value = ("median", _radius(np.sort(radii)[len(radii) // 2])) if mean is None else ("mean", f"{mean:.2f}")
+    return _number(f"{name} radius, {words}", value, note)
 
 
 def _number(name: str, value: str, note: str) -> dict[str, str]:
@@ -196,11 +218,6 @@ def _parts(split: Split, inputs: int) -> IntArray:
     for number, rows in enumerate((split.train, split.validation, split.test), start=1):
         parts[rows] = number
     return parts
-
-
-def _stairs(certificates: Certificates, counts: GridCounts) -> dict[str, Any]:
-    height, index = staircases(certificates, counts)
-    return {"index": packed(index, "u4"), "height": packed(height, "u2")}
 
 
 def _forecast(section: Section) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from flipproof.report.kind_words import kind_words
 from flipproof.report.section import Facts, Section
-from flipproof.report.subject import Subject, graph_words
+from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.run_certificates import certified
@@ -23,32 +24,20 @@ from flipproof.smoothing.run_record import (
 from flipproof.theory.radii import parts_of
 
 
-def run_section(
-    folder: RunFolder, drawn: Mapping[str, Any] | None = None, command: str | None = None, pixels: bool = False
-) -> Section:
+def run_section(folder: RunFolder, drawn: Mapping[str, Any] | None = None, command: str | None = None) -> Section:
     """What a report says about the run in a folder.
 
     Args:
         folder: a run with certificates.
         drawn: further fields of the `Subject`, such as the observed data as a space.
         command: what repeats the run.
-        pixels: whether the attributes are pixels.
     """
     certificates = certified(folder)
     task = read_section(folder, "task", TaskRecord, TRAIN)
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     votes = read_section(folder, "votes", VotesRecord, VOTE)
     data = read_section(folder, "dataset", DataRecord, TRAIN)
-    folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
-    inputs = Inputs.load(folder.inputs_file)
-    subject = Subject(
-        unit="node",
-        **graph_words(task.noisy, pixels),
-        class_names=inputs.class_names,
-        labels=inputs.labels,
-        split=inputs.split,
-        **(drawn or {}),
-    )
+    subject = run_subject(folder, certificates, drawn)
     return Section(
         name=f"{data.name}, {task.model_name}, noise on {task.noisy}",
         certificates=certificates,
@@ -64,6 +53,23 @@ def run_section(
         ),
         command=command,
         samples_per_second=votes.drawn / votes.seconds if votes.seconds else None,
+    )
+
+
+def run_subject(folder: RunFolder, certificates: Certificates, drawn: Mapping[str, Any] | None = None) -> Subject:
+    """What the inputs of a run are; `drawn` as in `run_section`."""
+    task = read_section(folder, "task", TaskRecord, TRAIN)
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
+    inputs = Inputs.load(folder.inputs_file)
+    parts = [name for name, _ in parts_of(certificates.noise)]
+    pixels = drawn is not None and drawn.get("image_shape") is not None
+    return Subject(
+        **kind_words(task.kind, task.noisy, parts, pixels),
+        class_names=inputs.class_names,
+        labels=inputs.labels,
+        split=inputs.split,
+        **(drawn or {}),
     )
 
 
@@ -95,7 +101,7 @@ def promise_facts(certificates: Certificates) -> Facts:
 
 
 def _data_facts(data: DataRecord) -> Facts:
-    counts = ((name, f"{getattr(data, name):,}") for name in ("nodes", "edges", "features", "classes"))
+    counts = ((name, f"{count:,}") for name, count in (*data.counts.items(), ("classes", data.classes)))
     return Facts("Data", (("dataset", data.name), *counts, ("fingerprint", data.fingerprint)))
 
 

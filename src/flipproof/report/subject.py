@@ -8,7 +8,10 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.graph import Graph
-from flipproof.noise.space import Space
+from flipproof.noise.rows import SparseRows
+from flipproof.noise.space import Space, noise_of_parts
+from flipproof.noise.table import Table
+from flipproof.noise.tokens import Tokens
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.split import Split, checked_labels
@@ -31,6 +34,9 @@ class Subject:
         texts: the messages, if inputs are messages.
         space: the observed data, to be drawn.
         image_shape: (height, width) or (height, width, channels), if entries are pixels.
+        vocabulary: names of the numbers of tokens, or of the columns of bags of words.
+        column_names: names of the columns of a table.
+        node_names: names of the kinds of nodes of small graphs.
     """
 
     unit: str = "input"
@@ -44,6 +50,9 @@ class Subject:
     texts: tuple[str, ...] | None = None
     space: Space | None = None
     image_shape: tuple[int, ...] | None = None
+    vocabulary: tuple[str, ...] | None = None
+    column_names: tuple[str, ...] | None = None
+    node_names: tuple[str, ...] | None = None
 
     @property
     def units(self) -> str:
@@ -88,8 +97,12 @@ class Subject:
             raise InvalidInputError(f"expected {classes} class names, got {len(self.class_names)}")
         _check_split(self.split, inputs)
         _check_shape(self.image_shape)
+        for name in ("vocabulary", "column_names", "node_names"):
+            _check_texts(getattr(self, name), name)
         if self.space is not None:
             _check_space(self.space, certificates)
+            _check_vocabulary(self.vocabulary, self.space, certificates)
+            _check_columns(self.column_names, self.space)
 
 
 def _check_space(space: Space, certificates: Certificates) -> None:
@@ -105,6 +118,30 @@ def _check_space(space: Space, certificates: Certificates) -> None:
         raise InvalidInputError(f"expected the data of {len(certificates)} inputs, got those of {found}")
 
 
+def _check_texts(texts: Any, name: str) -> None:
+    if texts is not None and not (isinstance(texts, tuple) and all(isinstance(text, str) for text in texts)):
+        raise InvalidInputError(f"expected {name} to be a tuple of texts, got {str(texts)[:60]!r}")
+
+
+def _check_vocabulary(vocabulary: tuple[str, ...] | None, space: Space, certificates: Certificates) -> None:
+    """A word under the name of another would mislead."""
+    if vocabulary is None:
+        return
+    if isinstance(space, SparseRows) and len(vocabulary) != space.columns:
+        raise InvalidInputError(f"expected vocabulary to name {space.columns} columns, got {len(vocabulary)} words")
+    if isinstance(space, Tokens):
+        (noise,) = noise_of_parts(certificates.noise, space.parts).values()
+        known = int(space.values[~space.is_padding].max(initial=-1)) + 1
+        tokens = known if space.mask is not None else noise.categories
+        if len(vocabulary) < tokens:
+            raise InvalidInputError(f"expected vocabulary to name {tokens} tokens, got {len(vocabulary)} words")
+
+
+def _check_columns(column_names: tuple[str, ...] | None, space: Space) -> None:
+    if column_names is not None and isinstance(space, Table) and len(column_names) != space.values.shape[1]:
+        raise InvalidInputError(f"expected {space.values.shape[1]} column names, got {len(column_names)}")
+
+
 def _check_split(split: Split | None, inputs: int) -> None:
     if split is None:
         return
@@ -118,22 +155,3 @@ def _check_shape(shape: Any) -> None:
         return
     if not isinstance(shape, tuple) or len(shape) not in (2, 3) or not all(type(n) is int and n > 0 for n in shape):
         raise InvalidInputError(f"expected image_shape as (height, width) or (height, width, channels), got {shape!r}")
-
-
-_ENTRIES = {"structure": "edges", "attributes": "attributes"}
-_FIXED = {"structure": "The attributes of the nodes", "attributes": "The edges of the graph", "both": ""}
-
-
-def graph_words(noisy: str, pixels: bool = False) -> dict[str, Any]:
-    """What is changed in a graph with noise on one part or both, and what is not: fields of a `Subject`.
-
-    Example:
-        >>> graph_words("structure")["where"]
-        'the edges of the observed graph'
-    """
-    entries = _ENTRIES | {"attributes": "pixels"} if pixels else _ENTRIES
-    return {
-        "entries": entries if noisy == "both" else {"": entries.get(noisy, "entries")},
-        "where": f"the {entries.get(noisy, 'edges or attributes')} of the observed graph",
-        "fixed": _FIXED.get(noisy, ""),
-    }

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.report.any_changes import any_radii
 from flipproof.report.forecast import mean_radius
 from flipproof.report.shares import caps
 from flipproof.smoothing.certificates import Certificates
@@ -22,7 +23,7 @@ from flipproof.smoothing.run_record import (
     VotesRecord,
     read_section,
 )
-from flipproof.theory.arrays import BoolArray
+from flipproof.theory.arrays import BoolArray, IntArray
 from flipproof.theory.radii import UNBOUNDED, Radii, axes_of
 
 _FEW = 6
@@ -55,8 +56,13 @@ class AxisSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run came to. Accuracies are shares of test inputs; the smoothed classifier is wrong where it abstains."""
+    """What a run came to. Accuracies are shares of test inputs; the smoothed classifier is wrong where it abstains.
 
+    `any_change` counts changes of all kinds together; it is None where additions and deletions by themselves say more,
+    or where it would take long to compute.
+    """
+
+    kind: str
     data: DataRecord
     model: str
     noisy: str
@@ -66,6 +72,7 @@ class Summary:
     smoothed_accuracy: float
     abstained: int
     axes: dict[str, AxisSummary]
+    any_change: AxisSummary | None
     training_epochs: int
     training_seconds: float
     voting_seconds: float
@@ -74,7 +81,8 @@ class Summary:
     def to_record(self) -> dict[str, Any]:
         """JSON values."""
         record = asdict(self)
-        for along in record["axes"].values():
+        anything = [record["any_change"]] if record["any_change"] else []
+        for along in (*record["axes"].values(), *anything):
             along.update({name: "unbounded" for name in ("largest", "cap") if along[name] == UNBOUNDED})
         return record
 
@@ -88,6 +96,7 @@ def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summ
     inputs, task = Inputs.load(folder.inputs_file), read_section(folder, "task", TaskRecord, TRAIN)
     right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
     return Summary(
+        kind=task.kind,
         data=read_section(folder, "dataset", DataRecord, TRAIN),
         model=task.model_name,
         noisy=task.noisy,
@@ -100,6 +109,7 @@ def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summ
             str(axis): _along(certificates, str(axis), inputs, right, cap)
             for axis, cap in zip(axes_of(certificates.noise), caps(certificates), strict=True)
         },
+        any_change=_any_change(certificates, inputs, right),
         training_epochs=training.epochs,
         training_seconds=training.seconds,
         voting_seconds=votes.seconds,
@@ -111,6 +121,21 @@ def _along(certificates: Certificates, axis: str, inputs: Inputs, right: BoolArr
     largest = certificates.max_radius(axis)
     radii = _few(int(largest.max(initial=0)))
     certified = [certificates.certified(_radii(axis, radius)) for radius in radii]
+    return _axis_summary(largest, cap, radii, certified, inputs, right)
+
+
+def _any_change(certificates: Certificates, inputs: Inputs, right: BoolArray) -> AxisSummary | None:
+    largest = any_radii(certificates)
+    if largest is None:
+        return None
+    radii = _few(int(largest.max(initial=0)))
+    certified = [(largest >= radius) & ~certificates.abstained for radius in radii]
+    return _axis_summary(largest, UNBOUNDED, radii, certified, inputs, right)
+
+
+def _axis_summary(
+    largest: IntArray, cap: int, radii: list[int], certified: list[BoolArray], inputs: Inputs, right: BoolArray
+) -> AxisSummary:
     return AxisSummary(
         mean=mean_radius(largest),
         mean_test=mean_radius(largest[inputs.split.test]),

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from flipproof.errors import InvalidInputError
+from flipproof.report.any_changes import any_radii
+from flipproof.report.sentences import Sentences, has_boxes, page_counts
+from flipproof.report.shares import staircases
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.radii import Axis, axes_of, parts_of
@@ -33,6 +39,32 @@ def axis_words(axis: Axis, subject: Subject) -> str:
         'edges deleted'
     """
     return f"{subject.entries_of(axis.part)} {_DONE[axis.kind]}"
+
+
+def plain_words(certificates: Certificates, index: int, subject: Subject) -> str:
+    """What is proved about one input, as one sentence: true with the probability that the certificates have.
+
+    It names one certified combination of changes, that with the most smaller combinations in it; or the number of
+    changes of any kinds, where all kinds are alike or there are many.
+
+    Example:
+        >>> from flipproof import FlipNoise, Votes, certify
+        >>> noise = FlipNoise(p_plus=0.01, p_minus=0.6)
+        >>> votes = Votes.from_counts(selection=[[2, 98]], estimation=[[10, 990]], noise=noise)
+        >>> subject = Subject(unit="message", entries={"": "words"}, class_names=("ham", "spam"))
+        >>> print(plain_words(certify(votes), 0, subject))
+        No attacker who adds up to 1 word and deletes up to 4 can turn the prediction for this message from spam to ham.
+    """
+    if not 0 <= index < len(certificates):
+        raise InvalidInputError(f"expected the number of an input in [0, {len(certificates)}), got {index}")
+    one = certificates.selected(np.array([index]))
+    stairs = staircases(one, page_counts(certificates)) if has_boxes(certificates.noise) else None
+    (head,) = Sentences.of(one, subject, any_radii(one), stairs).heads
+    if head.endswith("."):
+        return head
+    label = int(one.label[0])
+    other = subject.class_name(1 - label) if one.votes.classes == 2 else "anything else"
+    return f"{head} from {subject.class_name(label)} to {other}."
 
 
 def promise(certificates: Certificates, subject: Subject) -> list[str]:

@@ -15,12 +15,14 @@ from flipproof.noise.graphs import Graphs
 from flipproof.noise.space import Space
 from flipproof.noise.spaces import space_of
 from flipproof.report import figures
+from flipproof.report.kind_words import graph_words
 from flipproof.report.page import check_replaceable, write_page
 from flipproof.report.plots import plot_heatmap
 from flipproof.report.run_section import noise_facts, promise_facts
 from flipproof.report.section import Facts, Section
 from flipproof.report.shares import accuracy_lines, ratio_lines
-from flipproof.report.subject import Subject, graph_words
+from flipproof.report.subject import Subject
+from flipproof.report.words import plain_words
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.files import cannot_write
 from flipproof.smoothing.run import Run
@@ -40,6 +42,9 @@ def write_report(
     names: Sequence[str] | None = None,
     texts: Sequence[str] | None = None,
     image_shape: tuple[int, ...] | None = None,
+    vocabulary: Sequence[str] | None = None,
+    column_names: Sequence[str] | None = None,
+    node_names: Sequence[str] | None = None,
     split: Split | None = None,
     unit: str = "input",
     entries: str | None = None,
@@ -57,6 +62,9 @@ def write_report(
         names: what to call the inputs.
         texts: the messages, if inputs are messages.
         image_shape: (height, width) or (height, width, channels), if inputs are images.
+        vocabulary: the words of token numbers, or of the columns of bags of words.
+        column_names: what to call the columns of a table.
+        node_names: what to call the kinds of nodes of small graphs.
         split: which inputs were for training, validation and testing; accuracies are about the last.
         unit: what one input is.
         entries: what the attacker adds and deletes, in the plural: "pixels", "words".
@@ -74,19 +82,54 @@ def write_report(
         texts=_texts(texts, "texts"),
         space=space,
         image_shape=image_shape,
+        vocabulary=_texts(vocabulary, "vocabulary"),
+        column_names=_texts(column_names, "column_names"),
+        node_names=_texts(node_names, "node_names"),
         **_words(certificates, space, entries),
     )
     write_page(path, [section_of(certificates, name, subject)], force)
 
 
+def in_words(
+    certificates: Certificates,
+    index: int,
+    *,
+    unit: str = "input",
+    entries: str | None = None,
+    class_names: Sequence[str] = (),
+) -> str:
+    """What is proved about one input, as a sentence: true with the probability that the certificates have.
+
+    It names one certified combination of changes, never maxima that are certified only apart.
+
+    Args:
+        certificates: what `certify` gave.
+        index: the number of the input.
+        unit: what one input is.
+        entries: what the attacker adds and deletes, in the plural: "pixels", "words".
+        class_names: one per class.
+
+    Example:
+        >>> from flipproof import FlipNoise, Votes, certify
+        >>> noise = FlipNoise(p_plus=0.01, p_minus=0.6)
+        >>> votes = Votes.from_counts(selection=[[2, 98]], estimation=[[10, 990]], noise=noise)
+        >>> print(in_words(certify(votes), 0, unit="message", entries="words", class_names=["ham", "spam"]))
+        No attacker who adds up to 1 word and deletes up to 4 can turn the prediction for this message from spam to ham.
+    """
+    names = _texts(class_names, "class_names") or ()
+    subject = Subject(unit=unit, class_names=names, **_words(certificates, None, entries))
+    subject.check(certificates)
+    return plain_words(certificates, index, subject)
+
+
 def _words(certificates: Certificates, space: Space | None, entries: str | None) -> dict[str, Any]:
     """What is changed: as the caller calls it, or as the data tell."""
     if entries is not None:
-        parts = (name for name, _ in parts_of(certificates.noise))
-        return {"entries": {name or "": entries if name is None else f"{entries} of part {name}" for name in parts}}
+        named = (name for name, _ in parts_of(certificates.noise) if name is not None)
+        return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in named}}
     if isinstance(space, Graph):
         return graph_words(space.noisy)
-    return graph_words(space.graphs[0].noisy) if isinstance(space, Graphs) and len(space) else {}
+    return graph_words(space.graphs[0].noisy, one_of_many=True) if isinstance(space, Graphs) and len(space) else {}
 
 
 def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:

@@ -37,11 +37,19 @@ class DataRecord:
     """What a model was trained on."""
 
     name: str
-    nodes: int
-    edges: int
-    features: int
+    counts: dict[str, int]
     classes: int
     fingerprint: str
+
+    @property
+    def words(self) -> str:
+        """The counts as people read them.
+
+        Example:
+            >>> DataRecord("cora", {"nodes": 2810, "edges": 7981}, 7, "").words
+            '2,810 nodes, 7,981 edges'
+        """
+        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,4 +102,6 @@ def _fits(value: Any, hint: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if hint in (int, str):
         return type(value) is hint
+    if hint == dict[str, int]:
+        return isinstance(value, dict) and all(type(count) is int for count in value.values())
     return isinstance(value, list if hint == list[float] else dict)

@@ -40,11 +40,9 @@ class Split:
 
         The defaults are those of the paper. The same labels and seed give the same split everywhere.
         """
-        known = checked_labels(labels, None)
         train, validation = checked_count(train, "train"), checked_count(validation, "validation")
-        classes, sizes = np.unique(known, return_counts=True)
-        if classes.size < 2:
-            raise InvalidInputError(f"expected labels of at least two classes, got {classes.size}")
+        classes, shuffled = _shuffled(labels, seed)
+        sizes = np.array([own.size for own in shuffled])
         if sizes.min() <= train + validation:
             smallest = classes[sizes.argmin()]
             raise InvalidInputError(
@@ -52,12 +50,48 @@ class Split:
                 f"validate), got {sizes.min()} of class {smallest}; ask for fewer per class "
                 "(--train-per-class, --validation-per-class)"
             )
-        rng = np.random.Generator(np.random.Philox(checked_count(seed, "seed")))
-        shuffled = [rng.permutation(np.flatnonzero(known == label)) for label in classes]
-        parts = [np.sort(np.concatenate([own[start:stop] for own in shuffled])) for start, stop in (
-            (0, train), (train, train + validation), (train + validation, None)
-        )]  # fmt: skip
-        return cls(*parts)
+        return cls._cut([(own, train, train + validation) for own in shuffled])
+
+    @classmethod
+    def by_share(cls, labels: ArrayLike, test: float = 0.1, validation: float = 0.1, seed: int = 0) -> Split:
+        """A share of every class for testing, one for validation; all others are for training.
+
+        Shares are rounded, but every class has at least one input to train on. The same labels and seed give the same
+        split everywhere.
+
+        Example:
+            >>> split = Split.by_share([0] * 63 + [1] * 125, test=0.1, validation=0.1)
+            >>> split.train.size, split.validation.size, split.test.size
+            (152, 18, 18)
+        """
+        for name, share in (("test", test), ("validation", validation)):
+            if not 0.0 <= share < 1.0:
+                raise InvalidInputError(f"expected a {name} share in [0, 1), got {share!r}")
+        cuts = []
+        for own in _shuffled(labels, seed)[1]:
+            train = max(1, own.size - round(test * own.size) - round(validation * own.size))
+            cuts.append((own, train, min(own.size, train + round(validation * own.size))))
+        return cls._cut(cuts)
+
+    @classmethod
+    def _cut(cls, cuts: list[tuple[IntArray, int, int]]) -> Split:
+        """Of the inputs of every class, those before the first number, between both, and after."""
+        return cls(
+            *(
+                np.sort(np.concatenate(parts))
+                for parts in zip(*(np.split(own, [first, second]) for own, first, second in cuts), strict=True)
+            )
+        )
+
+
+def _shuffled(labels: ArrayLike, seed: int) -> tuple[IntArray, list[IntArray]]:
+    """The classes, and the inputs of each in random order."""
+    known = checked_labels(labels, None)
+    classes = np.unique(known)
+    if classes.size < 2:
+        raise InvalidInputError(f"expected labels of at least two classes, got {classes.size}")
+    rng = np.random.Generator(np.random.Philox(checked_count(seed, "seed")))
+    return classes, [rng.permutation(np.flatnonzero(known == label)) for label in classes]
 
 
 def checked_labels(labels: Any, inputs: int | None) -> IntArray:

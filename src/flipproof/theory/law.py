@@ -103,3 +103,15 @@ def _rebuild_joint(items: tuple[tuple[str, FlipNoise], ...]) -> JointNoise:
 
 
 Noise = FlipNoise | JointNoise
+
+
+def without_flips(noise: Noise) -> Noise:
+    """The same law with probabilities of zero: its noisy copies are the input itself.
+
+    Example:
+        >>> without_flips(FlipNoise(0.01, 0.6, categories=3))
+        FlipNoise(p_plus=0.0, p_minus=0.0, categories=3)
+    """
+    if isinstance(noise, JointNoise):
+        return JointNoise(**{name: FlipNoise(0.0, 0.0, part.categories) for name, part in noise})
+    return FlipNoise(0.0, 0.0, noise.categories)

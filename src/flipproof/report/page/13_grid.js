@@ -1,5 +1,7 @@
 // Grids with one dimension per axis: two-dimensional slices, and which two axes are shown.
 flipproof.grid = (() => {
+  const MOST_ZEROS = 3;
+
   /** Position of a cell in a C-order array. */
   const offset = (shape, cell) => cell.reduce((sum, index, axis) => sum * shape[axis] + index, 0);
 
@@ -32,11 +34,13 @@ flipproof.grid = (() => {
     .map((axis, index) => ({ axis, index }))
     .filter(({ index }) => index !== view.x && index !== view.y);
 
-  /** ", together with edges added: 1 and edges deleted: 0", or nothing when all axes are shown. */
+  /** ", together with edges added: 1 and edges deleted: 0", or nothing when all axes are shown; many zeros are one. */
   function heldWords(axes, view) {
-    const parts = heldAxes(axes, view).map(
-      ({ axis, index }) => flipproof.format.amount(axis.counts[view.hold[index]], axis.words),
-    );
+    const held = heldAxes(axes, view).map(({ axis, index }) => ({ axis, count: axis.counts[view.hold[index]] }));
+    const zeros = held.filter(({ count }) => count === 0).length;
+    const named = zeros <= MOST_ZEROS ? held : held.filter(({ count }) => count > 0);
+    const parts = named.map(({ axis, count }) => flipproof.format.amount(count, axis.words));
+    if (named.length < held.length) parts.push(`all ${parts.length === 0 ? "" : "other "}kinds that are not shown: 0`);
     return parts.length === 0 ? "" : `, together with ${flipproof.format.joined(parts)}`;
   }
 

@@ -18,6 +18,13 @@ flipproof.inputs = (() => {
     truth(run, input) >= 0 && !isAbstained(run, input) && truth(run, input) !== prediction(run, input)
   );
 
+  /** The radii of all inputs along an axis, or of changes of any kinds ("any"); null for other names. */
+  function radiiOf(run, name) {
+    if (name === "any") return run.any?.radius.values ?? null;
+    const axis = run.axes.findIndex((each) => each.name === name);
+    return axis < 0 ? null : run.table.radius[axis].values;
+  }
+
   /** Null when the input has only a number. */
   const name = (run, input) => run.table.name?.[input] ?? null;
 
@@ -38,8 +45,8 @@ flipproof.inputs = (() => {
   const most = (value, limit) => (value < 0 ? "any number" : `at most ${radius(value, limit)}`);
 
   /** "edges added, at most 1; edges deleted, at most 6", or an empty text when no radius is above 0. */
-  const budget = (run, input) => run.axes
-    .map((axis, index) => ({ words: axis.words, value: run.table.radius[index].values[input] }))
+  const budget = (run, input, isMeant = () => true) => run.axes.filter(isMeant)
+    .map(({ name: axis, words }) => ({ words, value: radiiOf(run, axis)[input] }))
     .filter(({ value }) => value !== 0)
     .map(({ words, value }) => `${words}, ${most(value, run.limit)}`).join("; ");
 
@@ -56,5 +63,7 @@ flipproof.inputs = (() => {
 
   const reasonWords = (reason) => (REASONS.has(reason) ? `${REASONS.get(reason)} (${reason})` : reason);
 
-  return { isAbstained, truth, prediction, isWrong, name, title, votes, budgetWords, units, reasonWords };
+  return {
+    isAbstained, truth, prediction, isWrong, radiiOf, name, title, votes, budget, budgetWords, units, reasonWords,
+  };
 })();

@@ -5,6 +5,8 @@ flipproof.lines = (() => {
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
   const SYMBOLS = ["circle", "diamond", "square", "triangle-up", "cross", "x", "star"];
   const MOST_MARKERS = 30;
+  const ALONE = "Each chart has changes of one kind only. All other kinds are at zero.";
+  const ANY = " The last one counts changes of all kinds together: so many entries may change, whichever and however.";
 
   /**
    * One curve: {name, colour, counts, shares}; number `index` fixes its dash and its marker.
@@ -58,10 +60,13 @@ flipproof.lines = (() => {
     };
   }
 
+  /** The kinds of change one by one; last, if it is known, all of them in any mixture. */
+  const drawnAxes = (run) => (run.any === null ? run.axes : [...run.axes, run.any]);
+
   const curvesOf = (run, index, colours) => run.measures.map((measure, number) => ({
     name: measure.name,
     colour: number === 0 ? colours.accent : colours.second,
-    counts: run.axes[index].line_counts,
+    counts: drawnAxes(run)[index].line_counts,
     shares: measure.lines[index],
   }));
 
@@ -95,13 +100,13 @@ flipproof.lines = (() => {
   }
 
   function show(parent, run) {
-    const panels = run.axes.map((axis, index) => panel(run, axis, index));
+    const axes = drawnAxes(run);
+    const panels = axes.map((axis, index) => panel(run, axis, index));
     parent.append(section(
-      "along", "One kind of change at a time",
-      paragraph("Each chart has changes of one kind only. All other kinds are at zero.", "lead"),
+      "along", "One kind of change at a time", paragraph(`${ALONE}${run.any === null ? "" : ANY}`, "lead"),
       element("div", { id: "lines", class: "columns" }, ...panels),
     ));
-    return Promise.all(run.axes.map((axis, index) => paint(run, axis, index)));
+    return Promise.all(axes.map((axis, index) => paint(run, axis, index)));
   }
 
   return { show, chart, numbers };

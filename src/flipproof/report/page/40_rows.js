@@ -14,8 +14,8 @@ flipproof.rows = (() => {
   /** How a column is sorted: a function from input to number; what is missing comes first. */
   function sortKey(run, column) {
     const { table } = run;
-    const axis = run.axes.findIndex(({ name }) => name === column);
-    if (axis >= 0) return (input) => radiusKey(run, axis, input);
+    const radii = facts.radiiOf(run, column);
+    if (radii !== null) return (input) => radiusKey(run, radii, input);
     const ranks = nameRanks(run.classes);
     return {
       input: (input) => input,
@@ -26,10 +26,9 @@ flipproof.rows = (() => {
     }[column];
   }
 
-  function radiusKey(run, axis, input) {
+  function radiusKey(run, radii, input) {
     if (facts.isAbstained(run, input)) return -1;
-    const radius = run.table.radius[axis].values[input];
-    return radius < 0 ? Infinity : radius;
+    return radii[input] < 0 ? Infinity : radii[input];
   }
 
   function haystack(run, input) {

@@ -52,12 +52,17 @@ flipproof.columns = (() => {
     };
   }
 
-  const radiusColumns = (run) => run.axes.map((axis, index) => ({
-    key: axis.name, title: axis.name, hint: axis.words, isNumber: true,
+  const radiusColumn = (run, name, words) => ({
+    key: name, title: name, hint: words, isNumber: true,
     cell: (input) => (
-      facts.isAbstained(run, input) ? "–" : radius(run.table.radius[index].values[input], run.limit)
+      facts.isAbstained(run, input) ? "–" : radius(facts.radiiOf(run, name)[input], run.limit)
     ),
-  }));
+  });
+
+  const radiusColumns = (run) => [
+    ...run.axes.map(({ name, words }) => radiusColumn(run, name, words)),
+    ...(run.any === null ? [] : [radiusColumn(run, "any", run.any.words)]),
+  ];
 
   function create(run) {
     const { table } = run;

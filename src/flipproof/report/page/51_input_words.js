@@ -1,7 +1,7 @@
 // The certificate of one input in words.
 flipproof.inputWords = (() => {
   const { element, named } = flipproof.dom;
-  const { lower, upper } = flipproof.format;
+  const { capital, count, lower, upper } = flipproof.format;
   const facts = flipproof.inputs;
 
   const line = (...parts) => element("p", {}, ...parts);
@@ -23,6 +23,25 @@ flipproof.inputWords = (() => {
       line(element("strong", {}, "Abstained"), `: ${facts.reasonWords(reason)}. There is no certificate.`),
       ...mostVoted(run, input),
     ];
+  }
+
+  /** One sentence for everybody. It goes on with class names when it has no full stop. */
+  function sentence(run, input) {
+    const { heads, index } = run.sentences;
+    const head = heads[index.values[input]];
+    if (head.endsWith(".")) return element("p", { id: "plain-words", class: "plain" }, head);
+    const label = facts.prediction(run, input);
+    const other = run.classes.length === 2 ? className(run, 1 - label) : "anything else";
+    return element(
+      "p", { id: "plain-words", class: "plain" }, `${head} from `, className(run, label), " to ", other, ".",
+    );
+  }
+
+  function anyWords(run, input) {
+    if (run.any === null) return [];
+    const radius = run.any.radius.values[input];
+    const most = radius < 0 ? "any number" : `up to ${count(radius)}`;
+    return [line(`${capital(run.any.words)}: ${radius === 0 ? "no number" : most} is certified.`)];
   }
 
   function predictionWords(run, input) {
@@ -56,9 +75,10 @@ flipproof.inputWords = (() => {
     const isAbstained = facts.isAbstained(run, input);
     parent.append(element(
       "div", { class: "input-words" },
+      isAbstained ? null : sentence(run, input),
       ...(isAbstained ? abstainedWords(run, input) : predictionWords(run, input)),
       ...truthWords(run, input), ...partWords(run, input),
-      ...(isAbstained ? [] : boundWords(run, input)),
+      ...(isAbstained ? [] : [...boundWords(run, input), ...anyWords(run, input)]),
     ));
   }
 

@@ -1,8 +1,6 @@
 // An image and its noisy copies, drawn pixel by pixel.
 flipproof.image = (() => {
   const { element, paragraph } = flipproof.dom;
-  const VOTED_ON = "The classifier votes on noisy copies such as these.";
-  const UNKNOWN = "The noisy copies that were voted on are not known.";
   const UNTOUCHED = "Noise does not touch the pixels of this run.";
 
   /** Three channels are red, green, blue; otherwise a high value is dark ink on white, in both themes. */
@@ -30,20 +28,17 @@ flipproof.image = (() => {
     "figure", {}, canvas(values, images, caption), element("figcaption", {}, caption),
   );
 
-  function note({ copies, touched }) {
-    if (!touched) return UNTOUCHED;
-    return copies.length > 0 ? VOTED_ON : UNKNOWN;
-  }
+  const note = ({ copies, touched }) => (touched ? flipproof.copies.note(copies) : paragraph(UNTOUCHED, "note"));
 
   function show(parent, images, input) {
     const size = images.height * images.width * images.channels;
     const part = ({ values }, number) => values.subarray(number * size, (number + 1) * size);
     const noisy = images.copies.map((copy, position) => figure(
-      part(images.noisy, position * images.count + input), images, `noisy copy number ${copy}`,
+      part(images.noisy, position * images.count + input), images, flipproof.copies.numbered(copy),
     ));
     parent.append(
       element("div", { class: "images" }, figure(part(images.clean, input), images, "observed"), ...noisy),
-      paragraph(note(images), "note"),
+      note(images),
     );
   }
 

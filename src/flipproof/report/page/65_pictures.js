@@ -1,4 +1,4 @@
-// Everything that can be shown of an input itself: image, neighbours, graph, text.
+// Everything that can be shown of an input itself: image, neighbours, graph, text, words, row.
 flipproof.pictures = (() => {
   const { element, paragraph } = flipproof.dom;
   const { plural } = flipproof.format;
@@ -13,12 +13,15 @@ flipproof.pictures = (() => {
 
   /** [isHeld, title, draw] for all that the report holds about this input. */
   function parts(run, input) {
-    const { images, graph, graphs, texts } = run.pictures ?? {};
+    const { images, graph, graphs, texts, sequences, bags, rows } = run.pictures ?? {};
     return [
       [images && input < images.count, "Image", (box) => flipproof.image.show(box, images, input)],
       [graph, "Neighbourhood", (box) => flipproof.neighbourhood.show(box, run, graph, input)],
       [graphs && input < graphs.nodes.values.length, "Graph", (box) => flipproof.smallGraph.show(box, run, graphs, input)],
       [texts && input < texts.length, "Text", (box) => showText(box, texts[input])],
+      [sequences && input < sequences.count, "Words", (box) => flipproof.words.showSequence(box, sequences, input)],
+      [bags && input < bags.count, "Words", (box) => flipproof.words.showBag(box, bags, input)],
+      [rows && input < rows.count, "Row", (box) => flipproof.cells.show(box, rows, input)],
     ].filter(([isHeld]) => isHeld);
   }
 

@@ -1,0 +1,43 @@
+"""Whole graphs, such as molecules, whose nodes are of a few kinds."""
+
+from __future__ import annotations
+
+from flipproof.datasets.graph_dataset import GraphDataset
+from flipproof.experiments.job import Job, Lot, fitted_noise
+from flipproof.experiments.row_split import split_of, tested
+from flipproof.experiments.task import Task
+from flipproof.experiments.torch_model import TorchModel
+from flipproof.models.graph_classifier import GraphClassifier
+from flipproof.noise.graph import ATTRIBUTES, PARTS
+from flipproof.noise.space import noise_of_parts
+from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.run_record import DataRecord
+
+
+def graph_job(task: Task, data: GraphDataset) -> Job:
+    """Graphs of a test set; the kinds of their nodes are entries with several values, or one-hot bits."""
+    kinds = "one-hot" if task.reading.one_hot else "category"
+    one_hot = None if task.reading.one_hot else data.features
+    parts = PARTS[task.noisy]
+    noise_of_parts(task.noise, parts)
+    split = split_of(task, data.labels)
+    test, classes = tested(task, split.test), data.classes
+    return Job(
+        task=task,
+        record=DataRecord(
+            data.name,
+            {"graphs": len(data), "nodes": data.nodes, "edges": data.edges, "kinds of nodes": data.features},
+            classes,
+            fingerprint((data.edge_indices, data.node_labels, data.labels)),
+        ),
+        noise=fitted_noise(task.noise, {part: one_hot or 2 if part == ATTRIBUTES else 2 for part in parts}),
+        learned=Lot(data.graphs(task.noisy, kinds=kinds), data.labels, split),
+        certified=Lot.to_test(data.graphs(task.noisy, test, kinds=kinds), data.labels[test]),
+        class_names=data.class_names,
+        model=TorchModel(
+            task,
+            {"features": data.features, "classes": classes},
+            lambda module: GraphClassifier(module, classes=classes, one_hot=one_hot),
+        ),
+        drawn={"names": tuple(f"graph {i}" for i in test), "node_names": data.node_names},
+    )

@@ -1,0 +1,56 @@
+"""Images in black and white, or with all their levels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flipproof.datasets.image_dataset import ImageDataset
+from flipproof.errors import InvalidInputError
+from flipproof.experiments.job import Job, Lot, fitted_noise
+from flipproof.experiments.row_split import shares_of, tested
+from flipproof.experiments.task import Task
+from flipproof.experiments.torch_model import TorchModel
+from flipproof.models.torch_classifier import TorchClassifier
+from flipproof.noise.rows import DenseRows
+from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.run_record import DataRecord
+from flipproof.smoothing.split import Split
+
+
+def image_job(task: Task, data: ImageDataset) -> Job:
+    """The first images of the test set; a share of the others is for validation."""
+    read = _read(task, data)
+    split = Split.by_share(read.train_labels, 0.0, shares_of(task).validation, task.seed)
+    test = tested(task, np.arange(len(read.test_images)))
+    shape, classes = read.train_images.shape[1:], read.classes
+    return Job(
+        task=task,
+        record=DataRecord(
+            data.name,
+            {"images": len(data), "pixels": read.features, "levels": read.levels},
+            classes,
+            fingerprint((read.train_images, read.train_labels, read.test_images, read.test_labels)),
+        ),
+        noise=fitted_noise(task.noise, {"values": read.levels}),
+        learned=Lot(DenseRows(read.train_images), read.train_labels, split),
+        certified=Lot.to_test(DenseRows(read.test_images[test]), read.test_labels[test]),
+        class_names=read.class_names,
+        model=TorchModel(
+            task,
+            {"shape": tuple(map(int, shape)), "classes": classes, "levels": read.levels},
+            lambda module: TorchClassifier(module, classes=classes),
+        ),
+        drawn={"image_shape": tuple(map(int, shape))},
+    )
+
+
+def _read(task: Task, data: ImageDataset) -> ImageDataset:
+    """The images as the task wants them."""
+    threshold = task.reading.threshold
+    if task.noisy == "levels":
+        if threshold is not None:
+            raise InvalidInputError("expected a threshold only for noise on pixels, got one for noise on levels")
+        return data
+    if data.levels == 2 and threshold is None:
+        return data
+    return data.binarised((data.levels - 2) // 2 if threshold is None else threshold)

@@ -1,0 +1,50 @@
+"""Nodes of one graph."""
+
+from __future__ import annotations
+
+from flipproof.datasets.node_dataset import NodeDataset
+from flipproof.errors import InvalidInputError
+from flipproof.experiments.job import Job, Lot
+from flipproof.experiments.task import PerClass, Task
+from flipproof.experiments.torch_model import TorchModel
+from flipproof.models.node_classifier import NodeClassifier
+from flipproof.noise.space import noise_of_parts
+from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.run_record import DataRecord
+from flipproof.smoothing.split import Split
+
+_IMAGES = {"digits-graph": (8, 8)}
+"""Datasets whose attributes are pixels."""
+
+
+def node_job(task: Task, data: NodeDataset) -> Job:
+    """The nodes of a graph, all of them certified."""
+    if data.attributes is None:
+        raise InvalidInputError(
+            f"expected a graph with attributes, got {task.dataset} without; numpy.eye(nodes) gives every node one"
+        )
+    graph, sizes = data.graph(task.noisy), task.split
+    noise_of_parts(task.noise, graph.parts)
+    if not isinstance(sizes, PerClass):
+        raise InvalidInputError(f"expected PerClass for nodes, got {sizes!r}")
+    split = Split.per_class(data.labels, sizes.train, sizes.validation, task.seed)
+    nodes, classes = Lot(graph, data.labels, split), data.classes
+    return Job(
+        task=task,
+        record=DataRecord(
+            data.name,
+            {"nodes": data.nodes, "edges": data.edges, "features": data.features},
+            classes,
+            fingerprint((data.adjacency, data.attributes, data.labels)),
+        ),
+        noise=task.noise,
+        learned=nodes,
+        certified=nodes,
+        class_names=data.class_names,
+        model=TorchModel(
+            task,
+            {"features": data.features, "classes": classes},
+            lambda module: NodeClassifier(module, classes=classes),
+        ),
+        drawn={"image_shape": _IMAGES.get(task.dataset)},
+    )

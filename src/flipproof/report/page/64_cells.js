@@ -1,0 +1,28 @@
+// A row of a table, column by column, and its values in the noisy copies.
+flipproof.cells = (() => {
+  const { element, named, table } = flipproof.dom;
+  const { count, shorten } = flipproof.format;
+
+  const nameOf = (columns, j) => named(columns[j] === undefined ? `column ${j}` : shorten(columns[j], 60));
+
+  function cell(before, now) {
+    if (before === now) return count(now);
+    return element("mark", { class: "word other" }, element("span", { class: "hidden" }, "changed: "), count(now));
+  }
+
+  function show(parent, rows, input) {
+    const { columns, clean, noisy, copies } = rows;
+    const width = clean.shape[1];
+    const body = Array.from({ length: width }, (_none, j) => {
+      const before = clean.values[input * width + j];
+      const others = copies.map((_copy, c) => cell(before, noisy.values[(c * rows.count + input) * width + j]));
+      return [nameOf(columns, j), element("strong", {}, count(before)), ...others];
+    });
+    const head = ["column", "value", ...copies.map((copy) => `copy ${copy}`)];
+    const box = table("The row and its noisy copies", head, body);
+    box.classList.add("cells");
+    parent.append(box, flipproof.copies.note(copies));
+  }
+
+  return { show };
+})();
