@@ -18,7 +18,7 @@ FIGURES = sorted(f"{name}.{kind}" for name in ("bounds", "heatmap", "lines") for
 @pytest.fixture(scope="module")
 def finished(planted, tmp_path_factory):
     """A run without a report; copy it before changing it."""
-    from flipproof.cli.run_options import TaskOptions
+    from flipproof.cli.task_options import TaskOptions
     from flipproof.experiments.steps import Samples, run
 
     path = tmp_path_factory.mktemp("runs") / "finished"

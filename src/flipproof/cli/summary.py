@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from flipproof.report.kind_words import noise_words as noisy_words
 from flipproof.report.kind_words import unit_of
 
 if TYPE_CHECKING:
     from flipproof.report.summary import AxisSummary, Summary
     from flipproof.smoothing.certificates import Certificates
+
+_WIDTH = 78
 
 
 def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
@@ -30,13 +35,14 @@ def print_summary(run: Path, certificates: Certificates) -> None:
     summary, votes = summary_of(run, certificates), certificates.votes
     data, units = summary.data, f"{unit_of(summary.kind)}s"
     trained = training_words(summary.training_epochs, summary.training_seconds) or "trained elsewhere"
+    where = noisy_words(summary.noisy)
     noise, *others = noise_words(certificates.noise).split("; ")  # of a joint noise one part per line
     speed = f"{summary.samples_per_second:,.0f} samples/s"
     promise = f"for all {units} at once" if certificates.simultaneous else f"for each {unit_of(summary.kind)}"
     for name, words in (
         ("data", f"{data.name}: {data.words}"),
         ("model", f"{summary.model}, {trained}"),
-        ("noise", f"on {summary.noisy}; {noise}"),
+        ("noise", f"{where}; {noise}"),
         *(("", each) for each in others),
         ("votes", f"{votes.n_select:,} samples to select labels, {votes.n_estimate:,} to bound probabilities"),
         ("time", f"{duration(summary.voting_seconds)} for votes, {speed}"),
@@ -51,23 +57,22 @@ def print_summary(run: Path, certificates: Certificates) -> None:
         axes["any change"] = summary.any_change
     for axis, along in axes.items():
         typer.echo(f"{'radius':<10}{axis}: {_radius_words(along, summary.inputs > summary.test_inputs)}")
-    example = _example(run, summary, certificates)
-    if example:
-        typer.echo(f"{'example':<10}{example}")
+    for name, line in zip_longest(("example",), wrap(_example(run, summary, certificates), _WIDTH), fillvalue=""):
+        typer.echo(f"{name:<10}{line}".rstrip())
     typer.echo("\nCertified against any attacker who does at most so many of these, anywhere in the input:")
     for axis, along in axes.items():
         _print_axis(axis, along, units)
 
 
 def _example(run: Path, summary: Summary, certificates: Certificates) -> str:
-    """What is proved about an input in the middle: half of those with a certificate are surer, half are less."""
+    """What is proved about an input in the middle: half of those that are certified are surer, half are less."""
     from flipproof.report.run_section import run_subject
     from flipproof.report.words import plain_words
     from flipproof.smoothing.run_folder import RunFolder
 
     certified = [i for i in certificates.p_lower.argsort().tolist() if not certificates.abstained[i]]
     if not certified:
-        return ""
+        return "none: nothing is certified"
     number = certified[len(certified) // 2]
     subject = run_subject(RunFolder.open(run), certificates)
     return f"{unit_of(summary.kind)} {number}: {plain_words(certificates, number, subject)}"

@@ -39,5 +39,5 @@ def graph_job(task: Task, data: GraphDataset) -> Job:
             {"features": data.features, "classes": classes},
             lambda module: GraphClassifier(module, classes=classes, one_hot=one_hot),
         ),
-        drawn={"names": tuple(f"graph {i}" for i in test), "node_names": data.node_names},
+        drawn={"names": tuple(f"no. {i} of {data.name}" for i in test), "node_names": data.node_names},
     )

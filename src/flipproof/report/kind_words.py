@@ -21,6 +21,16 @@ def unit_of(kind: str) -> str:
     return _UNITS.get(kind, "input")
 
 
+def noise_words(noisy: str) -> str:
+    """What gets noise, or how.
+
+    Example:
+        >>> noise_words("pixels"), noise_words("masking")
+        ('on pixels', 'by masking words')
+    """
+    return {"substitution": "by substitution of words", "masking": "by masking words"}.get(noisy, f"on {noisy}")
+
+
 def kind_words(kind: str, noisy: str, parts: Iterable[str | None], pixels: bool = False) -> dict[str, Any]:
     """What is changed in inputs of a kind, and what is not.
 

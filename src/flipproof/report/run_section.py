@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flipproof.report.kind_words import kind_words
+from flipproof.report.kind_words import kind_words, noise_words
 from flipproof.report.section import Facts, Section
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
@@ -39,7 +39,7 @@ def run_section(folder: RunFolder, drawn: Mapping[str, Any] | None = None, comma
     data = read_section(folder, "dataset", DataRecord, TRAIN)
     subject = run_subject(folder, certificates, drawn)
     return Section(
-        name=f"{data.name}, {task.model_name}, noise on {task.noisy}",
+        name=f"{data.name}, {task.model_name}, noise {noise_words(task.noisy)}",
         certificates=certificates,
         subject=subject,
         base_accuracy=training.base_accuracy,
