@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.models.text_modules import TEXT_MODULES, WordMean
+from flipproof.models.text_modules import WordMean
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_it_learns_through_noise(mask):
     noise = fp.FlipNoise(0.5, 0.5, categories=6) if mask is None else fp.FlipNoise(0.0, 0.6)
     split = fp.Split(np.arange(60), np.arange(60, 80), np.arange(80, 120))
     torch.manual_seed(0)
-    classifier = fp.TorchClassifier(TEXT_MODULES["embedding"](6, 2, hidden=8), 2, dtype="int64")
+    classifier = fp.TorchClassifier(WordMean(6, 2, hidden=8), 2, dtype="int64")
     settings = fp.TrainingSettings(learning_rate=0.03, weight_decay=0, epochs=20, patience=20)
     fp.train(classifier, fp.Tokens(values, padding=6, mask=mask), labels, split, noise, settings, progress=False)
     votes = fp.vote(classifier, fp.Tokens(values[80:], padding=6, mask=mask), noise, n_select=50, n_estimate=200)

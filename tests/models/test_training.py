@@ -9,9 +9,9 @@ import torch
 import torch_geometric.nn as pyg
 
 import flipproof as fp
-from flipproof.models.node_modules import NODE_MODULES
 from flipproof.noise.sampling import Role
 
+NODE_MODULES = {"gcn": fp.GCN, "gat": fp.GAT, "appnp": fp.APPNP}
 NODES, WORDS, CLASSES = 45, 24, 3
 WORD_NOISE, EDGE_NOISE = fp.FlipNoise(0.02, 0.5), fp.FlipNoise(0.01, 0.4)
 NOISES = {

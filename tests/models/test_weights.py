@@ -9,8 +9,9 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.models.node_modules import NODE_MODULES
 from flipproof.models.weights import arrays_bytes, load_weights, read_arrays, weights_bytes
+
+NODE_MODULES = {"gcn": fp.GCN, "gat": fp.GAT, "appnp": fp.APPNP}
 
 
 def state_of(module):

@@ -79,7 +79,3 @@ def _sums(sources: torch.Tensor, targets: torch.Tensor, rows: int) -> Gathering:
     starts = torch.zeros(rows + 1, dtype=torch.int64, device=targets.device)
     torch.cumsum(torch.bincount(targets, minlength=rows), 0, out=starts[1:])
     return Gathering(sources[order], starts, torch.ones(sources.numel(), device=targets.device))
-
-
-GRAPH_MODULES: dict[str, type[GIN]] = {"gin": GIN}
-"""The models of whole graphs that ship, by the names they have on the command line."""

@@ -81,6 +81,3 @@ def _checked_between(given: int, least: int, most: int, name: str) -> int:
     if not least <= checked_count(given, name) <= most:
         raise InvalidInputError(f"expected {name} from {least} to {most}, got {given}")
     return int(given)
-
-
-IMAGE_MODULES: dict[str, type[CNN]] = {"cnn": CNN}

@@ -45,7 +45,3 @@ class WordMean(torch.nn.Module):
         mean = F.dropout(mean, self.dropout, self.training)
         seen = torch.cat([mean, counts.unsqueeze(1).to(mean.dtype).log1p()], dim=1)
         return self.second(self.first(seen).relu())  # type: ignore[no-any-return]  # a module's call is Any
-
-
-TEXT_MODULES: dict[str, type[WordMean]] = {"embedding": WordMean}
-"""The models that ship, by the names they have on the command line; each is made by `(vocabulary, classes, ...)`."""
