@@ -55,7 +55,7 @@ _USUAL = {
     ("text", "masking"): Usual(FlipNoise(0.0, 0.85), _SEQUENCES, inputs=500),
     ("tables", "cells"): Usual(FlipNoise(0.2, 0.2), _CELLS, Shares(test=0.3)),
 }
-"""Noise on graphs is as in the figures of the paper."""
+"""Noise on nodes, and on the structure of graphs, is as in the figures of the paper."""
 
 
 def usual(kind: str, noisy: str, dataset: str | None = None) -> Usual:
