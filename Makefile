@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test test-slow lint format bench clean clean-kernels
+.PHONY: demo test test-slow lint format bench bench-data clean clean-kernels
 
 demo: $(GRAPHS)
 	$(BIN)/flipproof demo
@@ -37,6 +37,14 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/layers.py
 	$(BIN)/python benchmarks/voting.py
 	$(BIN)/python benchmarks/report.py
+
+# The claims about real data take an hour and need the datasets.
+bench-data: $(DEV)
+	$(BIN)/python benchmarks/spam_words.py
+	$(BIN)/python benchmarks/spam_sequences.py
+	$(BIN)/python benchmarks/molecules.py
+	$(BIN)/python benchmarks/images.py
+	$(BIN)/python benchmarks/cora_ml.py
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "flipproof needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

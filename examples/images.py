@@ -30,10 +30,10 @@ images, labels = data.test_images[:200], data.test_labels[:200]
 votes = fp.vote(classifier, images, noise, n_select=samples // 10, n_estimate=samples)
 certificates = fp.certify(votes, alpha=0.01)
 print(f"accuracy of the smoothed classifier: {certificates.certified_accuracy(labels):.3f}")
-ways = {"add": "blank pixels inked", "delete": "inked pixels erased", "change": "inked pixels repainted"}
+ways = {"add": "zeros turned on", "delete": "others turned off", "change": "others changed"}
 for kind in list(ways)[: 2 if data.levels == 2 else 3]:
     radii = certificates.max_radius(kind)
-    print(f"{ways[kind]}, whichever they are: mean {radii.mean():.2f} per image, largest {radii.max()}")
-print(f"pixels changed in any of these ways: mean {certificates.max_l0_radius().mean():.2f}")
+    print(f"pixels, or colours of them, {ways[kind]}: mean {radii.mean():.2f} per image, largest {radii.max()}")
+print(f"changed in any of these ways: mean {certificates.max_l0_radius().mean():.2f}")
 fp.write_report("images.html", certificates, name=name, labels=labels, class_names=data.class_names, inputs=images,
-                image_shape=shape, unit="image", entries="pixels")  # fmt: skip
+                image_shape=shape, unit="image")  # fmt: skip

@@ -32,4 +32,4 @@ for done, radii in (("added", added), ("removed", removed)):
     print(f"answers that no bond {done} can turn: {(radii >= 1).mean():.3f}; bonds that may be {done} anywhere: "
           f"mean {radii.mean():.2f}, largest {radii.max()}")  # fmt: skip
 fp.write_report("molecules.html", certificates, name="Molecules", labels=labels, class_names=data.class_names,
-                inputs=molecules, node_names=data.node_names, unit="molecule", entries="bonds", force=True)  # fmt: skip
+                inputs=molecules, node_names=data.node_names, unit="molecule", entries="bonds")  # fmt: skip

@@ -29,10 +29,10 @@ inputs = fp.Tokens(values[test], empty, hidden)
 votes = fp.vote(classifier, inputs, noise, n_select=samples // 10, n_estimate=samples)
 certificates, labels, texts = fp.certify(votes, alpha=0.01), data.labels[test], [data.messages[i] for i in test]
 replaced = sum(certificates.certified(fp.Radii(r, r) if masking else fp.Radii(change=r)) for r in range(1, 9))
-words = {"unit": "message", "entries": "words", "class_names": data.class_names}
+words = {"unit": "message", "entries": "words", "class_names": data.class_names, "inputs": inputs}
 right = ~certificates.abstained & (certificates.label == labels)
 print(f"accuracy of the smoothed classifier: {right.mean():.3f}, on spam {right[labels == 1].mean():.3f}")
 best = np.argmax(np.where(right & (labels == 1), replaced, -1))
 print(f'"{texts[best]}": {fp.in_words(certificates, int(best), **words)}')
-fp.write_report("spam_sequences.html", certificates, name="Spam", labels=labels, inputs=inputs, texts=texts,
+fp.write_report("spam_sequences.html", certificates, name="Spam", labels=labels, texts=texts,
                 vocabulary=vocabulary.words, **words)  # fmt: skip

@@ -7,7 +7,6 @@ Needs pip install "flipproof[report]" scikit-learn, and the dataset sms_spam (fe
 import sys
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -17,17 +16,15 @@ import flipproof as fp
 samples = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
 noise = fp.FlipNoise(p_plus=0.0, p_minus=0.85)  # words disappear, none appear
 
-data = fp.datasets.load("sms_spam")
+data = fp.datasets.load("sms_spam").distinct()  # no message is both learned and certified
 messages, labels = np.array(data.messages, dtype=object), data.labels
 test, train = np.split(np.random.default_rng(0).permutation(len(data)), [500])
 words = CountVectorizer(binary=True).fit(messages[train]).transform(messages)  # one entry per word of the vocabulary
 
 # A model that has seen what noise leaves of a message is better at it.
-noisy = sp.vstack([words[train]] * 10).tocsr()
-noisy.data = (np.random.default_rng(1).random(noisy.nnz) >= noise.p_minus).astype(float)
 forest, usual = RandomForestClassifier(20, class_weight="balanced", random_state=0), LogisticRegression(max_iter=1000)
 model = forest if "forest" in sys.argv else usual.set_params(class_weight="balanced")
-model.fit(noisy, np.tile(labels[train], 10))
+fp.fit_estimator(model, words, labels, train, noise, copies=10)
 
 votes = fp.vote(fp.SklearnClassifier(model), words[test], noise, n_select=samples // 10, n_estimate=samples)
 certificates = fp.certify(votes, alpha=0.01)

@@ -26,6 +26,7 @@ def test_a_table(written):
     assert (data.name, data.column_names, data.class_names) == ("people", ("city", "age"), ("no", "yes"))
     assert data.values.tolist() == [[2, 1], [1, 0], [0, 1]]  # the empty cell first, then words; numbers by size
     assert (data.categories, data.labels.tolist()) == ((3, 2), [1, 0, 1])
+    assert data.value_names == (("(empty)", "Oslo", "Rome"), ("9", "10"))
 
 
 @pytest.mark.parametrize(
@@ -75,6 +76,7 @@ def test_as_many_values_as_there_may_be(written):
         ("a,label\n", "it has no rows below its first line"),
         ("a,label,LABEL\n1,2,3\n", "2 columns are called label"),
         ("city,label\nRome,1\nRome,0\n", "column 'city' has one value; leave it out"),
+        ("city,label\nRome,1\nOslo,1\n", "its labels are of 1 class; it takes at least two"),
         ("a,label\n1,2\n1,2,3\n", "line 3 has 3 cells, the first line 2"),
         ("a,label\n1,2\n1\n", "line 3 has 1 cells, the first line 2"),
         ("a,label\n1,2\n2, \n", "line 3 has no label"),
@@ -108,6 +110,7 @@ def test_messages(written):
         ("\n\r\n", "it has no lines"),
         ("ham\ta\n\nspam b\n", "line 3 has no tab"),
         ("ham\ta\n \tb\n", "line 2 has no label"),
+        ("ham\ta\nham \tb\n", "its labels are of 1 class; it takes at least two"),
         ("Label\ttext\nham\ta\n", "line 1 is a header; leave it out"),
         ("ham\ta\nham\t\0\n", "line 2 has a NUL byte, as no text in UTF-8 has"),
         (b"ham\ta\nham\t\xff\n", "line 2 is not UTF-8"),

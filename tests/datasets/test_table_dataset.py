@@ -25,6 +25,8 @@ def test_tables():
     assert (table().column_names, table().class_names) == (("0", "1"), ("0", "1"))
     assert table(np.array([[0.0, 2.0], [True, 0]])).values.tolist() == [[0, 2], [1, 0]]
     assert table([[0, 999], [1, 0]], (2, 1000)).table().values.max() == 999
+    assert table().value_names == ()
+    assert table(value_names=[["no", "yes"], [1, 2, "more"]]).value_names == (("no", "yes"), ("1", "2", "more"))
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,14 @@ def test_tables():
         ),
         ({"categories": (2,)}, "expected a number of categories for each of 2 columns, got 1"),
         ({"column_names": ("fever",)}, "expected a name for each of 2 columns, got 1"),
+        (
+            {"value_names": [("no", "yes")]},
+            "expected names of the categories of 2 columns, got those of 1",
+        ),
+        (
+            {"value_names": [("no", "yes"), ("a", "b")], "column_names": ("fever", "age")},
+            "expected a name for each of 3 categories in column 1 (age), got 2",
+        ),
         ({"labels": [0]}, "expected a label from 0 for every row, got labels of shape [1] for 2 rows"),
     ],
 )
@@ -64,6 +74,7 @@ def test_tumours():
     assert (len(data), data.features, data.classes) == (card.inputs, card.features, card.classes)
     assert data.categories == (2, 3, 4) * 10
     assert (data.column_names[0], data.class_names) == ("mean radius", ("malignant", "benign"))
+    assert data.value_names[1] == ("lowest third", "middle third", "highest third")
     assert (data.labels == source.target).all()
     for column, count, numbers in zip(data.values.T, data.categories, source.data.T, strict=True):
         sizes = np.bincount(column)

@@ -246,6 +246,7 @@ def test_fitting_to_noisy_copies(name):
         (object(), [0], {}, "expected an estimator with fit, got object"),
         (Recorder(), [], {}, "expected a list of row numbers, got float64 of shape [0]"),
         (Recorder(), [300], {}, "expected rows from 0 to 299, got 300 to 300"),
+        (Recorder(), [4, 4], {}, "expected labels of at least two classes among rows, got 1"),
         (Recorder(), [0], {"copies": -1}, "copies"),
         (Recorder(), [0], {"memory_limit": 100}, "expected a memory limit of at least"),
     ],

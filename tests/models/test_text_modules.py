@@ -39,6 +39,8 @@ def test_empty_batches_and_words_that_there_are_not(module):
     for wrong in (-1, 7):
         with pytest.raises(fp.InvalidInputError, match=r"expected words from 0 to 6, got "):
             module(torch.tensor([[0, wrong]]))
+    with pytest.raises(fp.InvalidInputError, match=r'expected words as integers, got torch.float32; .* dtype="int64"'):
+        fp.TorchClassifier(module, classes=3)(np.array([[0, 1]]))
 
 
 @pytest.mark.parametrize("mask", [None, 6])

@@ -54,8 +54,12 @@ EMPTY_ROWS = {1: 50, 3: 50}
         ),
         (
             lambda: fp.Table(array((5, 8), TWO_LARGE, int), [9, 2, 3, 3, 3, 3, 3, 6]),
-            f"column 7 in [0, 6) {RANGE} 6 categories, got 57 at row 3",
+            "column 7 in [0, 6) as it has 6 categories, got 57 at row 3",
         ),
+        (lambda: fp.Tokens([[1, 2], [3, 4], [5]]), "tokens to be rows of one length, got row 2 of length 1 after 2"),
+        (lambda: fp.DenseRows([(0,), (0, 1)]), "values to be rows of one length, got row 1 of length 2 after 1"),
+        (lambda: fp.DenseRows([[[0], [0, 1]], [[0], [1]]]), "values to be an array, got list: "),
+        (lambda: fp.DenseRows([1, [0, 1]]), "values to be an array, got list: "),
         (
             lambda: fp.Table(array((5, 8), {}), [2, 2, 3, 3, 1, 0, 2, 2]),
             "at least 2 categories in every column, got 1 in column 4",

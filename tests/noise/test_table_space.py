@@ -53,7 +53,7 @@ def test_columns_may_be_named():
         (([[0, 1]], [2, 1]), "expected at least 2 categories in every column, got 1 in column 1; leave out"),
         (([[0, 1]], [2, 2.5]), r"expected categories to be an integer >= 2, got 2\.5 in column 1"),
         (([[0, 1]], [2, 2**31 + 1]), r"expected categories in \[2, 2147483648\], got 2147483649 in column 1"),
-        (([[0, 2]], [2, 2]), r"expected column 1 in \[0, 2\) as the noise has 2 categories, got 2 at row 0"),
+        (([[0, 2]], [2, 2]), r"expected column 1 in \[0, 2\) as it has 2 categories, got 2 at row 0"),
         (([[0, 1]], [2, 3], ["a", "a"]), "expected the columns of part 'a' to have equal categories, got 2 and 3"),
         (([[0, 0.5]], [2, 2]), r"expected values to be integers, got 0\.5"),
     ],

@@ -115,6 +115,27 @@ def test_rows_of_a_table(opened, rng):
     assert radii[order].tolist() == sorted(radii)
 
 
+def test_rows_show_the_names_of_their_categories(opened, rng):
+    values = (("no", "yes"), (HOSTILE, "", "\u202eold"), ("Oslo", "Rome", "x" * 99))
+    space = fp.Table(rng.integers(0, [2, 3, 3], (5, 3)), [2, 3, 3])
+    section = voted(space, space.noise(0.5, 0.5), value_names=values, entries={"": "values"})
+    page = opened(section, viewport=PHONE)
+    picture = picture_of(page, 3)
+    shown = (
+        {0: "no", 1: "yes"},
+        {0: HOSTILE, 1: "(no name)", 2: values[1][2]},
+        {0: "Oslo", 1: "Rome", 2: "x" * 59 + "…"},
+    )
+    rows = [space.values[3], *drawn(section, 5).reshape(3, 5, 3)[:, 3]]
+    for column, names in enumerate(shown):
+        cells = picture.locator("tbody tr").nth(column).locator("td")
+        found = [cells.nth(i).locator("bdi").text_content() for i in range(4)]
+        assert found == [names[row[column]] for row in rows]
+    assert picture.locator("mark").count() == (np.array(rows[1:]) != rows[0]).sum()
+    assert page.locator("img[src=x]").count() == 0
+    assert page.evaluate("document.getElementById('dialog').scrollWidth") <= PHONE["width"]
+
+
 @pytest.fixture
 def molecules(rng):
     """Rings with tails, nodes of three kinds, one graph of a single node."""
@@ -163,6 +184,45 @@ def test_a_molecule_and_its_noisy_copy(opened, molecules):
     assert f"or if instead any {add} edge" in picture.inner_text()
     page.click("#dialog-next")
     assert page.locator("#dialog-picture svg").nth(0).locator("circle").count() == 1
+
+
+@pytest.mark.parametrize("noisy", ["structure", "attributes", "both"])
+@pytest.mark.parametrize("kinds", ["one-hot", "category", "several"])
+def test_captions_count_what_noise_touches(opened, molecules, noisy, kinds, rng):
+    """A node has another kind, or none or several that a picture could show; edges only if noise is on them."""
+    numbers = [rng.integers(0, 3, graph.nodes) for graph in molecules.graphs]
+    rows = {
+        "one-hot": [np.eye(3)[each] for each in numbers],
+        "category": [fp.DenseRows(each[:, None]) for each in numbers],
+        "several": [np.ones((each.size, 3)) for each in numbers],
+    }[kinds]
+    graphs = fp.Graphs(
+        tuple(fp.Graph(graph.edges, own, noisy) for graph, own in zip(molecules.graphs, rows, strict=True))
+    )
+    parts = {
+        "structure": fp.FlipNoise(0.1, 0.4),
+        "attributes": fp.FlipNoise(0.2, 0.5, categories=3 if kinds == "category" else 2),
+    }
+    noise = fp.JointNoise(**parts) if noisy == "both" else parts[noisy]
+    classifier = fp.FunctionClassifier(lambda union: np.zeros(union.graphs, dtype=int), classes=2)
+    votes = fp.vote(classifier, graphs, noise, n_select=5, n_estimate=20, seed=4)
+    picture = picture_of(opened(Section("m", fp.certify(votes), Subject(space=graphs, unit="molecule"))), 1)
+    copy = graphs.sampler(noise, 4).draw(Role.ESTIMATE, range(1), np.array([1]))
+    edges = {tuple(pair) for pair in copy.edge_index.T.tolist() if pair[0] < pair[1]}
+    clean = {tuple(pair) for pair in graphs.graphs[1].edges.index().T.tolist() if pair[0] < pair[1]}
+    words = []
+    if noisy != "attributes":
+        lost = len(clean - edges)
+        words += [f"{lost} edge{'s' * (lost != 1)} deleted (dotted)", f"{len(edges - clean)} added (dashed)"]
+    if noisy != "structure" and kinds == "several":
+        words += ["attributes not drawn"]
+    elif noisy != "structure":
+        found = np.asarray(copy.attributes.toarray() if sp.issparse(copy.attributes) else copy.attributes)
+        single = np.ones(12, dtype=bool) if kinds == "category" else found.sum(axis=1) == 1
+        other = (single & ((found[:, 0] if kinds == "category" else found.argmax(axis=1)) != numbers[1])).sum()
+        words += [f"{other} node{'s' * (other != 1)} of another kind"]
+        words += [f"{(~single).sum()} of no kind or several (hollow)"] * (not single.all())
+    assert picture.locator("figcaption").nth(1).inner_text() == f"noisy copy number 0: {', '.join(words)}"
 
 
 def test_plain_words(opened):

@@ -72,7 +72,9 @@ def test_rows_of_a_table(rng):
     categories = [2, 3, 5]
     space = fp.Table(np.column_stack([rng.integers(0, count, 6) for count in categories]), categories)
     noise = space.noise(0.2, 0.4)
-    shown = table_rows(certified(space, noise), space, ("a", "b", "c"))
+    values = (("no", "yes"), ("", "<b>", "x"), tuple("vwxyz"))
+    shown = table_rows(certified(space, noise), space, ("a", "b", "c"), values)
+    assert shown["values"] == [list(names) for names in values]
     assert (shown["columns"], shown["count"], shown["copies"]) == (["a", "b", "c"], 6, [0, 1, 2])
     assert np.array_equal(unpacked(shown["clean"]), space.values)
     assert np.array_equal(unpacked(shown["noisy"]), drawn(space, noise, 6).reshape(3, 6, 3))
@@ -158,6 +160,10 @@ def test_bags_that_noise_fills_fit_a_page(rng):
 def test_a_wide_table_fits_a_page(rng):
     space = fp.Table(rng.integers(0, 50_000, (800, 400)), [50_000] * 400)
     names = tuple(f"{i} " + 500 * "\u0436" for i in range(400))
-    shown = table_rows(certified(space, fp.FlipNoise(0.9, 0.9, categories=50_000)), space, names)
+    values = (("long " * 10_000, *map(str, range(1, 50_000))),) * 400
+    shown = table_rows(certified(space, fp.FlipNoise(0.9, 0.9, categories=50_000)), space, names, values)
     assert 400 < shown["count"] < 800
+    held = sum(map(len, shown["values"]))
+    assert 0 < held < 50_000
+    assert shown["values"][0] == list(values[0][:held])
     assert len(json.dumps(shown)) < PICTURES_OF_A_PAGE

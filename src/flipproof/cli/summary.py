@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from flipproof.smoothing.certificates import Certificates
 
 _WIDTH = 78
+_MANY = 4
 
 
 def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
@@ -30,11 +31,12 @@ def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
 def print_summary(run: Path, certificates: Certificates) -> None:
     """Task, accuracies, promise, radii, and certified shares at a few radii."""
     from flipproof.cli.text import noise_words
+    from flipproof.report.any_changes import is_even
     from flipproof.report.summary import summary_of
 
     summary, votes = summary_of(run, certificates), certificates.votes
     data, units = summary.data, f"{unit_of(summary.kind)}s"
-    trained = training_words(summary.training_epochs, summary.training_seconds) or "trained elsewhere"
+    trained = training_words(summary.training_epochs, summary.training_seconds)
     where = noisy_words(summary.noisy)
     noise, *others = noise_words(certificates.noise).split("; ")  # of a joint noise one part per line
     speed = f"{summary.samples_per_second:,.0f} samples/s"
@@ -57,6 +59,8 @@ def print_summary(run: Path, certificates: Certificates) -> None:
         axes["any change"] = summary.any_change
     for axis, along in axes.items():
         typer.echo(f"{'radius':<10}{axis}: {_radius_words(along, summary.inputs > summary.test_inputs)}")
+    if summary.any_change is not None and (is_even(certificates.noise) or len(summary.axes) > _MANY):
+        axes = {"any change": summary.any_change}  # the others look alike, or are many: the report has them
     for name, line in zip_longest(("example",), wrap(_example(run, summary, certificates), _WIDTH), fillvalue=""):
         typer.echo(f"{name:<10}{line}".rstrip())
     typer.echo("\nCertified against any attacker who does at most so many of these, anywhere in the input:")
@@ -92,13 +96,16 @@ def duration(seconds: float) -> str:
 
 
 def training_words(epochs: int, seconds: float) -> str:
-    """How long training took; nothing if there was none.
+    """How long training took; some models are fitted in one go, and some come from elsewhere.
 
     Example:
-        >>> training_words(1, 2.0), training_words(0, 0.0)
-        ('1 epoch in 2.0 s', '')
+        >>> training_words(1, 2.0), training_words(0, 2.0), training_words(0, 0.0)
+        ('1 epoch in 2.0 s', 'fitted in 2.0 s', 'trained elsewhere')
     """
-    return f"{epochs:,} epoch{'' if epochs == 1 else 's'} in {duration(seconds)}" if epochs else ""
+    if not seconds:
+        return "trained elsewhere"
+    how = f"{epochs:,} epoch{'' if epochs == 1 else 's'}" if epochs else "fitted"
+    return f"{how} in {duration(seconds)}"
 
 
 def _radius_words(along: AxisSummary, with_test: bool) -> str:

@@ -100,10 +100,10 @@ class TaskOptions:
         int | None, typer.Option(help="Validation nodes of every class.", rich_help_panel=_SPLIT)
     ] = None
     test_share: Annotated[
-        float | None, typer.Option(help="Test graphs, messages or rows of every class.", rich_help_panel=_SPLIT)
+        float | None, typer.Option(help="Share of graphs, messages or rows to test on.", rich_help_panel=_SPLIT)
     ] = None
     validation_share: Annotated[
-        float | None, typer.Option(help="Validation inputs of every class; not for nodes.", rich_help_panel=_SPLIT)
+        float | None, typer.Option(help="Share of inputs to validate on; not for nodes.", rich_help_panel=_SPLIT)
     ] = None
     inputs: Annotated[
         int | None,
@@ -124,11 +124,13 @@ class TaskOptions:
         if noisy not in NOISES[kind]:
             raise not_among("--noise", NOISES[kind], noisy)
         suits = usual(kind, noisy, self.dataset)
+        model = self.model or usual_model(kind, noisy)
+        self._check_of_use(kind, model)
         own = is_own(self.dataset)  # known by its whole path, so that later steps find it from anywhere
         return Task(
             kind=kind,
             dataset=str(Path(self.dataset).resolve()) if own else self.dataset,
-            model=ModelSpec(self.model or usual_model(kind, noisy), self.hidden, self.dropout),
+            model=ModelSpec(model, self.hidden, self.dropout),
             noisy=noisy,
             noise=self._noise(noisy, suits.noise),
             training=replace(suits.training, **self._given(asdict(suits.training))),
@@ -137,6 +139,18 @@ class TaskOptions:
             inputs=suits.inputs if self.inputs is None else self.inputs or None,
             seed=self.seed,
         )
+
+    def _check_of_use(self, kind: str, model: str) -> None:
+        """Refuses flags that would change nothing."""
+        from flipproof.experiments.model_spec import ESTIMATORS
+
+        of_no_use = {"nodes": ["batch_size"], "images": ["test_share"]}.get(kind, [])
+        if model in ESTIMATORS:
+            of_no_use += ["average", "learning_rate", "weight_decay", "epochs", "patience", "batch_size"]
+        for name in of_no_use:
+            if getattr(self, name) is not None:
+                what, flag = model if model in ESTIMATORS else kind, f"--{name.replace('_', '-')}"
+                raise InvalidInputError(f"expected flags of {what}, got {flag}, which is not for them")
 
     def _given(self, names: dict[str, Any]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}

@@ -39,7 +39,7 @@ def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> Non
     with interruptible("nothing was written; the same command trains again"):
         folder = train_run(asked.out, task, machine.machine(), asked.weights, forced.force)
     training = read_section(folder, "training", TrainingRecord, "flipproof train")
-    how = training_words(training.epochs, training.seconds) or "elsewhere"
+    how = training_words(training.epochs, training.seconds)
     typer.echo(f"trained   {task.model.name} on {asked.dataset}: {how}, base accuracy {training.base_accuracy:.3f}")
     typer.echo(f"next      flipproof vote {shlex.quote(str(asked.out))}")
 

@@ -12,6 +12,12 @@ from flipproof.datasets.table_dataset import TableDataset
 from flipproof.extras import require
 from flipproof.theory.arrays import IntArray
 
+_PARTS = {
+    2: ("lower half", "upper half"),
+    3: ("lowest third", "middle third", "highest third"),
+    4: ("lowest quarter", "second quarter", "third quarter", "highest quarter"),
+}
+
 
 def breast_cancer(contents: Mapping[str, bytes]) -> TableDataset:
     """Thirty measurements of each of 569 tumours; the columns have 2, 3, 4, 2, 3, 4, ... categories."""
@@ -25,6 +31,7 @@ def breast_cancer(contents: Mapping[str, bytes]) -> TableDataset:
         tumours.target,
         tuple(map(str, tumours.feature_names)),
         tuple(map(str, tumours.target_names)),
+        tuple(_PARTS[count] for count in categories),
     )
 
 

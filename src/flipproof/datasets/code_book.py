@@ -7,6 +7,7 @@ from array import array
 
 import numpy as np
 
+from flipproof.errors import FileFormatError
 from flipproof.theory.arrays import IntArray
 
 
@@ -45,6 +46,12 @@ class CodeBook:
             places[self._numbers[word]] = place
         found: IntArray = places[np.array(self._texts, dtype=np.int64)]
         return found
+
+
+def check_classes(labels: CodeBook) -> None:
+    """Refuses the labels of a file if there is nothing to tell apart."""
+    if len(labels) < 2:
+        raise FileFormatError(f"its labels are of {len(labels)} class; it takes at least two")
 
 
 def _size(text: str) -> float:

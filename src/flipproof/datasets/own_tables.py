@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from flipproof.datasets.code_book import CodeBook
+from flipproof.datasets.code_book import CodeBook, check_classes
 from flipproof.datasets.table_dataset import TableDataset
 from flipproof.datasets.text_lines import reading_lines
 from flipproof.errors import FileFormatError
 
 TABLE = "table with commas between its cells"
-_LABEL = "label"
+_LABEL, _EMPTY = "label", "(empty)"
 _MOST_VALUES, _MOST_CLASSES, _MOST_COLUMNS = 256, 2**16, 2**16
 
 
@@ -35,6 +35,7 @@ def read_table(path: str | os.PathLike[str]) -> TableDataset:
         labels = books.pop(target)
         names.pop(target)
         _check_columns(books, names)
+        check_classes(labels)
         return TableDataset(
             Path(path).stem,
             np.stack([book.numbers().astype(np.uint8) for book in books], axis=1),
@@ -42,6 +43,7 @@ def read_table(path: str | os.PathLike[str]) -> TableDataset:
             labels.numbers(),
             tuple(names),
             labels.words(),
+            tuple(tuple(word or _EMPTY for word in book.words()) for book in books),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from flipproof.datasets.code_book import CodeBook
+from flipproof.datasets.code_book import CodeBook, check_classes
 from flipproof.datasets.text_dataset import TextDataset
 from flipproof.datasets.text_lines import reading_lines
 from flipproof.errors import FileFormatError
@@ -32,4 +32,5 @@ def read_messages(path: str | os.PathLike[str]) -> TextDataset:
             messages.append(message)
         if not messages:
             raise FileFormatError("it has no lines")
+        check_classes(labels)
         return TextDataset(Path(path).stem, tuple(messages), labels.numbers(), labels.words())

@@ -28,6 +28,7 @@ class TableDataset:
         labels: one per row, from 0.
         column_names: one name per column; by default their numbers.
         class_names: one name per class; by default the numbers.
+        value_names: for every column one name per category; without any, categories are called by their numbers.
 
     Example:
         >>> data = TableDataset("two", [[0, 2], [1, 0]], [2, 3], [0, 1], ("fever", "age"))
@@ -41,6 +42,7 @@ class TableDataset:
     labels: IntArray
     column_names: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
+    value_names: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         values = plain_array(self.values)
@@ -59,6 +61,7 @@ class TableDataset:
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "column_names", names)
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
+        object.__setattr__(self, "value_names", _checked_value_names(self.value_names, categories, names))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -77,6 +80,23 @@ class TableDataset:
         """All rows, or some of them, as `vote` takes them."""
         rows = self.values if which is None else self.values[np.fromiter(which, dtype=np.int64)]
         return Table(rows, self.categories)
+
+
+def _checked_value_names(
+    given: Sequence[Sequence[str]], categories: Sequence[int], names: Sequence[str]
+) -> tuple[tuple[str, ...], ...]:
+    """As many as there are categories, or none at all."""
+    value_names = tuple(tuple(map(str, column)) for column in given)
+    if value_names and len(value_names) != len(categories):
+        raise InvalidInputError(
+            f"expected names of the categories of {len(categories)} columns, got those of {len(value_names)}"
+        )
+    for column, (found, count) in enumerate(zip(value_names, categories, strict=False)):
+        if len(found) != count:
+            raise InvalidInputError(
+                f"expected a name for each of {count} categories in column {column} ({names[column]}), got {len(found)}"
+            )
+    return value_names
 
 
 def _checked_values(values: NDArray[Any], categories: Sequence[int], names: Sequence[str]) -> NDArray[Any]:

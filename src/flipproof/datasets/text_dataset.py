@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from flipproof.datasets.labels import checked_labels, checked_names
 from flipproof.datasets.vocabulary import checked_messages, words_of
+from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import IntArray
 
 
@@ -61,5 +62,7 @@ class TextDataset:
         return self._some([number for number, message in enumerate(self.messages) if words_of(message)])
 
     def _some(self, numbers: list[int]) -> TextDataset:
+        if not numbers:
+            raise InvalidInputError("expected messages with words, got none with any")
         messages = tuple(self.messages[number] for number in numbers)
         return TextDataset(self.name, messages, self.labels[numbers], self.class_names)

@@ -16,15 +16,19 @@ from flipproof.theory.radii import checked_count
 
 OTHER = "(other)"
 """What words that a vocabulary lacks are called. No message can contain it as a word."""
-_WORD = re.compile(r"[a-z]+|[0-9]+|[£$!?]")
+_WORD = re.compile(r"[^\W\d_]+|\d+|[£$!?]")
 
 
 def words_of(message: str) -> list[str]:
     """The words of a message in their order: runs of letters, runs of digits, and each of £ $ ! ?, in lower case.
 
+    Letters and digits of all scripts are such.
+
     Example:
         >>> words_of("URGENT! You won £900.")
         ['urgent', '!', 'you', 'won', '£', '900']
+        >>> words_of("Größe: À_bientôt")
+        ['größe', 'à', 'bientôt']
     """
     return _WORD.findall(message.lower())
 
@@ -55,7 +59,7 @@ class Vocabulary:
         words = tuple(self.words)
         if len(words) < 2 or words[0] != OTHER:
             raise InvalidInputError(f"expected {OTHER!r} and at least one word, got {words[:3]}")
-        wrong = next((word for word in words[1:] if not isinstance(word, str) or not _WORD.fullmatch(word)), None)
+        wrong = next((word for word in words[1:] if not isinstance(word, str) or words_of(word) != [word]), None)
         if wrong is not None:
             raise InvalidInputError(
                 f"expected words of lower-case letters, of digits, or one of £ $ ! ?, got {wrong!r}"

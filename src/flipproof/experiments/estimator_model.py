@@ -36,7 +36,8 @@ class EstimatorModel:
     classes: int
 
     def check(self) -> None:
-        """Finds scikit-learn."""
+        """Finds what will be needed, and refuses settings of another way to train."""
+        require("safetensors.numpy")
         _MAKERS[self.task.model.name](self.task)
 
     def trained(
@@ -50,7 +51,7 @@ class EstimatorModel:
             _MAKERS[task.model.name](task), learned.space, learned.labels, rows, noise, task.training.noisy_samples,
             task.seed, memory_limit,
         )  # fmt: skip
-        return fitted(estimator), {"epochs": 1, "seconds": time.perf_counter() - start}
+        return fitted(estimator), {"epochs": 0, "seconds": time.perf_counter() - start}
 
     def weights(self, classifier: Any) -> bytes:
         """The arrays."""

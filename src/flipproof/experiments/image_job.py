@@ -7,7 +7,7 @@ import numpy as np
 from flipproof.datasets.image_dataset import ImageDataset
 from flipproof.errors import InvalidInputError
 from flipproof.experiments.job import Job, Lot, fitted_noise
-from flipproof.experiments.row_split import shares_of, tested
+from flipproof.experiments.row_split import check_parts, shares_of, tested
 from flipproof.experiments.task import Task
 from flipproof.experiments.torch_model import TorchModel
 from flipproof.models.torch_classifier import TorchClassifier
@@ -21,13 +21,16 @@ def image_job(task: Task, data: ImageDataset) -> Job:
     """The first images of the test set; a share of the others is for validation."""
     read = _read(task, data)
     split = Split.by_share(read.train_labels, 0.0, shares_of(task).validation, task.seed)
+    check_parts(read.train_labels.size, validation=split.validation)
+    if not len(read.test_images):
+        raise InvalidInputError(f"expected test images to certify, got none in {data.name}")
     test = tested(task, np.arange(len(read.test_images)))
     shape, classes = read.train_images.shape[1:], read.classes
     return Job(
         task=task,
         record=DataRecord(
             data.name,
-            {"images": len(data), "pixels": read.features, "levels": read.levels},
+            {"images": len(data), **_sizes(read)},
             classes,
             fingerprint((read.train_images, read.train_labels, read.test_images, read.test_labels)),
         ),
@@ -42,6 +45,16 @@ def image_job(task: Task, data: ImageDataset) -> Job:
         ),
         drawn={"image_shape": tuple(map(int, shape))},
     )
+
+
+def _sizes(data: ImageDataset) -> dict[str, int]:
+    """Pixels, colours of each if there are several, and levels."""
+    height, width, *colours = data.train_images.shape[1:]
+    return {
+        "pixels": int(height * width),
+        **({"colours": int(colours[0])} if colours else {}),
+        "levels": data.levels,
+    }
 
 
 def _read(task: Task, data: ImageDataset) -> ImageDataset:

@@ -77,6 +77,11 @@ class Job:
     model: Model
     drawn: Mapping[str, Any] = field(default_factory=dict)
 
+    def check(self) -> None:
+        """Refuses a noise that does not fit the data, and a model that cannot be made."""
+        self.certified.space.sampler(self.noise, self.task.seed)
+        self.model.check()
+
     def asked(self) -> dict[str, Any]:
         """The record of the task, with the noise as it fits the data."""
         return self.task.to_record() | {"noise": noise_record(self.noise)}

@@ -12,12 +12,17 @@ def split_of(task: Task, labels: IntArray) -> Split:
     """Shares of every class for training, validation and testing."""
     shares = shares_of(task)
     split = Split.by_share(labels, shares.test, shares.validation, task.seed)
-    for name in ("validation", "test"):
-        if not getattr(split, name).size:
-            raise InvalidInputError(
-                f"expected some of {labels.size} inputs for {name}, got none; raise the share (--{name}-share)"
-            )
+    check_parts(labels.size, validation=split.validation, test=split.test)
     return split
+
+
+def check_parts(inputs: int, **parts: IntArray) -> None:
+    """Refuses a split with an empty part."""
+    for name, part in parts.items():
+        if not part.size:
+            raise InvalidInputError(
+                f"expected some of {inputs} inputs for {name}, got none; raise the share (--{name}-share)"
+            )
 
 
 def shares_of(task: Task) -> Shares:

@@ -17,6 +17,7 @@ from flipproof.experiments.jobs import job_of
 from flipproof.experiments.task import Task
 from flipproof.experiments.torch_model import somebody_elses
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.plan import checked_memory, checked_wanted
@@ -99,7 +100,7 @@ def train_run(
         _check_same(RunFolder.open(path).record()["task"], asked, folder)
         _check_data(folder, job)
         return folder
-    job.model.check()  # one that cannot be made leaves no folder
+    job.check()  # what cannot be done leaves no folder
     folder = RunFolder.prepare(path)
     with folder.locked():
         if given is None:
@@ -111,6 +112,9 @@ def train_run(
 
 
 def _check_same(found: Mapping[str, Any], asked: Mapping[str, Any], folder: RunFolder) -> None:
+    first = [name for name in ("kind", "dataset", "noisy") if found.get(name) != asked.get(name)]
+    if first:  # all else differs too then
+        found, asked = ({name: record.get(name) for name in first} for record in (found, asked))
     differences = differences_between(found, asked)
     if differences:
         raise OutputError(
@@ -125,6 +129,15 @@ def _check_data(folder: RunFolder, job: Job) -> None:
     if differences:
         raise InvalidInputError(
             f"expected the data that {folder.path} was trained on, got others: {differences}; "
+            "flipproof train --force starts again"
+        )
+
+
+def _check_inputs(folder: RunFolder, training: TrainingRecord, job: Job) -> None:
+    """The task may have been edited since: other inputs than those of `inputs.npz` would be voted on."""
+    if training.inputs != fingerprint((job.certified.space, job.certified.labels)):
+        raise InvalidInputError(
+            f"expected the inputs that {folder.path} was trained for, got others: its task was changed; "
             "flipproof train --force starts again"
         )
 
@@ -151,6 +164,7 @@ def _save_model(
         model=saved.fingerprint,
         weights_sha256=folder.write(folder.weights_file, content),
         inputs_sha256=str(sha256_of(folder.inputs_file)),
+        inputs=fingerprint((certified.space, certified.labels)),
         versions=versions(),
     )
     folder.begin(task=asked, dataset=asdict(job.record), training=asdict(training))
@@ -176,6 +190,7 @@ def trained_job(folder: RunFolder, model: str | None = None) -> tuple[Job, Any]:
         raise InvalidInputError(f"expected the model of {folder.path}, {task.model.name}, got {model}")
     job = job_of(task)
     _check_data(folder, job)
+    _check_inputs(folder, training, job)
     content = folder.check(folder.weights_file, training.weights_sha256, f"{TRAIN} --force")
     classifier = job.model.restored(content, str(folder.weights_file), model)
     if classifier.fingerprint != training.model:

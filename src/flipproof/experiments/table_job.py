@@ -32,7 +32,11 @@ def table_job(task: Task, data: TableDataset) -> Job:
         certified=Lot.to_test(data.table(test), data.labels[test]),
         class_names=data.class_names,
         model=_model(task, data.features, data.classes),
-        drawn={"names": tuple(f"no. {i} of {data.name}" for i in test), "column_names": data.column_names},
+        drawn={
+            "names": tuple(f"no. {i} of {data.name}" for i in test),
+            "column_names": data.column_names,
+            "value_names": data.value_names or None,
+        },
     )
 
 

@@ -48,6 +48,8 @@ def fit_estimator(
     chosen = _checked_rows(rows, sampler.rows)
     known = checked_labels(label_array(labels, sampler.rows)[chosen], chosen.size)
     check_fits(sampler, None, checked_memory(memory_limit), max(1, copies) * chosen.size)
+    if np.unique(known).size < 2:
+        raise InvalidInputError("expected labels of at least two classes among rows, got 1")
     batch = sampler.draw(Role.TRAIN, range(max(1, copies)), chosen)
     if not hasattr(batch, "shape"):
         raise InvalidInputError(f"expected rows, got {type(space).__name__}")

@@ -122,6 +122,10 @@ def _problem(forest: ForestRows) -> str | None:
         wrong = ~leaf & ((side <= own) | (side >= ends))
         if wrong.any():
             return f"node {wrong.argmax()} whose child {side[wrong.argmax()]} does not come after it in its tree"
+    parents = np.bincount(np.concatenate([forest.left[~leaf], forest.right[~leaf]]), minlength=nodes)
+    parents[starts[:-1]] += 1
+    if (parents != 1).any():  # loops that jump from chain to chain rely on it
+        return f"node {(parents != 1).argmax()} with another number of parents than one"
     wrong = (forest.features < 0) | (forest.features >= forest.width[0])
     return f"node {wrong.argmax()} with column {forest.features[wrong.argmax()]}" if wrong.any() else None
 

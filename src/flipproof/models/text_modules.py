@@ -35,6 +35,10 @@ class WordMean(torch.nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """Logits [rows, classes] of sequences [rows, length]."""
+        if tokens.is_floating_point():
+            raise InvalidInputError(
+                f'expected words as integers, got {tokens.dtype}; give TorchClassifier dtype="int64"'
+            )
         if tokens.numel() and (int(tokens.min()) < 0 or int(tokens.max()) > self.vocabulary):
             raise InvalidInputError(
                 f"expected words from 0 to {self.vocabulary}, got {int(tokens.min())} to {int(tokens.max())}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -56,10 +56,23 @@ def as_array(given: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(given)
     except (ValueError, TypeError) as error:
+        _refuse_ragged(given, name)
         raise InvalidInputError(f"expected {name} to be an array, got {type(given).__name__}: {error}") from error
     if array.dtype.kind not in "biuf":
         raise InvalidInputError(f"expected {name} to be numbers, got {array.dtype}")
     return array
+
+
+def _refuse_ragged(given: Any, name: str) -> None:
+    """Names the first row that is longer or shorter than the first one."""
+    if not isinstance(given, Sequence) or not all(isinstance(row, Sized) for row in given):
+        return
+    lengths = [len(row) for row in given]
+    other = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
+    if other is not None:
+        raise InvalidInputError(
+            f"expected {name} to be rows of one length, got row {other} of length {lengths[other]} after {lengths[0]}"
+        )
 
 
 def as_integers(given: Any, name: str, axis: str = "position") -> NDArray[Any]:
@@ -76,10 +89,10 @@ def as_integers(given: Any, name: str, axis: str = "position") -> NDArray[Any]:
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 
 
-def check_categories(values: NDArray[Any], categories: int, name: str) -> None:
-    """Refuses values that the noise does not know."""
+def check_categories(values: NDArray[Any], categories: int, name: str, owner: str = "the noise") -> None:
+    """Refuses values that are none of its owner's categories."""
     if values.size and int(values.max()) >= categories:
-        expected = f"{name} in [0, {categories}) as the noise has {categories} categories"
+        expected = f"{name} in [0, {categories}) as {owner} has {categories} categories"
         _refuse_first(values, values >= categories, expected)
 
 

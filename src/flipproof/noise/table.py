@@ -49,7 +49,7 @@ class Table:
                 raise InvalidInputError(f"expected {name} for {values.shape[1]} columns, got {len(given)}")
         beyond = first_place(values >= np.array(categories, dtype=np.int64))
         if beyond is not None:
-            check_categories(values[:, beyond[1]], categories[beyond[1]], f"column {beyond[1]}")
+            check_categories(values[:, beyond[1]], categories[beyond[1]], f"column {beyond[1]}", owner="it")
         object.__setattr__(self, "values", read_only(values))
         object.__setattr__(self, "categories", categories)
         object.__setattr__(self, "columns", columns)

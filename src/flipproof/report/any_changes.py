@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import TooLargeError
+from flipproof.report.deeds import ANY, Deed
 from flipproof.report.forecast import mean_radius
 from flipproof.report.packing import endless, known_cap, packed
 from flipproof.report.section import Section
@@ -72,6 +73,16 @@ def any_entries(certificates: Certificates, subject: Subject) -> str:
     return subject.entries.get("", " or ".join(names) if len(names) <= 2 else "entries")
 
 
+def any_deed(certificates: Certificates, subject: Subject) -> Deed:
+    """Changes of all kinds together. Bits are added or deleted: who exchanges two of them changes both."""
+    entries = any_entries(certificates, subject)
+    if len(parts_of(certificates.noise)) > 1 or _has_levels(certificates.noise):
+        usual = Deed("changes {}, whichever and however,", f"{entries} changed in any way")
+    else:
+        usual = Deed("adds or deletes {} in all", f"{entries} added or deleted in all")
+    return subject.deeds.get(ANY, usual)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyChanges:
     """Radii that count changes of all kinds together.
@@ -98,7 +109,7 @@ class AnyChanges:
             right = ~certificates.abstained & (certificates.label == subject.labels)
             judged = np.arange(len(certificates)) if subject.judged is None else subject.judged
             lines.append(_line(CERTIFIED_ACCURACY, radii, right, judged))
-        return cls(f"{any_entries(certificates, subject)} changed in any way", radii, tuple(lines))
+        return cls(any_deed(certificates, subject).done, radii, tuple(lines))
 
     def content(self, inputs: bool) -> dict[str, Any]:
         """Like an axis, and with the radii of all inputs if they are wanted."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from flipproof.report.deeds import Deeds, categories_deeds, masking_deeds, substitution_deeds
+
 _UNITS = {"nodes": "node", "graphs": "graph", "images": "image", "text": "message", "tables": "row"}
-_GRAPH = {"structure": "edges", "attributes": "attributes"}
-_ROWS = {"pixels": "pixels", "levels": "pixels", "words": "words", "substitution": "words", "masking": "words"}
 _FIXED = {"structure": "The attributes of the nodes", "attributes": "The edges of the graph", "both": ""}
+_PLACES = "The place of all other {} (inserting one, or closing a gap, moves the others and is not covered)"
 
 
 def unit_of(kind: str) -> str:
@@ -31,46 +32,71 @@ def noise_words(noisy: str) -> str:
     return {"substitution": "by substitution of words", "masking": "by masking words"}.get(noisy, f"on {noisy}")
 
 
-def kind_words(kind: str, noisy: str, parts: Iterable[str | None], pixels: bool = False) -> dict[str, Any]:
-    """What is changed in inputs of a kind, and what is not.
+def bag_words() -> dict[str, Any]:
+    """What is changed in bags of words."""
+    return _words("words", "message")
 
-    Args:
-        kind: "nodes", "graphs", "images", "text" or "tables".
-        noisy: what gets noise.
-        parts: the names of the parts of the noise.
-        pixels: whether the attributes of nodes are pixels.
+
+def sequence_words(masking: bool, entries: str = "words", zero: str = "(other)") -> dict[str, Any]:
+    """What is changed in sequences of words, by masking or by substitution.
 
     Example:
-        >>> kind_words("text", "words", [None])["entries"]
-        {'': 'words'}
+        >>> sequence_words(masking=True)["deeds"]["delete"].done
+        'words blanked'
     """
-    if kind in ("nodes", "graphs"):
-        return {"unit": unit_of(kind), **graph_words(noisy, pixels, one_of_many=kind == "graphs")}
-    if kind == "tables":
-        named = [name for name in parts if name is not None]
-        entries = {"": "cells"} | {name: f"cells with {name.removeprefix('k')} values" for name in named}
-    else:
-        entries = {"": _ROWS.get(noisy, "entries")}
-    fixed = "The order and the number of the other words" if noisy in ("substitution", "masking") else ""
-    return {
-        "unit": unit_of(kind),
-        "entries": entries,
-        "where": f"the {entries['']} of the observed {unit_of(kind)}",
-        "fixed": fixed,
-    }
+    deeds = masking_deeds(entries) if masking else substitution_deeds(entries, zero)
+    return _words(entries, "message", deeds, _PLACES.format(entries))
 
 
-def graph_words(noisy: str, pixels: bool = False, one_of_many: bool = False) -> dict[str, Any]:
+def image_words(colours: bool) -> dict[str, Any]:
+    """What is changed in images: a colour value is one of the three numbers of a pixel.
+
+    Example:
+        >>> image_words(colours=True)["entries"]
+        {'': 'colour values'}
+    """
+    return _words("colour values" if colours else "pixels", "image")
+
+
+def table_words(parts: Iterable[str | None], entries: str = "cells") -> dict[str, Any]:
+    """What is changed in a table whose parts are called by their numbers of categories."""
+    named = {name: f"{entries} with {name.removeprefix('k')} values" for name in parts if name is not None}
+    deeds = categories_deeds([*named.items()] or [(None, entries)], "category 0")
+    words = _words(entries, "row", deeds)
+    return words | {"entries": words["entries"] | named}
+
+
+def graph_words(noisy: str, attributes: str = "attributes", categories: bool = False) -> dict[str, Any]:
     """What is changed in a graph with noise on one part or both, and what is not.
+
+    Args:
+        noisy: "structure", "attributes" or "both".
+        attributes: what one attribute is, in the plural.
+        categories: whether attributes are categories of which none means "nothing".
 
     Example:
         >>> graph_words("structure")["where"]
         'the edges of the observed graph'
     """
-    attributes = "pixels" if pixels else "kinds of nodes" if one_of_many else "attributes"
-    entries = _GRAPH | {"attributes": attributes}
+    entries = {"structure": "edges", "attributes": attributes}
+    part = "attributes" if noisy == "both" else None
     return {
         "entries": entries if noisy == "both" else {"": entries.get(noisy, "entries")},
         "where": f"the {entries.get(noisy, f'edges or {attributes}')} of the observed graph",
         "fixed": _FIXED.get(noisy, ""),
+        "deeds": categories_deeds([(part, "nodes")], "kind 0") if categories and noisy != "structure" else {},
+    }
+
+
+def small_graph_words(noisy: str, one_hot: bool) -> dict[str, Any]:
+    """The same for a graph whose nodes are of a few kinds, read as categories or as one-hot bits."""
+    return graph_words(noisy, "bits of the kinds of nodes" if one_hot else "kinds of nodes", categories=not one_hot)
+
+
+def _words(entries: str, unit: str, deeds: Deeds | None = None, fixed: str = "") -> dict[str, Any]:
+    return {
+        "entries": {"": entries},
+        "where": f"the {entries} of the observed {unit}",
+        "fixed": fixed,
+        "deeds": deeds or {},
     }

@@ -43,7 +43,7 @@ def check_replaceable(path: str | os.PathLike[str], force: bool = False) -> None
     if target.is_symlink():
         raise OutputError(f"expected a new file or a report, got {target}, which is a link to something else")
     if not is_report(target):
-        raise OutputError(f"expected a new file or a report, got {target}; only force replaces it")
+        raise OutputError(f"expected a new file or a report, got {target}; --force (force=True) replaces it")
 
 
 def page(sections: Sequence[Section]) -> str:

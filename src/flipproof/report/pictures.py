@@ -29,7 +29,7 @@ def pictures(certificates: Certificates, subject: Subject) -> dict[str, Any] | N
     elif isinstance(space, SparseRows) and vocabulary is not None:
         found["bags"] = bags(certificates, space, vocabulary)
     elif isinstance(space, Table):
-        found["rows"] = table_rows(certificates, space, subject.column_names)
+        found["rows"] = table_rows(certificates, space, subject.column_names, subject.value_names)
     elif isinstance(space, Graphs):
         found["graphs"] = small_graphs(certificates, space, subject.node_names)
     if isinstance(space, Graph):

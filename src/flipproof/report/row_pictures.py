@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from flipproof.report.copies import COPIES, dense, drawn, drawn_rows, voted_samp
 from flipproof.report.packing import PICTURE_BYTES, first_texts, packed
 from flipproof.smoothing.certificates import Certificates
 
-_NAME_BYTES = 500_000
+_NAME_BYTES = 250_000
+"""Those of columns, and as many again for their categories."""
 
 
 def images(certificates: Certificates, space: Space, shape: tuple[int, ...]) -> dict[str, Any]:
@@ -40,18 +42,30 @@ def images(certificates: Certificates, space: Space, shape: tuple[int, ...]) -> 
     }
 
 
-def table_rows(certificates: Certificates, table: Table, column_names: tuple[str, ...] | None) -> dict[str, Any]:
-    """The first rows of a table, as many as a page can hold."""
+def table_rows(
+    certificates: Certificates,
+    table: Table,
+    column_names: tuple[str, ...] | None = None,
+    value_names: tuple[tuple[str, ...], ...] | None = None,
+) -> dict[str, Any]:
+    """The first rows of a table and the first names of columns and categories, as many as a page can hold."""
     rows, width = table.values.shape
     count = min(rows, PICTURE_BYTES // (4 * max(1, width) * (1 + COPIES)))
     numbers, noisy = drawn_rows(certificates, table, count, width)
     return {
         "columns": first_texts(column_names or (), _NAME_BYTES),
+        "values": _first_value_names(value_names or ()),
         "count": count,
         "copies": numbers,
         "clean": packed(table.values[:count], "u4"),
         "noisy": packed(noisy, "u4"),
     }
+
+
+def _first_value_names(value_names: tuple[tuple[str, ...], ...]) -> list[list[str]]:
+    """The names of the categories of each column; fewer, or none, where the page is full."""
+    held = iter(first_texts(tuple(chain.from_iterable(value_names)), _NAME_BYTES))
+    return [list(islice(held, len(names))) for names in value_names]
 
 
 def _pixels(space: Space, size: int) -> NDArray[Any]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flipproof.report.kind_words import kind_words, noise_words
+from flipproof.report.kind_words import (
+    bag_words,
+    graph_words,
+    image_words,
+    noise_words,
+    sequence_words,
+    small_graph_words,
+    table_words,
+    unit_of,
+)
 from flipproof.report.section import Facts, Section
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
@@ -62,15 +71,30 @@ def run_subject(folder: RunFolder, certificates: Certificates, drawn: Mapping[st
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
     inputs = Inputs.load(folder.inputs_file)
-    parts = [name for name, _ in parts_of(certificates.noise)]
-    pixels = drawn is not None and drawn.get("image_shape") is not None
+    data = read_section(folder, "dataset", DataRecord, TRAIN)
     return Subject(
-        **kind_words(task.kind, task.noisy, parts, pixels),
+        unit=unit_of(task.kind),
+        **_change_words(task, data, certificates, drawn or {}),
         class_names=inputs.class_names,
         labels=inputs.labels,
         split=inputs.split,
         **(drawn or {}),
     )
+
+
+def _change_words(
+    task: TaskRecord, data: DataRecord, certificates: Certificates, drawn: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is changed in the inputs of a run: fields of a `Subject`."""
+    if task.kind == "nodes":
+        return graph_words(task.noisy, "pixels" if drawn.get("image_shape") is not None else "attributes")
+    if task.kind == "graphs":
+        return small_graph_words(task.noisy, one_hot=bool(task.reading.get("one_hot")))
+    if task.kind == "images":
+        return image_words(colours=data.counts.get("colours", 1) > 1)
+    if task.kind == "tables":
+        return table_words(name for name, _ in parts_of(certificates.noise))
+    return bag_words() if task.noisy == "words" else sequence_words(masking=task.noisy == "masking")
 
 
 def noise_facts(certificates: Certificates, only_part: str = "") -> Facts:
@@ -106,7 +130,8 @@ def _data_facts(data: DataRecord) -> Facts:
 
 
 def _model_facts(task: TaskRecord, training: TrainingRecord) -> Facts:
-    trained = f"{training.epochs:,} epochs in {training.seconds:.1f} s" if training.epochs else "elsewhere"
+    how = f"{training.epochs:,} epochs" if training.epochs else "fitted"
+    trained = f"{how} in {training.seconds:.1f} s" if training.seconds else "elsewhere"
     return Facts(
         "Model",
         (

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.report.any_changes import any_entries, is_even
+from flipproof.report.any_changes import any_deed, any_entries, is_even
+from flipproof.report.deeds import EXCHANGE, Deed
 from flipproof.report.packing import packed
 from flipproof.report.shares import GridCounts, grid_counts
 from flipproof.report.subject import Subject
@@ -23,17 +24,7 @@ _MOST_CELLS = 20_000
 _MOST_AXES = 4
 """Combinations of more kinds of change than this are no plain words."""
 _VERBS = {"add": "adds", "delete": "deletes", "change": "changes"}
-_ONE = {
-    "attributes": "attribute",
-    "bits": "bit",
-    "edges": "edge",
-    "entries": "entry",
-    "pixels": "pixel",
-    "tokens": "token",
-    "values": "value",
-    "words": "word",
-}
-_ABSTAINED, _BOX, _ANY, _ALONE = range(4)
+_ABSTAINED, _BOX, _ANY, _ALONE, _EXCHANGE = range(5)
 
 Stairs = tuple[IntArray, IntArray]
 """Heights and the number of every input's staircase, as `Certificates.staircases` gives them."""
@@ -61,9 +52,12 @@ class Sentences:
         cls, certificates: Certificates, subject: Subject, radii: IntArray | None, stairs: Stairs | None
     ) -> Sentences:
         """Chooses one combination for every input; `radii` are those of `any_radii`."""
-        chosen, index = np.unique(_choices(certificates, radii, stairs), axis=0, return_inverse=True)
-        everything = any_entries(certificates, subject)
-        heads = (_head(row, axes_of(certificates.noise), subject, everything) for row in chosen.tolist())
+        choices = _choices(certificates, radii, stairs)
+        if EXCHANGE in subject.deeds and stairs is not None:
+            _exchanged(choices, stairs)
+        chosen, index = np.unique(choices, axis=0, return_inverse=True)
+        together = any_deed(certificates, subject), any_entries(certificates, subject)
+        heads = (_head(row, axes_of(certificates.noise), subject, *together) for row in chosen.tolist())
         return cls(tuple(heads), index.ravel())
 
     def content(self) -> dict[str, Any]:
@@ -107,17 +101,29 @@ def _largest_boxes(stairs: Stairs) -> IntArray:
     return np.column_stack([leading[:, best].T, tops])[index]
 
 
-def _head(row: Sequence[int], axes: Sequence[Axis], subject: Subject, everything: str) -> str:
+def _exchanged(choices: IntArray, stairs: Stairs) -> None:
+    """Speaks of exchanges, each a deletion and an addition, wherever one of them is certified."""
+    heights, index = stairs
+    adds = np.arange(heights.shape[1])
+    pairs = np.where(heights > adds, adds, 0).max(axis=1)[index]
+    spoken = (pairs > 0) & (choices[:, 0] == _BOX)
+    choices[spoken] = 0
+    choices[spoken, 0], choices[spoken, 1] = _EXCHANGE, pairs[spoken]
+
+
+def _head(row: Sequence[int], axes: Sequence[Axis], subject: Subject, together: Deed, everything: str) -> str:
     said, changes, counts = row[0], row[1], row[2:]
     if said == _ABSTAINED:
         return f"The smoothed classifier abstains from this {subject.unit}: nothing is certified."
     if said == _ANY:
-        attack = f"changes {_up_to(changes, everything)}, whichever and however,"
+        attack = together.does.format(_up_to(changes, everything))
+    elif said == _EXCHANGE:
+        attack = subject.deeds[EXCHANGE].does.format(_up_to(changes, everything))
     elif not any(counts):
         return f"The prediction is certified for this {subject.unit} as it is, but against no change of it."
     elif said == _ALONE:
         axis, count = next((axis, count) for axis, count in zip(axes, counts, strict=True) if count)
-        attack = f"{_VERBS[axis.kind]} {_up_to(count, subject.entries_of(axis.part))} and changes nothing else"
+        attack = f"{_does(axis, _up_to(count, subject.entries_of(axis.part)), subject)} and changes nothing else"
     else:
         parts = dict.fromkeys(axis.part for axis in axes)
         attack = ", and ".join(_deeds(axes, counts, part, subject) for part in parts)
@@ -126,13 +132,24 @@ def _head(row: Sequence[int], axes: Sequence[Axis], subject: Subject, everything
 
 
 def _deeds(axes: Sequence[Axis], counts: Sequence[int], part: str | None, subject: Subject) -> str:
-    """What is done to one part, what is done first; the entries are named once."""
-    own = [(_VERBS[axis.kind], count) for axis, count in zip(axes, counts, strict=True) if axis.part == part]
-    (verb, count), *others = sorted(own, key=lambda deed: deed[1] == 0)
+    """What is done to one part, what is done first; the entries are named once if the verbs are plain."""
+    pairs = [(axis, count) for axis, count in zip(axes, counts, strict=True) if axis.part == part]
+    pairs.sort(key=lambda pair: pair[1] == 0)
     entries = subject.entries_of(part)
+    if any(str(axis) in subject.deeds for axis, _ in pairs):
+        *middle, last = (
+            _does(axis, _up_to(count, entries) if count else f"no {entries}", subject) for axis, count in pairs
+        )
+        return f"{', '.join(middle)} and {last}"
+    (verb, count), *others = [(_VERBS[axis.kind], count) for axis, count in pairs]
     first = f"{verb} {_up_to(count, entries) if count else f'no {entries}'}"
     *middle, last = (f"{verb} {_number(count)}" for verb, count in others)
     return f"{', '.join([first, *middle])} and {last}"
+
+
+def _does(axis: Axis, what: str, subject: Subject) -> str:
+    deed = subject.deeds.get(str(axis))
+    return f"{_VERBS[axis.kind]} {what}" if deed is None else deed.does.format(what)
 
 
 def _number(count: int) -> str:
@@ -146,6 +163,16 @@ def _up_to(count: int, entries: str) -> str:
 
 
 def _singular(entries: str) -> str:
-    """One of them, where that is known."""
-    first, *rest = entries.split(" ", 1)
-    return " ".join([_ONE.get(first, first), *rest])
+    """One of them: the noun is the last word, or the one before "of" and "with".
+
+    Example:
+        >>> _singular("colour values"), _singular("kinds of nodes"), _singular("entries")
+        ('colour value', 'kind of nodes', 'entry')
+    """
+    noun, rest = entries, ""
+    for link in (" of ", " with ", " or "):
+        head, found, tail = noun.partition(link)
+        noun, rest = head, f"{found}{tail}{rest}"
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y{rest}"
+    return f"{noun[:-1] if noun.endswith('s') else noun}{rest}"

@@ -12,6 +12,7 @@ from flipproof.noise.rows import SparseRows
 from flipproof.noise.space import Space, noise_of_parts
 from flipproof.noise.table import Table
 from flipproof.noise.tokens import Tokens
+from flipproof.report.deeds import Deed
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.split import Split, checked_labels
@@ -25,6 +26,7 @@ class Subject:
     Attributes:
         unit: what one input is: "node", "image", "message".
         entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
+        deeds: what an attacker does along an axis, where entries are not just added, deleted or changed.
         where: in what an attacker changes entries.
         fixed: what noise does not touch, as the beginning of a sentence.
         class_names: one per class; by default their numbers.
@@ -36,11 +38,13 @@ class Subject:
         image_shape: (height, width) or (height, width, channels), if entries are pixels.
         vocabulary: names of the numbers of tokens, or of the columns of bags of words.
         column_names: names of the columns of a table.
+        value_names: names of the categories of every column.
         node_names: names of the kinds of nodes of small graphs.
     """
 
     unit: str = "input"
     entries: Mapping[str, str] = field(default_factory=dict)
+    deeds: Mapping[str, Deed] = field(default_factory=dict)
     where: str = "the observed input"
     fixed: str = ""
     class_names: tuple[str, ...] = ()
@@ -52,6 +56,7 @@ class Subject:
     image_shape: tuple[int, ...] | None = None
     vocabulary: tuple[str, ...] | None = None
     column_names: tuple[str, ...] | None = None
+    value_names: tuple[tuple[str, ...], ...] | None = None
     node_names: tuple[str, ...] | None = None
 
     @property
@@ -103,6 +108,7 @@ class Subject:
             _check_space(self.space, certificates)
             _check_vocabulary(self.vocabulary, self.space, certificates)
             _check_columns(self.column_names, self.space)
+            _check_values(self.value_names, self.space)
 
 
 def _check_space(space: Space, certificates: Certificates) -> None:
@@ -140,6 +146,15 @@ def _check_vocabulary(vocabulary: tuple[str, ...] | None, space: Space, certific
 def _check_columns(column_names: tuple[str, ...] | None, space: Space) -> None:
     if column_names is not None and isinstance(space, Table) and len(column_names) != space.values.shape[1]:
         raise InvalidInputError(f"expected {space.values.shape[1]} column names, got {len(column_names)}")
+
+
+def _check_values(value_names: tuple[tuple[str, ...], ...] | None, space: Space) -> None:
+    if value_names is None:
+        return
+    for names in value_names:
+        _check_texts(names, "value_names")
+    if isinstance(space, Table) and tuple(map(len, value_names)) != tuple(space.categories):
+        raise InvalidInputError("expected a name for every category of every column, got others")
 
 
 def _check_split(split: Split | None, inputs: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.errors import FileFormatError
 from flipproof.report.any_changes import any_radii
 from flipproof.report.forecast import mean_radius
 from flipproof.report.shares import caps
@@ -94,6 +95,10 @@ def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summ
     votes = read_section(folder, "votes", VotesRecord, VOTE)
     folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
     inputs, task = Inputs.load(folder.inputs_file), read_section(folder, "task", TaskRecord, TRAIN)
+    if len(certificates) != inputs.labels.size:
+        raise FileFormatError(
+            f"expected votes on {inputs.labels.size} inputs in {folder.path}, got {len(certificates)}"
+        )
     right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
     return Summary(
         kind=task.kind,

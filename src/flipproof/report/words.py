@@ -38,7 +38,8 @@ def axis_words(axis: Axis, subject: Subject) -> str:
         >>> axis_words(Axis("structure", "delete"), Subject(entries={"structure": "edges"}))
         'edges deleted'
     """
-    return f"{subject.entries_of(axis.part)} {_DONE[axis.kind]}"
+    deed = subject.deeds.get(str(axis))
+    return f"{subject.entries_of(axis.part)} {_DONE[axis.kind]}" if deed is None else deed.done
 
 
 def plain_words(certificates: Certificates, index: int, subject: Subject) -> str:
@@ -55,8 +56,8 @@ def plain_words(certificates: Certificates, index: int, subject: Subject) -> str
         >>> print(plain_words(certify(votes), 0, subject))
         No attacker who adds up to 1 word and deletes up to 4 can turn the prediction for this message from spam to ham.
     """
-    if not 0 <= index < len(certificates):
-        raise InvalidInputError(f"expected the number of an input in [0, {len(certificates)}), got {index}")
+    if not isinstance(index, int | np.integer) or not 0 <= index < len(certificates):
+        raise InvalidInputError(f"expected the number of an input in [0, {len(certificates)}), got {index!r}")
     one = certificates.selected(np.array([index]))
     stairs = staircases(one, page_counts(certificates)) if has_boxes(certificates.noise) else None
     (head,) = Sentences.of(one, subject, any_radii(one), stairs).heads
@@ -109,9 +110,12 @@ def not_promised(certificates: Certificates, subject: Subject) -> list[str]:
 
 def _kinds(certificates: Certificates, subject: Subject) -> str:
     categories = {name: part.categories for name, part in parts_of(certificates.noise)}
+    meanings = {
+        axis: (_BINARY if categories[axis.part] == 2 else _LEVELS)[axis.kind] for axis in axes_of(certificates.noise)
+    }
     return ", ".join(
-        f"{axis} ({axis_words(axis, subject)}: {(_BINARY if categories[axis.part] == 2 else _LEVELS)[axis.kind]})"
-        for axis in axes_of(certificates.noise)
+        f"{axis} ({axis_words(axis, subject)}{'' if str(axis) in subject.deeds else f': {meaning}'})"
+        for axis, meaning in meanings.items()
     )
 
 

@@ -12,10 +12,13 @@ from numpy.typing import ArrayLike
 from flipproof.errors import InvalidInputError, OutputError
 from flipproof.noise.graph import Graph
 from flipproof.noise.graphs import Graphs
+from flipproof.noise.rows import DenseRows
 from flipproof.noise.space import Space
 from flipproof.noise.spaces import space_of
+from flipproof.noise.table import Table
+from flipproof.noise.tokens import Tokens
 from flipproof.report import figures
-from flipproof.report.kind_words import graph_words
+from flipproof.report.kind_words import graph_words, image_words, sequence_words, small_graph_words, table_words
 from flipproof.report.page import check_replaceable, write_page
 from flipproof.report.plots import plot_heatmap
 from flipproof.report.run_section import noise_facts, promise_facts
@@ -44,6 +47,7 @@ def write_report(
     image_shape: tuple[int, ...] | None = None,
     vocabulary: Sequence[str] | None = None,
     column_names: Sequence[str] | None = None,
+    value_names: Sequence[Sequence[str]] | None = None,
     node_names: Sequence[str] | None = None,
     split: Split | None = None,
     unit: str = "input",
@@ -63,6 +67,7 @@ def write_report(
         texts: the messages, if inputs are messages.
         image_shape: (height, width) or (height, width, channels), if inputs are images.
         vocabulary: the words of token numbers, or of the columns of bags of words.
+        value_names: of a table, the names of the categories of every column.
         column_names: what to call the columns of a table.
         node_names: what to call the kinds of nodes of small graphs.
         split: which inputs were for training, validation and testing; accuracies are about the last.
@@ -84,8 +89,9 @@ def write_report(
         image_shape=image_shape,
         vocabulary=_texts(vocabulary, "vocabulary"),
         column_names=_texts(column_names, "column_names"),
+        value_names=None if value_names is None else tuple(_texts(names, "value_names") or () for names in value_names),
         node_names=_texts(node_names, "node_names"),
-        **_words(certificates, space, entries),
+        **_words(certificates, space, entries, image_shape),
     )
     write_page(path, [section_of(certificates, name, subject)], force)
 
@@ -97,6 +103,7 @@ def in_words(
     unit: str = "input",
     entries: str | None = None,
     class_names: Sequence[str] = (),
+    inputs: Any = None,
 ) -> str:
     """What is proved about one input, as a sentence: true with the probability that the certificates have.
 
@@ -108,6 +115,7 @@ def in_words(
         unit: what one input is.
         entries: what the attacker adds and deletes, in the plural: "pixels", "words".
         class_names: one per class.
+        inputs: the data that were voted on: words of a sequence, for example, are not deleted but blanked.
 
     Example:
         >>> from flipproof import FlipNoise, Votes, certify
@@ -117,19 +125,30 @@ def in_words(
         No attacker who adds up to 1 word and deletes up to 4 can turn the prediction for this message from spam to ham.
     """
     names = _texts(class_names, "class_names") or ()
-    subject = Subject(unit=unit, class_names=names, **_words(certificates, None, entries))
+    space = None if inputs is None else space_of(inputs)
+    subject = Subject(unit=unit, class_names=names, **_words(certificates, space, entries))
     subject.check(certificates)
     return plain_words(certificates, index, subject)
 
 
-def _words(certificates: Certificates, space: Space | None, entries: str | None) -> dict[str, Any]:
-    """What is changed: as the caller calls it, or as the data tell."""
+def _words(
+    certificates: Certificates, space: Space | None, entries: str | None, image_shape: tuple[int, ...] | None = None
+) -> dict[str, Any]:
+    """What is changed: as the caller calls it, and as the data tell."""
+    parts = [name for name, _ in parts_of(certificates.noise)]
+    if isinstance(space, Tokens):
+        return sequence_words(space.mask is not None, entries or "tokens", "token 0")
+    if isinstance(space, Table):
+        return table_words(parts, entries or "cells")
     if entries is not None:
-        named = (name for name, _ in parts_of(certificates.noise) if name is not None)
-        return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in named}}
+        return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts if name is not None}}
     if isinstance(space, Graph):
         return graph_words(space.noisy)
-    return graph_words(space.graphs[0].noisy, one_of_many=True) if isinstance(space, Graphs) and len(space) else {}
+    if isinstance(space, Graphs):
+        noisy, attributes = space.graphs[0].noisy, space.attributes
+        are_kinds = isinstance(attributes, DenseRows) and attributes.entries == 1
+        return small_graph_words(noisy, one_hot=False) if are_kinds else graph_words(noisy)
+    return {} if image_shape is None else image_words(colours=len(image_shape) > 2 and image_shape[2] > 1)
 
 
 def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:

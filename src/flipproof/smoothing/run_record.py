@@ -24,6 +24,7 @@ class TaskRecord:
     dataset: str
     model: dict[str, Any]
     noisy: str
+    reading: dict[str, Any]
     seed: int
 
     @property
@@ -54,7 +55,7 @@ class DataRecord:
 
 @dataclass(frozen=True, slots=True)
 class TrainingRecord:
-    """How a model was trained. `model` is the fingerprint of the classifier that votes must come from."""
+    """How a model was trained. `model` and `inputs` are fingerprints of the classifier and of what is certified."""
 
     epochs: int
     seconds: float
@@ -62,6 +63,7 @@ class TrainingRecord:
     model: str
     weights_sha256: str
     inputs_sha256: str
+    inputs: str
     versions: dict[str, str]
     loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)

@@ -1,14 +1,30 @@
-// What is proved about the edges of a small graph, in words.
+// A small graph, its noisy copy and what is proved about its edges, in words.
 flipproof.graphWords = (() => {
   const { count, plural } = flipproof.format;
   const facts = flipproof.inputs;
+  const NO_KIND = "no kind or several";
 
   const size = (graph) => `${plural(graph.size, "node", "nodes")} and ${plural(graph.edges.length, "edge", "edges")}`;
 
-  function copy({ copy: { number, kept, added }, edges }) {
+  function changedEdges({ copy: { kept, added }, edges }) {
     const lost = edges.length - kept.reduce((sum, each) => sum + each, 0);
-    const deleted = `${plural(lost, "edge", "edges")} deleted (dotted)`;
-    return `noisy copy number ${number}: ${deleted}, ${count(added.length)} added (dashed)`;
+    return [`${plural(lost, "edge", "edges")} deleted (dotted)`, `${count(added.length)} added (dashed)`];
+  }
+
+  /** Nodes with a single kind that is not their own, and those that have lost theirs. */
+  function changedKinds({ copy: { kinds: now }, kinds: before }) {
+    if (before === null || now === null) return ["attributes not drawn"];
+    const lost = now.filter((kind) => kind < 0).length;
+    const other = now.filter((kind, i) => kind >= 0 && kind !== before[i]).length;
+    return [`${plural(other, "node", "nodes")} of another kind`, ...(lost > 0 ? [`${count(lost)} of ${NO_KIND} (hollow)`] : [])];
+  }
+
+  /** Only what noise touches is counted. */
+  function copy({ noisy }, graph) {
+    const changes = [
+      ...(noisy === "attributes" ? [] : changedEdges(graph)), ...(noisy === "structure" ? [] : changedKinds(graph)),
+    ];
+    return `${flipproof.copies.numbered(graph.copy.number)}: ${changes.join(", ")}`;
   }
 
   function deletions(radius, number) {
@@ -47,5 +63,5 @@ flipproof.graphWords = (() => {
 
   const proof = (run, graphs, graph, input) => `${edges(run, graphs, graph, input)}${others(run, graphs, input)}`;
 
-  return { size, copy, proof };
+  return { NO_KIND, size, copy, proof };
 })();

@@ -7,7 +7,6 @@ flipproof.smallGraph = (() => {
   const MOST_LAID_OUT = 200;
   const MOST_WITH_LETTERS = 80;
   const [WIDTH, HEIGHT] = [400, 300];
-  const NO_KIND = "no kind or several";
 
   function placesOf(graph) {
     const { circle, stress, turned } = flipproof.layout;
@@ -43,7 +42,7 @@ flipproof.smallGraph = (() => {
   /** Nodes whose kind is lost, in a noisy copy, are hollow. */
   function node(names, place, number, kind, size, hasLetter) {
     const isLost = kind !== null && kind < 0;
-    const name = isLost ? NO_KIND : isolated(kindName(names, kind));
+    const name = isLost ? words.NO_KIND : isolated(kindName(names, kind));
     const fill = isLost ? "var(--surface)" : series(kind ?? 0);
     return svg(
       "g", {},
@@ -72,13 +71,13 @@ flipproof.smallGraph = (() => {
     `observed: ${words.size(graph)}`, names, places, graph.edges.map((pair) => [pair, "edge bond"]), graph.kinds,
   );
 
-  function noisy({ names }, graph, places) {
+  function noisy(graphs, graph, places) {
     const { copy } = graph;
     const edges = [
       ...copy.added.map((pair) => [pair, "edge added"]),
       ...graph.edges.map((pair, i) => [pair, copy.kept[i] ? "edge bond" : "edge deleted"]),
     ];
-    return figure(words.copy(graph), names, places, edges, copy.kinds ?? graph.kinds);
+    return figure(words.copy(graphs, graph), graphs.names, places, edges, copy.kinds ?? graph.kinds);
   }
 
   /** Kinds of both pictures; hollow nodes come last. */
@@ -87,7 +86,7 @@ flipproof.smallGraph = (() => {
     const found = new Set([...kinds, ...(copy?.kinds ?? [])]);
     const known = [...found].filter((kind) => kind >= 0).sort((a, b) => a - b);
     return flipproof.legend.list([
-      ...known.map((kind) => [series(kind), kindName(names, kind)]), ...(found.has(-1) ? [[null, NO_KIND]] : []),
+      ...known.map((kind) => [series(kind), kindName(names, kind)]), ...(found.has(-1) ? [[null, words.NO_KIND]] : []),
     ]);
   }
 
