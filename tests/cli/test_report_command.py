@@ -147,7 +147,7 @@ def test_several_runs_side_by_side(run, folder, tmp_path):
     target.write_text("<!doctype html>\nmine")
     code, out, err = run("report", folder, "--out", target)
     assert (code, out) == (2, "")
-    assert err == f"flipproof: expected a new file or a report, got {target}; only force replaces it\n"
+    assert err == f"flipproof: expected a new file or a report, got {target}; --force (force=True) replaces it\n"
     assert target.read_text() == "<!doctype html>\nmine"
     assert run("report", folder, "--out", target, "--force")[0] == 0
 

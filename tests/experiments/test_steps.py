@@ -395,6 +395,35 @@ def test_state_outside_the_weights_is_noticed(task, tmp_path):
         train_run(tmp_path / "run", replace(task, model=ModelSpec(f"{code}:Net")))
 
 
+def test_a_task_that_was_edited_is_noticed(tmp_path):
+    """Other inputs than those of inputs.npz would be voted on, and judged by the labels of those."""
+    from flipproof.cli.task_options import TaskOptions
+
+    options = TaskOptions("breast-cancer", tmp_path / "run", noisy_samples=1)
+    train_run(tmp_path / "run", options.task())
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    for change in ({"seed": 5}, {"inputs": 5}, {"split": {"test": 0.5, "validation": 0.1}}):
+        (tmp_path / "run" / "run.json").write_text(json.dumps(record | {"task": record["task"] | change}))
+        with pytest.raises(fp.InvalidInputError, match=r"expected the inputs that .* was trained for, got others"):
+            vote_run(tmp_path / "run", FEW)
+
+
+def test_images_without_a_test_set_are_refused_before_training(tmp_path):
+    from flipproof.cli.task_options import TaskOptions
+
+    rng = np.random.default_rng(0)
+    images, labels = rng.integers(2, size=(40, 6, 6)), np.arange(40) % 2
+    data = fp.datasets.ImageDataset("mine", images, labels, images[:0], labels[:0], levels=2)
+    data.save(tmp_path / "mine.npz")
+    with pytest.raises(fp.InvalidInputError, match="expected test images to certify, got none in mine"):
+        train_run(tmp_path / "run", TaskOptions(str(tmp_path / "mine.npz"), tmp_path / "run").task())
+    few = fp.datasets.ImageDataset("mine", images[:4], labels[:4], images[:2], labels[:2], levels=2)
+    few.save(tmp_path / "few.npz")
+    with pytest.raises(fp.InvalidInputError, match=r"for validation, got none; raise the share \(--validation-share\)"):
+        train_run(tmp_path / "run", TaskOptions(str(tmp_path / "few.npz"), tmp_path / "run").task())
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("section", ["task", "dataset", "training", "votes"])
 def test_a_record_with_anything_else_in_it_is_refused(run, section):
     record = json.loads((run / "run.json").read_text())

@@ -165,6 +165,8 @@ def test_a_stump_by_hand():
         (STUMP, {"right": [3, 1, 2]}, "node 0 whose child 3 does not"),
         (STUMP, {"right": [-1, 1, 2]}, "node 0 whose child -1 does not"),
         (STUMP, {"right": [2, 2, 2]}, "node 1 whose child 1 does not"),
+        (STUMP, {"right": [1, 1, 2]}, "node 1 with another number of parents than one"),
+        (STUMP, {"left": [2, 1, 2]}, "node 1 with another number of parents than one"),
         (STUMP, {"starts": [0, 2, 3]}, "node 0 whose child 2 does not"),
         (STUMP, {"starts": [0, 0, 3]}, "3 starts that do not divide 3 nodes into trees"),
         (STUMP, {"starts": [1, 3]}, "2 starts that do not"),

@@ -16,7 +16,8 @@ flipproof.graphWords = (() => {
     if (before === null || now === null) return ["attributes not drawn"];
     const lost = now.filter((kind) => kind < 0).length;
     const other = now.filter((kind, i) => kind >= 0 && kind !== before[i]).length;
-    return [`${plural(other, "node", "nodes")} of another kind`, ...(lost > 0 ? [`${count(lost)} of ${NO_KIND} (hollow)`] : [])];
+    const hollow = lost > 0 ? [`${count(lost)} of ${NO_KIND} (hollow)`] : [];
+    return [`${plural(other, "node", "nodes")} of another kind`, ...hollow];
   }
 
   /** Only what noise touches is counted. */

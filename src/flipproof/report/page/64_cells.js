@@ -8,7 +8,9 @@ flipproof.cells = (() => {
   const nameOf = (columns, j) => named(columns[j] === undefined ? `column ${j}` : shorten(columns[j], LONGEST));
 
   /** Categories beyond those that the page has names of are called by their number. */
-  const valueOf = (names, value) => (names?.[value] === undefined ? count(value) : named(shorten(names[value], LONGEST)));
+  function valueOf(names, value) {
+    return names?.[value] === undefined ? count(value) : named(shorten(names[value], LONGEST));
+  }
 
   function cell(names, before, now) {
     const value = valueOf(names, now);
