@@ -124,10 +124,11 @@ def test_the_table_example_runs(tmp_path, monkeypatch):
 
 
 @needs_data
-@pytest.mark.parametrize("model", ["usual", "forest"])
-def test_the_spam_example_runs(model, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("model", "accuracy"), [("usual", 0.95), ("forest", 0.92)])
+def test_the_spam_example_runs(model, accuracy, tmp_path, monkeypatch):
+    """Always answering "ham" would have 0.87."""
     monkeypatch.chdir(tmp_path)
-    assert run_example("spam_words.py", "200", model) > 0.95
+    assert run_example("spam_words.py", "200", model) > accuracy
     assert (tmp_path / "spam_words.html").exists()
 
 

@@ -66,7 +66,7 @@ def test_torch_tensors_that_numpy_cannot_hold_are_refused():
         ([["a", "b"]], "expected values to be numbers, got <U1"),
         ([[None]], "expected values to be numbers, got object"),
         ([[1j]], "expected values to be numbers, got complex128"),
-        ([[1], [1, 2]], "expected values to be an array, got list"),
+        ([[1], [1, 2]], "expected values to be rows of one length, got row"),
         ([0, 1], r"expected values of shape \[inputs, entries, \.\.\.\], got shape \(2,\)"),
         (3, r"expected values of shape \[inputs, entries, \.\.\.\], got shape \(\)"),
     ],

@@ -108,7 +108,7 @@ def test_any_integers_will_do(dtype):
         ([[0.0], [1.0]], r"expected edge_index to be integers of shape \[2, edges\], got float64 of shape \(2, 1\)"),
         ([[True], [False]], r"expected edge_index to be integers of shape \[2, edges\], got bool"),
         ([["a"], ["b"]], "expected edge_index to be numbers, got <U1"),
-        ([[0], [0, 1]], "expected edge_index to be an array, got list"),
+        ([[0], [0, 1]], "expected edge_index to be rows of one length, got row"),
         ([[0, 3], [3, 0]], "expected edges between nodes 0 to 2, got node 3"),
         ([[0, -1], [-1, 0]], "expected edges between nodes 0 to 2, got node -1"),
         (np.array([[2**64 - 1], [0]], np.uint64), f"expected edges between nodes 0 to 2, got node {2**64 - 1}"),

@@ -57,7 +57,7 @@ def test_tokens_from_torch():
         ([[1, 2**31]], None, f"expected tokens below {2**31}, got {2**31}"),
         ([["a", "b"]], None, "expected tokens to be numbers, got <U1"),
         ([["a", "b"]], 3, "expected tokens to be numbers, got <U1"),
-        ([[1], [1, 2]], None, "expected tokens to be an array, got list"),
+        ([[1], [1, 2]], None, "expected tokens to be rows of one length, got row 1 of length 2 after 1"),
     ],
 )
 def test_what_tokens_refuse(values, padding, message):
