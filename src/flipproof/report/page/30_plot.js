@@ -3,6 +3,7 @@ flipproof.plot = (() => {
   const { element, folded } = flipproof.dom;
   const { forPlotly } = flipproof.format;
   const builders = new Map();
+  const LONG = 30;
   const LEGEND = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" };
   const CONFIG = {
     responsive: true,
@@ -72,8 +73,17 @@ flipproof.plot = (() => {
     }
   }
 
+  /** A long text in two lines, cut at the space that is nearest to its middle. */
+  function lines(text) {
+    const spaces = text.length > LONG ? [...text.matchAll(/ /g)].map(({ index }) => index) : [];
+    if (spaces.length === 0) return [text];
+    const far = (index) => Math.abs(2 * index - text.length);
+    const nearest = spaces.reduce((one, other) => (far(other) < far(one) ? other : one));
+    return [text.slice(0, nearest), text.slice(nearest + 1)];
+  }
+
   /** A title for Plotly, which reads some HTML in its texts. */
-  const title = (text) => ({ text: forPlotly(text, 60) });
+  const title = (text) => ({ text: lines(text).map((line) => forPlotly(line, 60)).join("<br>") });
 
   /** The lines of a hover box; the strong one comes last, in bold. */
   function hover(lines, strong) {
