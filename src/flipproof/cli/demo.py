@@ -43,8 +43,8 @@ def demo(
         print_summary(out / noisy, certificates)
         _read(certificates, _ENTRIES[noisy])
         offer_run_page(out / noisy)
-    typer.echo(f"\nEverything is in {out}; open the reports in a browser. For your own graph see")
-    typer.echo("flipproof run --help and docs/graphs.md.")
+    typer.echo(f"\nEverything is in {out}; open the reports in a browser. For your own graphs, images,")
+    typer.echo("texts and tables see flipproof run --help, docs/graphs.md and docs/other-data.md.")
 
 
 def _read(certificates: Certificates, entries: str) -> None:
