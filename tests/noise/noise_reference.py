@@ -1,7 +1,9 @@
 """The samplers once more, in plain Python integers and fractions: slow, short, and without a compiled loop."""
 
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
 
 from flipproof.noise.sampling import Role
@@ -10,6 +12,7 @@ NONZEROS, ENTRIES, POSITIONS, VALUES = 0, 1, 2, 3
 MASK = 2**32 - 1
 
 
+@lru_cache(maxsize=64)
 def philox(counter, key):
     """Philox4x32-10 as in Salmon et al., figure 4."""
     (c0, c1, c2, c3), (k0, k1) = counter, key
@@ -43,13 +46,23 @@ class Words:
         block, group = divmod(number // 64 * 16 + number % 16, 2**24)
         return self.group(purpose, block, group)[number // 16 % 4]
 
+    def crosswise(self, purpose, number):
+        """The word made of one bit of each of the 32 pairs of words of a tile, most significant first."""
+        tile = [self.word(purpose, number // 64 * 64 + i) for i in range(64)]
+        pairs = [low + (high << 32) for low, high in zip(tile[::2], tile[1::2], strict=True)]
+        return sum((pair >> number % 64 & 1) << (31 - i) for i, pair in enumerate(pairs))
+
+    def first(self, purpose, number):
+        """The first 32 binary digits of a coin."""
+        return self.crosswise(purpose, number) if purpose == NONZEROS else self.word(purpose, number)
+
     def further(self, purpose, number, digit):
         block, group = divmod(number, 2**24)
         return self.group(16 * (purpose + 1) + (digit - 1) // 4, block, group)[(digit - 1) % 4]
 
     def coin(self, purpose, number, probability):
         """Is the number with the word and its further words as binary digits below the probability?"""
-        threshold, uniform, scale = Fraction(probability), self.word(purpose, number), 2**32
+        threshold, uniform, scale = Fraction(probability), self.first(purpose, number), 2**32
         for digit in range(1, 34):
             if uniform != threshold * scale // 1:
                 break
@@ -69,15 +82,15 @@ def below(limit, words):
 
 
 def binomial_count(uniform, n, p):
-    """The smallest k whose distribution function is above the uniform number."""
-    ones, denominator = Fraction(p).as_integer_ratio()
-    zeros, limit = denominator - ones, int(uniform * denominator**n)
-    weight = cumulated = zeros**n
-    k = 0
-    while cumulated <= limit:
-        weight = weight * ((n - k) * ones) // ((k + 1) * zeros)
-        cumulated += weight
-        k += 1
+    """The smallest k whose distribution function, from the left and to 400 decimal places, is above the number."""
+    with localcontext(prec=400):
+        one, zero = Decimal(p), 1 - Decimal(p)
+        limit, k = Decimal(uniform.numerator) / uniform.denominator, 0
+        weight = cumulated = zero**n
+        while cumulated <= limit:
+            weight *= (n - k) * one / ((k + 1) * zero)
+            cumulated += weight
+            k += 1
     return k
 
 

@@ -25,9 +25,9 @@ def expected_rows(sampler, role, samples, rows, ones=ROWS, lengths=LENGTHS):
     ]
 
 
-def assert_same_sets(drawn, expected):
-    assert all(len(set(row)) == len(row) for row in drawn)
-    assert [set(row) for row in drawn] == expected
+def assert_same(drawn, expected):
+    """In order, each once."""
+    assert drawn == [sorted(row) for row in expected]
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_draws_are_those_of_the_reference(name, dtype):
     sampler = bit_sampler(NOISES[name], seed=11, dtype=dtype)
     samples, rows = range(3, 7), range(len(ROWS))
     drawn = drawn_rows(sampler, Role.SELECT, samples, rows)
-    assert_same_sets(drawn, expected_rows(sampler, Role.SELECT, samples, rows))
+    assert_same(drawn, expected_rows(sampler, Role.SELECT, samples, rows))
 
 
 @pytest.mark.parametrize("name", ["few additions", "some additions", "additions only"])
@@ -52,7 +52,7 @@ def test_draws_of_many_small_blocks_are_those_of_the_reference(name, small_block
     assert sampler._law.block_size == 16
     samples, rows = range(20), range(len(ROWS))
     drawn = drawn_rows(sampler, Role.ESTIMATE, samples, rows)
-    assert_same_sets(drawn, expected_rows(sampler, Role.ESTIMATE, samples, rows))
+    assert_same(drawn, expected_rows(sampler, Role.ESTIMATE, samples, rows))
 
 
 def test_a_row_of_several_real_blocks_is_that_of_the_reference():
@@ -60,7 +60,50 @@ def test_a_row_of_several_real_blocks_is_that_of_the_reference():
     sampler = bit_sampler(FlipNoise(0.12, 0.5), 13, rows=ones, lengths=lengths)
     assert sampler._law.block_size == 4096
     drawn = drawn_rows(sampler, Role.ESTIMATE, range(2), [0])
-    assert_same_sets(drawn, expected_rows(sampler, Role.ESTIMATE, range(2), [0], ones, lengths))
+    assert_same(drawn, expected_rows(sampler, Role.ESTIMATE, range(2), [0], ones, lengths))
+
+
+@pytest.mark.parametrize("step", [1, 7, 41])
+@pytest.mark.parametrize("p_minus", [0.0, 0.5, 1.0])
+def test_blocks_with_many_ones_are_those_of_the_reference(step, p_minus):
+    """Coins come in 64 at a time; the ones of a block may begin anywhere among them."""
+    ones, lengths = [list(range(3, 9000, step))], [9001]
+    sampler = bit_sampler(FlipNoise(0.03, p_minus), 20, rows=ones, lengths=lengths)
+    assert sampler._law.block_size == 4096
+    assert all(sum(one < border for one in ones[0]) % 64 for border in (4096, 8192))
+    drawn = drawn_rows(sampler, Role.ESTIMATE, range(2), [0])
+    assert_same(drawn, expected_rows(sampler, Role.ESTIMATE, range(2), [0], ones, lengths))
+
+
+def sparse_row(length, noise, samples):
+    """Ones of a row in blocks of 2**20: where samples have flips, at borders, and in numbers that 64 does not divide."""
+    flips = set().union(*(noisy_bits(Words(21, Role.SELECT, i, 0), [], length, noise, 2**20) for i in samples))
+    borders = {0, 1, 2**20 - 1, 2**20, 2**21 - 1, 2**21, length - 1}
+    return sorted({*sorted(flips)[::2], *borders, *range(70_000, 2**20, 7001), *range(2**20 + 5, 2**21, 9001)})
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("p_minus", [0.0, 0.5, 1.0])
+def test_blocks_with_few_ones_are_those_of_the_reference(p_minus, dtype):
+    """The last row is shorter than a block; of the row before it, one block has more ones than the others."""
+    noise, samples, length = FlipNoise(1e-5, p_minus), range(5), 2**21 + 2**19
+    few = sparse_row(length, noise, samples)
+    ones = [few, [], [2**20], sorted({*few, *range(2**20 + 9, 2**20 + 1200)}), [7]]
+    lengths = [length, length, length, length, 2**19]
+    sampler = bit_sampler(noise, 21, rows=ones, lengths=lengths, dtype=dtype)
+    assert sampler._law.block_size == 2**20
+    drawn = drawn_rows(sampler, Role.SELECT, samples, range(5))
+    assert_same(drawn, expected_rows(sampler, Role.SELECT, samples, range(5), ones, lengths))
+
+
+def test_blocks_with_hardly_more_or_fewer_ones_are_those_of_the_reference():
+    """Up to three ones and flips in 4096 entries are few, four are not."""
+    ones, lengths = [list(range(5, 5 + count)) for count in range(6)], [4096, 3000, 4096, 5, 4096, 4096]
+    ones[3] = [0, 2, 4]
+    sampler = bit_sampler(FlipNoise(2e-4, 0.5), 22, rows=ones, lengths=lengths)
+    assert sampler._law.block_size == 4096
+    drawn = drawn_rows(sampler, Role.ESTIMATE, range(40), range(6))
+    assert_same(drawn, expected_rows(sampler, Role.ESTIMATE, range(40), range(6), ones, lengths))
 
 
 @pytest.mark.parametrize("name", ["deletion", "every entry"])
@@ -69,7 +112,7 @@ def test_rows_longer_than_a_stretch_of_words_are_those_of_the_reference(name):
     ones, lengths = [list(range(1, 4200))], [4300]
     sampler = bit_sampler(NOISES[name], 14, rows=ones, lengths=lengths)
     drawn = drawn_rows(sampler, Role.ESTIMATE, range(1), [0])
-    assert_same_sets(drawn, expected_rows(sampler, Role.ESTIMATE, range(1), [0], ones, lengths))
+    assert_same(drawn, expected_rows(sampler, Role.ESTIMATE, range(1), [0], ones, lengths))
 
 
 @pytest.mark.parametrize("name", ["deletion", "some additions", "every entry"])
@@ -78,7 +121,7 @@ def test_rows_longer_than_a_stretch_of_words_are_those_of_the_reference(name):
 def test_numbers_that_fill_their_bits(name, seed, samples):
     sampler = bit_sampler(NOISES[name], seed, part=1)
     drawn = drawn_rows(sampler, Role.TRAIN, samples, [5, 0])
-    assert_same_sets(drawn, expected_rows(sampler, Role.TRAIN, samples, [5, 0]))
+    assert_same(drawn, expected_rows(sampler, Role.TRAIN, samples, [5, 0]))
 
 
 @pytest.mark.parametrize(("n", "p"), [(40, 0.1), (2879, 0.01), (4096, 0.1249), (2**20, 64 / 2**20), (9, 1e-300)])
@@ -94,7 +137,7 @@ def test_counts_next_to_every_threshold(n, p):
 
 def tied_probability(words, purpose, number, steps):
     """A float whose first 32 binary digits are the random word of that number: further words decide."""
-    first, second = words.word(purpose, number), words.further(purpose, number, 1)
+    first, second = words.first(purpose, number), words.further(purpose, number, 1)
     return (first * 2**21 + (second >> 11) + steps) / 2**53
 
 
@@ -106,7 +149,7 @@ def test_ties_of_ones(p_plus, steps):
     for number in range(len(ROWS[5])):
         sampler = bit_sampler(FlipNoise(p_plus, tied_probability(words, 0, number, steps)), 15)
         (drawn,) = drawn_rows(sampler, Role.SELECT, range(2, 3), [5])
-        assert_same_sets([drawn], expected_rows(sampler, Role.SELECT, range(2, 3), [5]))
+        assert_same([drawn], expected_rows(sampler, Role.SELECT, range(2, 3), [5]))
         outcomes.add(ROWS[5][number] in drawn)
     assert outcomes == {steps < 1}
 
@@ -128,7 +171,7 @@ def test_ties_of_every_entry(position, steps):
     sampler = bit_sampler(FlipNoise(p, p), 16)
     samples = range(words.sample, words.sample + 1)
     (drawn,) = drawn_rows(sampler, Role.SELECT, samples, [5])
-    assert_same_sets([drawn], expected_rows(sampler, Role.SELECT, samples, [5]))
+    assert_same([drawn], expected_rows(sampler, Role.SELECT, samples, [5]))
     assert ((position in drawn) != (position in ROWS[5])) == (steps == 1)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipproof.noise.digits import digits_of, flips
+from flipproof.noise.digits import coins, digits_of, flips
 from flipproof.noise.philox import ENTRIES, NONZEROS, U64, Place, further_word
 from flipproof.noise.sampling import Role
 
@@ -66,13 +66,29 @@ def test_a_tie_is_decided_by_the_first_digit_that_differs(purpose, equal, differ
 
 @given(st.integers(0, 10**6), st.floats(0.0, 1.0))
 def test_coins_are_those_of_fractions(number, p):
-    first = REFERENCE.word(0, number)
+    first = REFERENCE.first(0, number)
     assert flips(U64(first), digits_of(p), PLACE, NONZEROS, number) == REFERENCE.coin(0, number, p)
 
 
 @given(st.integers(0, 10**6), st.integers(-3, 3))
 def test_coins_with_probabilities_next_to_the_random_number_are_those_of_fractions(number, steps):
     """The nearest floats agree with the random number in its first word: a tie, decided by further ones."""
-    first, second = REFERENCE.word(0, number), REFERENCE.further(0, number, 1)
+    first, second = REFERENCE.first(0, number), REFERENCE.further(0, number, 1)
     p = (first * 2**21 + (second >> 11) + steps) / 2**53
     assert flips(U64(first), digits_of(p), PLACE, NONZEROS, number) == REFERENCE.coin(0, number, p)
+
+
+def near_ties(tile):
+    """Probabilities that agree with a coin of the tile in its first 15, 16, 17, 31 or 32 binary digits."""
+    for number, digits in [(tile, 15), (tile + 1, 16), (tile + 5, 17), (tile + 31, 31), (tile + 63, 32)]:
+        word = REFERENCE.first(0, number)
+        for step in (-1, 0, 1):
+            yield ((word >> (32 - digits)) + step) / 2**digits
+
+
+@pytest.mark.parametrize("tile", [0, 64, 2**20])
+def test_many_coins_are_the_single_ones(tile):
+    words = np.zeros(128, np.uint32)
+    for p in [*SPECIAL, 0.6, *near_ties(tile)]:
+        together = int(coins(words, digits_of(p), PLACE, NONZEROS, tile))
+        assert [together >> j & 1 for j in range(64)] == [REFERENCE.coin(0, tile + j, p) for j in range(64)]

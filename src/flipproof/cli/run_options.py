@@ -82,19 +82,50 @@ class MachineOptions:
     """What a command may use."""
 
     workers: Annotated[
-        int, typer.Option(help="Processes that vote, one thread each; 0: one per core.", rich_help_panel=_MACHINE)
-    ] = 1
+        int | None,
+        typer.Option(
+            help="Processes that vote, one thread each; 0: one per core; by default 1.", rich_help_panel=_MACHINE
+        ),
+    ] = None
+    executor: Annotated[
+        str, typer.Option(help='"local": on this machine; "ray": on a Ray cluster.', rich_help_panel=_MACHINE)
+    ] = "local"
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help='Of the Ray cluster: HOST:PORT or "auto"; by default one is started here.', rich_help_panel=_MACHINE
+        ),
+    ] = None
+    device: Annotated[
+        str, typer.Option(help='Where torch modules vote: "cpu", "cuda", "cuda:1".', rich_help_panel=_MACHINE)
+    ] = "cpu"
     memory: Annotated[
         str, typer.Option(help="What noisy samples may take, for each worker.", rich_help_panel=_MACHINE)
     ] = "2GB"
 
     def machine(self) -> Machine:
         """The value that the flags stand for."""
-        import os
-
+        from flipproof.errors import InvalidInputError, not_among
         from flipproof.experiments.steps import Machine
 
-        return Machine(self.workers or os.cpu_count() or 1, self.memory)
+        if self.executor not in ("local", "ray"):
+            raise not_among("--executor", ("local", "ray"), self.executor)
+        if self.executor == "local":
+            if self.address is not None:
+                raise InvalidInputError(f"expected --address only together with --executor ray, got {self.address}")
+            return Machine(self._processes(), self.memory, device=self.device)
+        if self.workers is not None:
+            raise InvalidInputError(
+                f"expected no --workers together with --executor ray, which uses all CPUs, got {self.workers}"
+            )
+        return Machine("ray", self.memory, address=self.address, device=self.device)
+
+    def _processes(self) -> int:
+        import os
+
+        if self.workers is None:
+            return 1
+        return self.workers or os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)

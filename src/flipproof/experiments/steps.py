@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,12 +15,14 @@ from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.experiments.job import Job
 from flipproof.experiments.jobs import job_of
 from flipproof.experiments.task import Task
-from flipproof.experiments.torch_model import somebody_elses
+from flipproof.experiments.torch_model import on_device, somebody_elses
+from flipproof.models.torch_modules import checked_device
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.plan import checked_memory, checked_wanted
+from flipproof.smoothing.ray_pool import check_workers
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.run_certificates import Promise, write_certified
 from flipproof.smoothing.run_folder import RunFolder, sha256_of
@@ -28,21 +30,33 @@ from flipproof.smoothing.run_record import TRAIN, VOTE, DataRecord, TrainingReco
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
-from flipproof.theory.radii import checked_count
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a step may use of the machine."""
+    """What a step may use of the machine, or of a cluster.
 
-    workers: int = 1
+    Attributes:
+        workers: processes that vote, with one numerical thread each; "ray" for all CPUs of a Ray cluster.
+        memory_limit: what noisy samples may take, for each worker.
+        progress: whether to show a line in a terminal.
+        address: of the Ray cluster; see `vote`.
+        device: where torch modules vote: "cpu", "cuda", "cuda:1". Noise is drawn on the CPU in any case.
+    """
+
+    workers: int | Literal["ray"] = 1
     memory_limit: str | int = "2GB"
     progress: bool = True
+    address: str | None = None
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         checked_memory(self.memory_limit)
-        if checked_count(self.workers, "workers") < 1:
-            raise InvalidInputError(f"expected workers to be at least 1, got {self.workers}")
+        check_workers(self.workers, self.address)
+        if self.device != "cpu":
+            checked_device(self.device)
+            if self.workers == "ray":
+                raise InvalidInputError(f"expected device='cpu' on a Ray cluster, got {self.device!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +238,12 @@ def vote_run(
         if force:
             folder.forget("votes", "certificates")
         _check_not_fewer(folder, samples)
+        if machine.device != "cpu":
+            classifier = on_device(classifier, machine.device)
         votes = vote(
             classifier, job.certified.space, job.noise, samples.select, samples.estimate, job.task.seed,
             workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
-            progress=machine.progress,
+            progress=machine.progress, address=machine.address,
         )  # fmt: skip
         _save_votes(folder, votes, machine.workers)
     return votes
@@ -251,7 +267,7 @@ def _check_not_fewer(folder: RunFolder, samples: Samples) -> None:
             )
 
 
-def _save_votes(folder: RunFolder, votes: Votes, workers: int) -> None:
+def _save_votes(folder: RunFolder, votes: Votes, workers: int | str) -> None:
     """Writes votes that are new, or were complete when somebody pulled the plug."""
     there = _votes_record(folder)
     if votes.run is None:

@@ -10,6 +10,7 @@ from typing import Any
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.experiments.job import Lot
 from flipproof.experiments.task import Task
+from flipproof.models.torch_modules import checked_device
 from flipproof.models.training import train
 from flipproof.models.weights import load_weights, weights_bytes
 from flipproof.theory.law import Noise
@@ -66,6 +67,15 @@ class TorchModel:
         load_weights(classifier.module, content, name)
         classifier.module.eval()
         return classifier
+
+
+def on_device(classifier: Any, device: str) -> Any:
+    """The classifier, with its module moved to a device."""
+    module = getattr(classifier, "module", None)
+    if module is None:
+        raise InvalidInputError(f"expected a torch module for device {device!r}, got {type(classifier).__name__}")
+    module.to(checked_device(device))
+    return classifier
 
 
 @contextlib.contextmanager

@@ -58,6 +58,23 @@ def device_of(module: Any) -> Any:
     return require("torch").device("cpu")
 
 
+def checked_device(name: Any) -> Any:
+    """Returns a device that this torch can compute on.
+
+    Example:
+        >>> checked_device("cpu")
+        device(type='cpu')
+    """
+    torch = require("torch")
+    try:
+        device = torch.device(name)
+        (torch.ones(1, device=device) + 1).cpu()
+    except Exception as error:  # torch raises what it likes: RuntimeError, AssertionError, NotImplementedError
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise InvalidInputError(f"expected a device that torch can use here, got {name!r}: {reason}") from error
+    return device
+
+
 @contextlib.contextmanager
 def evaluating(module: Any) -> Iterator[None]:
     """Calls inside are made in evaluation mode and without gradients; training flags are restored afterwards.

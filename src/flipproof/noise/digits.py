@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.noise.philox import further_word
-from flipproof.theory.compiled import compiled
+from flipproof.noise.bitmaps import ONE, U64, lowest_bit
+from flipproof.noise.philox import fill_tile, further_word
+from flipproof.theory.compiled import compiled, inlined
 
 Digits = NDArray[np.uint64]
+
+_ALL = U64(2**64 - 1)
 
 
 @functools.lru_cache(maxsize=256)
@@ -45,3 +48,35 @@ def flips(word: Any, digits: Any, place: Any, purpose: Any, number: Any) -> bool
             return bool(word < digits[i - 1])
         word = further_word(place, purpose, number, i)
     return bool(word < digits[digits.size - 1])
+
+
+@inlined
+def coins(words: Any, digits: Any, place: Any, purpose: Any, first: Any) -> Any:
+    """64 coins at once, as bits, each set with exactly the probability of the digits; `first`, a multiple of 64, on.
+
+    The 64 words of a tile are read crosswise: coin j compares the digits with bit j of 32 numbers of 64 bits,
+    most significant first. After sixteen of them hardly any coin is undecided.
+    """
+    fill_tile(words, 0, place, purpose, first >> 6)
+    if digits[0] >> U64(32):
+        return _ALL
+    below, undecided = U64(0), _ALL
+    below, undecided = _compared(below, undecided, words, digits[0], 0)
+    if undecided:
+        below, undecided = _compared(below, undecided, words, digits[0], 16)
+        while undecided:
+            coin = lowest_bit(undecided)
+            # The tile agrees with the first digit: what follows decides.
+            below |= U64(flips(digits[0], digits, place, purpose, first + np.int64(coin))) << coin
+            undecided &= undecided - ONE
+    return below
+
+
+@inlined
+def _compared(below: Any, undecided: Any, words: Any, digit: Any, begin: Any) -> Any:
+    for k in range(begin, begin + 16):
+        random = U64(words[2 * k]) | (U64(words[2 * k + 1]) << U64(32))
+        bit = U64(0) - ((digit >> U64(31 - k)) & ONE)
+        below |= undecided & ~random & bit
+        undecided &= ~(random ^ bit)
+    return below, undecided

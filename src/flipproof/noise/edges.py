@@ -70,11 +70,11 @@ class Edges:
     def index(self, ranks: IntArray | None = None) -> IntArray:
         """The edge index of the given ranks, both directions of an undirected edge, and of the self-loops.
 
-        Ranks are put in order first: the same edges give the same index, in whichever order they were drawn.
+        Ranks must be in order, as samplers draw them: the same edges give the same index.
         """
         from flipproof.noise.kernels import pairs_of_ranks
 
-        ranks = self.ranks if ranks is None else _ordered(ranks, self.pairs)
+        ranks = self.ranks if ranks is None else ranks
         count, loops = ranks.size, self.loops.size
         both = np.empty((2, (count if self.directed else 2 * count) + loops), dtype=np.int64)
         pairs_of_ranks(ranks, self.nodes, self.directed, both[0], both[1])
@@ -123,11 +123,6 @@ def _checked_index(edge_index: Any, nodes: int) -> tuple[IntArray, IntArray]:
         raise InvalidInputError(f"expected edges between nodes 0 to {nodes - 1}, got node {wrong}")
     heads, tails = index.astype(np.int64)
     return heads, tails
-
-
-def _ordered(ranks: IntArray, pairs: int) -> IntArray:
-    """Sorted ranks; small numbers take half the time."""
-    return np.sort(ranks.astype(np.int32) if pairs < 2**31 else ranks).astype(np.int64, copy=False)
 
 
 def _ranks(heads: IntArray, tails: IntArray, nodes: int, directed: bool) -> IntArray:

@@ -198,8 +198,7 @@ class GraphSampler:
     _plain: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        edges = self.graph.edges if self.around is None else self.around.edges
-        object.__setattr__(self, "_index", read_only(edges.index()) if self.structure is None else None)
+        object.__setattr__(self, "_index", read_only(self.edges.index()) if self.structure is None else None)
         plain = plain_attributes(self.graph.attributes) if self.attributes is None else None
         if plain is not None and self.around is not None:
             plain = plain[self.around.nodes]
@@ -254,17 +253,32 @@ class GraphSampler:
             len(samples), self.nodes.size, self._draw_structure(role, samples), self._draw_attributes(role, samples)
         )
 
+    @property
+    def edges(self) -> Edges:
+        """The clean edges among the nodes that are drawn."""
+        return self.graph.edges if self.around is None else self.around.edges
+
+    @property
+    def clean_attributes(self) -> Any:
+        """The attributes of the nodes that are drawn, as models take them, if noise leaves them alone."""
+        return self._plain
+
+    def draw_ranks(self, role: Role, samples: range) -> list[IntArray]:
+        """The sorted ranks of the edges of every sample, where structure gets noise."""
+        if self.structure is None:
+            raise InvalidInputError("expected noise on structure, got a graph whose edges get none")
+        if self.around is None:
+            starts, ranks = self.structure.draw(role, samples, np.zeros(1, dtype=np.int64))
+        else:
+            starts, kept = self.structure.draw_kept(role, samples, self.around.numbers)
+            ranks = self.edges.ranks[kept]
+        return [ranks[starts[i] : starts[i + 1]] for i in range(len(samples))]
+
     def _draw_structure(self, role: Role, samples: range) -> Callable[[int], IntArray]:
         if self.structure is None:
             return lambda i: self._index
-        if self.around is None:
-            edges = self.graph.edges
-            starts, ranks = self.structure.draw(role, samples, np.zeros(1, dtype=np.int64))
-        else:
-            edges = self.around.edges
-            starts, kept = self.structure.draw_kept(role, samples, self.around.numbers)
-            ranks = edges.ranks[kept]
-        return lambda i: edges.index(ranks[starts[i] : starts[i + 1]])
+        ranks = self.draw_ranks(role, samples)
+        return lambda i: self.edges.index(ranks[i])
 
     def _draw_attributes(self, role: Role, samples: range) -> Callable[[int], Any]:
         if self.attributes is None:

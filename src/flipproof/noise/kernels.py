@@ -1,9 +1,8 @@
 """The compiled loops that draw noisy rows. Their speed is most of what sampling costs.
 
-A sparse row of bits is drawn block by block. Of the m entries of a block, Bin(m, p_plus) distinct ones are
-marked in a bitmap, as if all entries were zeros; marks past the end of the row and on the ones of the row are
-forgotten, and the ones flip by coins of their own. So each entry's outcome is independent of all others and has
-exactly its probability.
+A sparse row of bits is drawn block by block. Of the m entries of a block, Bin(m, p_plus) distinct ones are chosen, as
+if all entries were zeros; those past the end of the row and those that are ones of the row are forgotten, and the ones
+flip by coins of their own. So each entry's outcome is independent of all others and has exactly its probability.
 """
 
 from __future__ import annotations
@@ -12,23 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flipproof.noise.digits import flips
-from flipproof.noise.philox import (
-    ENTRIES,
-    LOW,
-    NONZEROS,
-    POSITIONS,
-    U64,
-    VALUES,
-    Place,
-    fill_words,
-    one_word,
-)
-from flipproof.theory.compiled import compiled
+from flipproof.noise.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, lowest_bit, write_bits
+from flipproof.noise.digits import coins, flips
+from flipproof.noise.philox import ENTRIES, LOW, NONZEROS, POSITIONS, VALUES, Place, fill_tile, fill_words
+from flipproof.theory.compiled import compiled, inlined
 
 DELETE_ONLY, SCATTERED, EVERY_ENTRY = 0, 1, 2
-_ONE, _SIX, _SIXTY_THREE = U64(1), U64(6), U64(63)
 _STRETCH = 4096
+_SPARSE_BLOCK = 10
+"""Where less than one in 2**10 entries is or becomes a one, sorting is faster than looking through the bits of all."""
 
 
 class Stream(NamedTuple):
@@ -78,62 +69,106 @@ class Scratch(NamedTuple):
     places: Any
 
 
+class Block(NamedTuple):
+    """A part of a row that is drawn at once: its number, its entries, and which of the ones of the row it has."""
+
+    number: Any
+    begin: Any
+    stop: Any
+    first: Any
+    last: Any
+
+
 def scratch_for(law: BitLaw) -> Scratch:
     """Fresh working memory."""
-    size = _STRETCH + law.first + law.high.size
-    return Scratch(
-        np.zeros((law.block_size >> 6) + 1, np.uint64), np.empty(size + 128, np.uint32), np.empty(size, np.uint64)
-    )
+    bitmap = np.zeros((law.block_size >> 6) + 1, np.uint64)
+    return Scratch(bitmap, np.empty(_STRETCH + 128, np.uint32), np.empty(law.first + law.high.size + 1, np.int64))
 
 
 @compiled
 def draw_bits(out: Any, ends: Any, stream: Any, samples: Any, rows: Any, data: Any, law: Any, scratch: Any) -> Any:
-    """Writes the ones of every (sample, row) one after the other, each once, and where each (sample, row) ends.
+    """Writes the ones of every (sample, row) in order, one row after the other, and where each (sample, row) ends.
 
     Returns the number of ones, or -1 when `out` is too short.
     """
     # Taking an array out of a tuple counts a reference, which costs more than drawing a short row: once is enough.
+    # And handing many arrays to a function costs as much, unless it is inlined.
     starts, positions, entries = data.starts, data.positions, data.entries
     bitmap, words, places = scratch.bitmap, scratch.words, scratch.places
     p_plus, p_minus, high, low, guide = law.p_plus, law.p_minus, law.high, law.low, law.guide
-    at, index, size, unfair = 0, 0, law.block_size, U64(2**32 % law.block_size)
+    at, index, size, most = 0, 0, law.block_size, law.first + high.size + 2
     for sample in range(samples[0], samples[1]):
         for row in rows:
             place = Place(stream.seed, stream.role, U64(sample), stream.part, U64(row))
-            ones, length = positions[starts[row] : starts[row + 1]], entries[row]
-            if at + (length if law.method == EVERY_ENTRY else ones.size) > out.size:
-                return -1
-            if law.method == EVERY_ENTRY:
-                at = _draw_every_entry(out, at, place, ones, length, p_plus, p_minus, words)
-            elif law.method == DELETE_ONLY:
-                at = _keep_ones(out, at, place, ones, 0, ones.size, 0, p_minus, bitmap, words)
-            else:
-                first = 0
-                blocks = 1 if length <= size else (length + size - 1) // size
-                for block in range(blocks):
-                    begin, stop = block * size, min(length, (block + 1) * size)
-                    last = ones.size if stop == length else _first_from(ones, first, stop)
-                    fill_words(words, place, POSITIONS, block << 26, 64)
-                    count = law.first + _binomial(words, high, low, guide)
-                    if at + count + last - first > out.size:
+            start, end, length = starts[row], starts[row + 1], entries[row]
+            if law.method == SCATTERED:
+                block = next_block(positions, end, length, size, Block(-1, 0, 0, start, start))
+                while block.begin < length:
+                    if at + block.last - block.first + most > out.size:
                         return -1
-                    _mark_distinct(place, block << 26, count, size, unfair, bitmap, words, places)
-                    at = _keep_ones(out, at, place, ones, first, last, begin, p_minus, bitmap, words)
-                    at = _add_marked(out, at, begin, stop, count, bitmap, places)
-                    first = last
+                    count = choose_entries(places, place, block.number, size, law.first, high, low, guide, bitmap, words)
+                    if size >> _SPARSE_BLOCK > count + block.last - block.first:
+                        at = _merge_block(out, at, place, positions, start, block, count, p_minus, bitmap, words, places)
+                    else:
+                        _flip_ones(bitmap, place, positions, start, block, p_minus, words)
+                        at = write_bits(out, at, block.begin, block.stop, size, bitmap)
+                    block = next_block(positions, end, length, size, block)
+            elif at + (length if law.method == EVERY_ENTRY else end - start) > out.size:
+                return -1
+            elif law.method == EVERY_ENTRY:
+                at = draw_every_entry(out, at, place, positions, start, end, length, p_plus, p_minus, words)
+            else:
+                at = keep_ones(out, at, place, positions, start, start, end, p_minus, words)
             ends[index] = at
             index += 1
     return at
 
 
-@compiled
-def _first_from(ones: Any, first: Any, stop: Any) -> Any:
-    while first < ones.size and ones[first] < stop:
-        first += 1
-    return first
+@inlined
+def next_block(positions: Any, end: Any, length: Any, size: Any, block: Any) -> Any:
+    """The entries after a block; none when the row, whose ones end before `end`, does."""
+    begin, stop = block.stop, min(length, block.stop + size)
+    if stop == length:
+        return Block(block.number + 1, begin if begin < stop else length, stop, block.last, end)
+    last = block.last
+    while last < end and positions[last] < stop:
+        last += 1
+    return Block(block.number + 1, begin, stop, block.last, last)
 
 
-@compiled
+@inlined
+def choose_entries(
+    places: Any, place: Any, block: Any, size: Any, fewest: Any, high: Any, low: Any, guide: Any, bitmap: Any, words: Any
+) -> Any:
+    """Lists Bin(size, p_plus) distinct entries of a block, uniformly, sets their bits, and returns how many they are.
+
+    Four words make the count. Each of the next becomes an entry by multiplication; the few that would favour some
+    entries are passed over. No branch depends on an entry: no processor could predict it.
+    """
+    tile = block << 20
+    fill_tile(words, 0, place, POSITIONS, tile)
+    count = fewest + _binomial(words, high, low, guide)
+    limit, unfair, used, found, wanted = U64(size), U64(2**32 % size), U64(4), U64(0), U64(count)
+    while found < wanted:
+        if used == U64(64):
+            tile += 1
+            fill_tile(words, 0, place, POSITIONS, tile)
+            used = U64(0)
+        stop = min(U64(64), used + wanted - found)
+        for i in range(used, stop):
+            product = U64(words[i]) * limit
+            position = product >> U64(32)
+            word, bit = position >> SIX, position & SIXTY_THREE
+            bits = bitmap[word]
+            fresh = U64(product & LOW >= unfair) & ~(bits >> bit) & ONE
+            bitmap[word] = bits | (fresh << bit)
+            places[found] = np.int64(position)
+            found += fresh
+        used = stop
+    return count
+
+
+@inlined
 def _binomial(words: Any, high: Any, low: Any, guide: Any) -> Any:
     """How many thresholds lie at or below a uniform 128-bit number, made of four words."""
     upper, lower = (U64(words[0]) << U64(32)) | U64(words[1]), (U64(words[2]) << U64(32)) | U64(words[3])
@@ -143,83 +178,84 @@ def _binomial(words: Any, high: Any, low: Any, guide: Any) -> Any:
     return index
 
 
-@compiled
-def _mark_distinct(
-    place: Any, block_word: Any, count: Any, size: Any, unfair: Any, bitmap: Any, words: Any, places: Any
-) -> None:
-    """Lists `count` distinct entries of a block, uniformly, and marks them in the bitmap.
-
-    The first words of the block, of which four have made the count, are there already. A word becomes an entry by
-    multiplication; the few words that would favour some entries are passed over.
-    """
-    limit, used, found = U64(size), U64(4), U64(0)
-    while found < U64(count):
-        if used == U64(64):
-            block_word += 64
-            fill_words(words, place, POSITIONS, block_word, 64)
-            used = U64(0)
-        for i in range(used, min(U64(64), used + U64(count) - found)):
-            product = U64(words[i]) * limit
-            position = product >> U64(32)
-            marked, bit = bitmap[position >> _SIX], _ONE << (position & _SIXTY_THREE)
-            used += _ONE
-            if product & LOW >= unfair and not marked & bit:
-                bitmap[position >> _SIX] = marked | bit
-                places[found] = position
-                found += _ONE
+@inlined
+def _flip_ones(bitmap: Any, place: Any, positions: Any, start: Any, block: Any, p_minus: Any, words: Any) -> None:
+    """Sets the bits of the ones of a block that are kept, and clears those of the others."""
+    begin = block.first - ((block.first - start) & 63)
+    while begin < block.last:
+        kept = ~coins(words, p_minus, place, NONZEROS, begin - start)
+        first = max(begin, block.first)
+        kept >>= U64(first - begin)
+        for i in range(U64(first), U64(min(begin + 64, block.last))):
+            position = U64(positions[i] - block.begin)
+            word, bit = position >> SIX, position & SIXTY_THREE
+            bitmap[word] = bitmap[word] & ~(ONE << bit) | (kept & ONE) << bit
+            kept >>= ONE
+        begin += 64
 
 
-@compiled
-def _keep_ones(
-    out: Any, at: Any, place: Any, ones: Any, first: Any, last: Any, begin: Any, p_minus: Any, bitmap: Any, words: Any
+@inlined
+def _merge_block(
+    out: Any, at: Any, place: Any, positions: Any, start: Any, block: Any, count: Any, p_minus: Any, bitmap: Any,
+    words: Any, places: Any,
+) -> Any:  # fmt: skip
+    """The same for a block with few entries that are or become ones: looking through its bits would take longer."""
+    clear_bits(bitmap, places, count)
+    places[:count].sort()
+    i, begin = 0, block.first - ((block.first - start) & 63)
+    while begin < block.last:
+        kept = ~coins(words, p_minus, place, NONZEROS, begin - start)
+        for k in range(max(begin, block.first), min(begin + 64, block.last)):
+            one = positions[k] - block.begin
+            while i < count and places[i] < one:
+                out[at] = block.begin + places[i]
+                at += 1
+                i += 1
+            i += i < count and places[i] == one
+            out[at] = positions[k]
+            at += np.int64((kept >> U64(k - begin)) & ONE)
+        begin += 64
+    while i < count and block.begin + places[i] < block.stop:
+        out[at] = block.begin + places[i]
+        at += 1
+        i += 1
+    return at
+
+
+@inlined
+def keep_ones(
+    out: Any, at: Any, place: Any, positions: Any, start: Any, first: Any, last: Any, p_minus: Any, words: Any
 ) -> Any:
-    """Writes the ones that do not flip, and forgets what was marked where they stand.
-
-    No branch depends on a coin: no processor can predict it.
-    """
-    threshold, end, to = p_minus[0], U64(bitmap.size - 1), U64(at)
-    for start in range(first, last, _STRETCH):
-        stop = min(last, start + _STRETCH)
-        skip = U64(fill_words(words, place, NONZEROS, start, stop - start))
-        for i in range(U64(stop - start)):
-            one, word = ones[U64(start) + i], U64(words[skip + i])
-            position = U64(one - begin)
-            if (bitmap[min(position >> _SIX, end)] >> (position & _SIXTY_THREE)) & _ONE:
-                bitmap[position >> _SIX] ^= _ONE << (position & _SIXTY_THREE)
-            out[to] = one
-            if word == threshold:
-                to += U64(not flips(word, p_minus, place, NONZEROS, start + np.int64(i)))
-            else:
-                to += U64(word > threshold)
+    """Writes those of positions[first:last] that do not flip, in order; the ones of their row begin at `start`."""
+    to, begin = U64(at), first - ((first - start) & 63)
+    while begin < last:
+        kept = ~coins(words, p_minus, place, NONZEROS, begin - start)
+        if begin < first:
+            kept &= ~U64(0) << U64(first - begin)
+        if last - begin < 64:
+            kept &= (ONE << U64(last - begin)) - ONE
+        while kept:
+            out[to] = positions[U64(begin) + lowest_bit(kept)]
+            to += ONE
+            kept &= kept - ONE
+        begin += 64
     return np.int64(to)
 
 
 @compiled
-def _add_marked(out: Any, at: Any, begin: Any, stop: Any, count: Any, bitmap: Any, places: Any) -> Any:
-    """Writes the listed entries that are still marked and inside the row; leaves the bitmap empty."""
-    inside, to = U64(stop - begin), U64(at)
-    for i in range(U64(count)):
-        position = places[i]
-        marked = bitmap[position >> _SIX]
-        bitmap[position >> _SIX] = marked & ~(_ONE << (position & _SIXTY_THREE))
-        out[to] = begin + np.int64(position)
-        to += (marked >> (position & _SIXTY_THREE)) & U64(position < inside)
-    return np.int64(to)
-
-
-@compiled
-def _draw_every_entry(
-    out: Any, at: Any, place: Any, ones: Any, length: Any, p_plus: Any, p_minus: Any, words: Any
-) -> Any:
-    """Tosses a coin for every entry: p_plus is so large that a good part of them flips."""
-    next_one: Any = 0
+def draw_every_entry(
+    out: Any, at: Any, place: Any, positions: Any, start: Any, end: Any, length: Any, p_plus: Any, p_minus: Any,
+    words: Any,
+) -> Any:  # fmt: skip
+    """Tosses a coin for every entry of a row: p_plus is so large that a good part of them flips."""
+    next_one = start
     plus, minus = p_plus[0], p_minus[0]
-    for start in range(0, length, _STRETCH):
-        stop = min(length, start + _STRETCH)
-        skip = fill_words(words, place, ENTRIES, start, stop - start) - start
-        for position in range(start, stop):
+    for begin in range(0, length, _STRETCH):
+        stop = min(length, begin + _STRETCH)
+        skip = fill_words(words, place, ENTRIES, begin, stop - begin) - begin
+        for position in range(begin, stop):
             word = U64(words[skip + position])
-            one = next_one < ones.size and ones[next_one] == position
+            one = next_one < end and positions[next_one] == position
             threshold = minus if one else plus
             flipped = word < threshold
             if word == threshold:
@@ -232,13 +268,18 @@ def _draw_every_entry(
 
 @compiled
 def draw_kept_numbers(out: Any, ends: Any, stream: Any, samples: Any, numbers: Any, p_minus: Any) -> Any:
-    """Which of the given non-zeros of row 0 survive; the same coins as in a draw of the whole row."""
+    """Which of the given non-zeros (sorted) of row 0 survive; the same coins as in a draw of the whole row."""
     at: Any = 0
+    words = np.empty(192, np.uint32)
     for sample in range(samples[0], samples[1]):
         place = Place(stream.seed, stream.role, U64(sample), stream.part, U64(0))
+        group, flipped = -1, U64(0)
         for i in range(numbers.size):
+            if numbers[i] >> 6 != group:
+                group = numbers[i] >> 6
+                flipped = coins(words, p_minus, place, NONZEROS, group << 6)
             out[at] = i
-            at += 1 - np.int64(flips(one_word(place, NONZEROS, numbers[i]), p_minus, place, NONZEROS, numbers[i]))
+            at += 1 - np.int64((flipped >> U64(numbers[i] & 63)) & ONE)
         ends[sample - samples[0]] = at
     return at
 
@@ -273,7 +314,7 @@ def _other_value(value: Any, categories: Any, place: Any, choices: Any, cursor: 
     """One of the other values, each with equal probability."""
     if categories == U64(2):
         return 1 - value
-    other = np.int64(_below(categories - _ONE, place, choices, cursor))
+    other = np.int64(_below(categories - ONE, place, choices, cursor))
     return other + np.int64(other >= value)
 
 
@@ -286,7 +327,7 @@ def _below(limit: Any, place: Any, words: Any, cursor: Any) -> Any:
         product = U64(words[cursor[0] & 63]) * limit
         cursor[0] += 1
         low = product & LOW
-        if low >= limit or low >= (LOW - limit + _ONE) % limit:  # the first test only saves the division
+        if low >= limit or low >= (LOW - limit + ONE) % limit:  # the first test only saves the division
             return product >> U64(32)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flipproof.theory.compiled import compiled
+from flipproof.theory.compiled import compiled, inlined
 
 U64 = np.uint64
 LOW = U64(0xFFFFFFFF)
@@ -27,7 +27,7 @@ _32, _30, _24, _10, _8 = U64(32), U64(30), U64(24), U64(10), U64(8)
 
 # What words are used for. Words of different purposes are never the same.
 NONZEROS = U64(0)
-"""Does a non-zero flip? Word number = its place among the non-zeros of the row."""
+"""Does a non-zero flip? Its place among the non-zeros of the row says which bits of which tile of words decide."""
 ENTRIES = U64(1)
 """Does an entry flip? Word number = its place in the row."""
 POSITIONS = U64(2)
@@ -56,20 +56,21 @@ class Place(NamedTuple):
     row: Any
 
 
-@compiled
+@inlined
 def _round(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
-    p0, p1 = _M0 * c0, _M1 * c2
-    return (p1 >> _32) ^ c1 ^ k0, p1 & LOW, (p0 >> _32) ^ c3 ^ k1, p0 & LOW
+    # Only the low halves count. They are taken where they are multiplied, because there it costs nothing.
+    p0, p1 = _M0 * (c0 & LOW), _M1 * (c2 & LOW)
+    return (p1 >> _32) ^ c1 ^ k0, p1, (p0 >> _32) ^ c3 ^ k1, p0
 
 
-@compiled
+@inlined
 def _two_rounds(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
     c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0) & LOW, (k1 + _W1) & LOW)
-    return c0, c1, c2, c3, (k0 + _W0 + _W0) & LOW, (k1 + _W1 + _W1) & LOW
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0 + _W0, k1 + _W1)
+    return c0, c1, c2, c3, k0 + _W0 + _W0, k1 + _W1 + _W1
 
 
-@compiled
+@inlined
 def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
     """Ten rounds; all numbers are uint64 that hold 32 bits. Without a loop, so that callers' loops are vectorised."""
     c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
@@ -77,10 +78,10 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
     c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
     c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
     c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
-    return c0, c1, c2, c3
+    return c0 & LOW, c1 & LOW, c2 & LOW, c3 & LOW
 
 
-@compiled
+@inlined
 def counter_and_key(place: Any, purpose: Any, block: Any, group: Any) -> Any:
     """The six words that `philox` takes."""
     return (
@@ -100,11 +101,15 @@ def group_of_words(place: Any, purpose: Any, block: Any, group: Any) -> Any:
     return philox(c0, c1, c2, c3, k0, k1)
 
 
-@compiled
-def _fill_tile(words: Any, at: Any, c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> None:
-    # `at` has 32 bits: the compiler must see that indices cannot wrap around, or it does not vectorise.
-    for i in range(U64(at), U64(at) + U64(16)):
-        w0, w1, w2, w3 = philox(c0 + (i - U64(at)), c1, c2, c3, k0, k1)
+@inlined
+def fill_tile(words: Any, at: Any, place: Any, purpose: Any, tile: Any) -> None:
+    """Writes the 64 words of a tile, 16 from each lane of 16 groups, so that the loop can be vectorised."""
+    block, group = U64(tile >> (GROUP_BITS - 4)), U64((tile << 4) & GROUP_MASK)
+    c0, c1, c2, c3, k0, k1 = counter_and_key(place, purpose, block, group)
+    # The place has 32 bits: the compiler must see that indices cannot wrap around, or it does not vectorise.
+    first = U64(np.uint32(at))
+    for i in range(first, first + U64(16)):
+        w0, w1, w2, w3 = philox(c0 + (i - first), c1, c2, c3, k0, k1)
         words[i] = np.uint32(w0)
         words[i + U64(16)] = np.uint32(w1)
         words[i + U64(32)] = np.uint32(w2)
@@ -115,26 +120,14 @@ def _fill_tile(words: Any, at: Any, c0: Any, c1: Any, c2: Any, c3: Any, k0: Any,
 def fill_words(words: Any, place: Any, purpose: Any, first: int, count: int) -> int:
     """Makes words number first, first + 1, ... of a purpose available; returns where in `words` the first one is.
 
-    Numbers run through tiles of 64 words, 16 from each lane of 16 groups, so that the loop can be vectorised,
-    and on into the next block after 2**26 words. `words` must hold count + 2 * 64.
+    Numbers run through tiles of 64 words, and on into the next block after 2**26 words. `words` must hold
+    count + 2 * 64.
     """
-    tile, last = first >> 6, (first + count + 63) >> 6
     at = 0
-    while tile < last:
-        block, group = U64(tile >> (GROUP_BITS - 4)), U64((tile << 4) & GROUP_MASK)
-        c0, c1, c2, c3, k0, k1 = counter_and_key(place, purpose, block, group)
-        _fill_tile(words, np.uint32(at), c0, c1, c2, c3, k0, k1)
+    for tile in range(first >> 6, (first + count + 63) >> 6):
+        fill_tile(words, at, place, purpose, tile)
         at += 64
-        tile += 1
     return first & 63
-
-
-@compiled
-def one_word(place: Any, purpose: Any, number: int) -> Any:
-    """A numbered word by itself."""
-    group = ((number >> 6) << 4) | (number & 15)
-    words = group_of_words(place, purpose, U64(group >> GROUP_BITS), U64(group & GROUP_MASK))
-    return _lane(words, (number >> 4) & 3)
 
 
 @compiled

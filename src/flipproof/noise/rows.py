@@ -83,7 +83,7 @@ class DenseRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseSampler:
-    """Noisy copies of sparse rows, as one CSR matrix [samples * rows, columns] of float32 ones, columns unsorted."""
+    """Noisy copies of sparse rows, as one CSR matrix [samples * rows, columns] of float32 ones, columns in order."""
 
     bits: BitSampler
     columns: int
@@ -110,7 +110,7 @@ class SparseSampler:
             starts = starts.astype(np.int32)
         ones = np.ones(columns.size, dtype=np.float32)
         matrix = sp.csr_array((ones, columns, starts), shape=(starts.size - 1, self.columns))
-        matrix.has_sorted_indices = False
+        matrix.has_sorted_indices = True
         return matrix
 
 

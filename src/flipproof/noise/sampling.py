@@ -109,7 +109,7 @@ class BitSampler:
         return float(ones * (1.0 - self.noise.p_minus) + (entries - ones) * self.noise.p_plus)
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, NDArray[Any]]:
-        """Starts and positions (in no order) of the ones of every (sample, row), samples first."""
+        """Starts and positions, in order, of the ones of every (sample, row), samples first."""
         from flipproof.noise import kernels
 
         expected = self.expected_ones(rows) * len(samples)
@@ -118,24 +118,20 @@ class BitSampler:
         every_entry = self._law.method == kernels.EVERY_ENTRY
         longest = self.entries[rows] if every_entry else self.starts[rows + 1] - self.starts[rows]
         capacity = int(expected + 12.0 * math.sqrt(expected)) + int(longest.max(initial=0)) + 4096
-        stream = self.stream.words(role)
-        data = _unwritable(kernels.BitRows(self.starts, self.positions, self.entries))
-        law = _unwritable(self._law)
         while True:
             out = np.empty(capacity, dtype=self.positions.dtype)
-            total = kernels.draw_bits(
-                out,
-                ends[1:],
-                stream,
-                _span(samples),
-                rows,
-                data,
-                law,
-                kernels.scratch_for(law),
-            )
+            total = kernels.draw_bits(out, ends[1:], *self.loop_arguments(role, samples, rows))
             if total >= 0:
                 return ends, out[:total]
             capacity *= 2
+
+    def loop_arguments(self, role: Role, samples: range, rows: IntArray) -> tuple[Any, ...]:
+        """What a compiled loop needs to draw the rows: stream, samples, rows, clean ones, law, working memory."""
+        from flipproof.noise import kernels
+
+        data = _unwritable(kernels.BitRows(self.starts, self.positions, self.entries))
+        law = _unwritable(self._law)
+        return self.stream.words(role), _span(samples), _view(rows), data, law, kernels.scratch_for(law)
 
     def draw_kept(self, role: Role, samples: range, numbers: IntArray) -> tuple[IntArray, IntArray]:
         """Which of the given non-zeros of row 0 survive, for each sample; only with p_plus = 0.

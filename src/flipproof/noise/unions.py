@@ -12,7 +12,7 @@ from flipproof.theory.compiled import compiled
 
 
 def union_index(ranks: Pieces, loops: Pieces, offsets: IntArray, directed: bool) -> IntArray:
-    """The edge index of graphs side by side, that of each as in `Edges.index`; puts the ranks in order in place.
+    """The edge index of graphs side by side, that of each as in `Edges.index`. Ranks must be in order.
 
     Graph i has the nodes from `offsets[i]` to `offsets[i + 1]`, and edges and self-loops as its pieces say.
     """
@@ -29,8 +29,6 @@ def _write_union(heads: Any, tails: Any, ranks: Any, loops: Any, offsets: Any, d
     for i in range(offsets.size - 1):
         offset, others = offsets[i], offsets[i + 1] - offsets[i] - 1
         own = all_ranks[rank_starts[i] : rank_starts[i + 1]]
-        if not _in_order(own):
-            own.sort()
         reverse, u, first, stop = at + own.size, 0, 0, others  # pairs (u, ...) have the ranks from first to stop
         for k in range(own.size):
             while own[k] >= stop:
@@ -46,11 +44,3 @@ def _write_union(heads: Any, tails: Any, ranks: Any, loops: Any, offsets: Any, d
         for k in range(loop_starts[i], loop_starts[i + 1]):
             heads[at] = tails[at] = offset + all_loops[k]
             at += 1
-
-
-@compiled
-def _in_order(numbers: Any) -> Any:
-    for k in range(1, numbers.size):  # noqa: SIM110  # compiled
-        if numbers[k] < numbers[k - 1]:
-            return False
-    return True

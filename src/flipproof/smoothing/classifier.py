@@ -19,8 +19,7 @@ class Classifier(Protocol):
     It gets one batch of noisy inputs, as the sampler of the space draws it:
 
     - rows (vectors, images, tokens, tables): an array [samples * rows, ...] of small integers,
-    - sparse rows: a CSR matrix [samples * rows, columns] of float32 ones, columns in no particular order: put them
-      in order (`flipproof.noise.ordering.sorted_rows`) if the label might depend on it,
+    - sparse rows: a CSR matrix [samples * rows, columns] of float32 ones, columns in order,
     - one graph: a sequence with one `NoisyGraph` per sample,
     - many graphs: one `GraphUnion` of samples * graphs graphs,
 

@@ -1,4 +1,4 @@
-"""A line that shows how far a run has come: samples, samples per second, time left. Only in a terminal."""
+"""A line that shows how far a run has come, and where: samples, samples per second, time left. Only in a terminal."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
-def progress_of(samples: int, seen: int, show: bool) -> Iterator[Callable[[int], None]]:
-    """Gives a function to be told how many more samples are done."""
+def progress_of(samples: int, seen: int, show: bool) -> Iterator[Callable[[int, str], None]]:
+    """Gives a function to be told how many more samples are done, and by how many processes or machines."""
     if not show or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda done, places: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
@@ -28,7 +28,8 @@ def progress_of(samples: int, seen: int, show: bool) -> Iterator[Callable[[int],
         Rate(""),
         TextColumn("left"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[places]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("votes", total=samples, completed=seen)
-        yield lambda done: progress.advance(task, done)
+        task = progress.add_task("votes", total=samples, completed=seen, places="")
+        yield lambda done, places: progress.update(task, advance=done, places=places)

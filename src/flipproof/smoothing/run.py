@@ -13,7 +13,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.smoothing.sample_ranges import SampleRanges
 from flipproof.theory.radii import checked_count
 
-STREAM_VERSION = 2
+STREAM_VERSION = 3
 """Changes when the same seed begins to give other noise, or the same noise in another order."""
 
 _IDENTITY = {"model": str, "data": str, "noise": dict, "seed": int, "classes": int, "chunk size": int}

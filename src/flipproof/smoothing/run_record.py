@@ -72,14 +72,17 @@ class TrainingRecord:
 
 @dataclass(frozen=True, slots=True)
 class VotesRecord:
-    """How votes were drawn; seconds and drawn samples are sums over all calls that drew some and were not killed."""
+    """How votes were drawn; seconds and drawn samples are sums over all calls that drew some and were not killed.
+
+    `workers` is how many processes the last call used, or "ray".
+    """
 
     n_select: int
     n_estimate: int
     sha256: str
     seconds: float
     drawn: int
-    workers: int
+    workers: int | str
     versions: dict[str, str]
 
 
@@ -102,6 +105,8 @@ def read_section(folder: RunFolder, name: str, kind: type[T], made_by: str) -> T
 def _fits(value: Any, hint: Any) -> bool:
     if hint is float:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if hint == int | str:
+        return type(value) in (int, str)
     if hint in (int, str):
         return type(value) is hint
     if hint == dict[str, int]:

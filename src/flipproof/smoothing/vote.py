@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.plan import Chunk, Plan, checked_memory, checked_wanted
 from flipproof.smoothing.progress import progress_of
+from flipproof.smoothing.ray_pool import RayPool, SpanEvaluation, Spans, check_workers
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.sample_ranges import SampleRanges
 from flipproof.smoothing.tally import ROLES, Tally
@@ -42,11 +43,12 @@ def vote(
     n_estimate: int | range = 100_000,
     seed: int = 0,
     chunk_size: int | None = None,
-    workers: int = 1,
+    workers: int | Literal["ray"] = 1,
     memory_limit: str | int = "2GB",
     targets: ArrayLike | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
+    address: str | None = None,
 ) -> Votes:
     """Counts the labels that a classifier gives to noisy copies of every input.
 
@@ -64,7 +66,8 @@ def vote(
         seed: of all randomness, in [0, 2**64).
         chunk_size: samples that are evaluated together; by default chosen from the data and the memory limit, or
             taken from the checkpoint. It is part of the run: a model's last bits may depend on it.
-        workers: processes, with one numerical thread each. The classifier must then be picklable.
+        workers: processes, with one numerical thread each. The classifier must then be picklable. "ray" uses all
+            CPUs of a Ray cluster.
         memory_limit: what noisy samples may take, for each worker.
         targets: only these inputs (of a graph: these nodes), as numbers or as a mask. They get the same noise as in a
             full run, and so the same votes up to the last bits of what the model computes.
@@ -72,6 +75,8 @@ def vote(
             a call with more samples adds them. How many there will be must not depend on what they show: who
             certifies, looks and draws more until it certifies, has no promise at alpha.
         progress: whether to show a line in a terminal.
+        address: of the Ray cluster: HOST:PORT or "auto"; by default RAY_ADDRESS, or one that is started on this
+            machine for this call.
 
     Returns:
         The votes, with what is needed to repeat them in `votes.run`.
@@ -89,8 +94,7 @@ def vote(
     """
     job = _Job.of(classifier, inputs, noise, seed, targets)
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
-    if checked_count(workers, "workers") < 1:
-        raise InvalidInputError(f"expected workers to be at least 1, got {workers}")
+    check_workers(workers, address)
     recorded = _plan_of(checkpoint) if chunk_size is None and checkpoint is not None else None
     evaluation = job.evaluation(checked_memory(memory_limit), recorded.chunk_size if recorded else chunk_size)
     if recorded:
@@ -101,7 +105,13 @@ def vote(
         _check_seen(ledger.tally, wanted)
         start, before = time.perf_counter(), _seen_count(ledger.tally)
         try:
-            _draw(evaluation, wanted, ledger, workers, progress)
+            missing = _missing(evaluation.plan, wanted, ledger.tally)
+            total = sum(len(samples) for samples in wanted.values())
+            with (
+                contextlib.closing(_evaluated(evaluation, missing, workers, address)) as evaluated,
+                progress_of(total, before, progress) as advance,
+            ):
+                _draw(evaluated, ledger, advance)
         except (ClassifierError, WorkerError) as error:
             if ledger.tally is not None:
                 error.votes = job.votes(identity, ledger.tally, time.perf_counter() - start, before)
@@ -166,6 +176,7 @@ class _Job:
             "chunk size": plan.chunk_size,
             "rows per call": plan.rows_per_call,
             "stream version": STREAM_VERSION,
+            **_device(self.classifier),
         }
 
     def votes(self, identity: dict[str, Any], tally: Tally | None, seconds: float, before: int) -> Votes:
@@ -193,26 +204,31 @@ class _Job:
 
 
 def _draw(
-    evaluation: Evaluation, wanted: dict[str, range], ledger: _Ledger | Checkpoint, workers: int, progress: bool
+    evaluated: Iterable[tuple[Chunk, IntArray, str]], ledger: _Ledger | Checkpoint, advance: Callable[[int, str], None]
 ) -> None:
-    """Evaluates what has not been seen, and notes every chunk when it is done."""
-    chunks = _missing(evaluation.plan, wanted, ledger.tally)
-    total = sum(len(samples) for samples in wanted.values())
-    with progress_of(total, _seen_count(ledger.tally), progress) as advance:
-        for chunk, counts in _evaluated(evaluation, chunks, workers):
-            _check_outputs(chunk, counts, ledger.tally)
-            ledger.add(Tally.of(chunk.role, chunk.samples, counts))
-            advance(len(chunk.samples))
+    """Notes every chunk when it is done."""
+    for chunk, counts, places in evaluated:
+        _check_outputs(chunk, counts, ledger.tally)
+        ledger.add(Tally.of(chunk.role, chunk.samples, counts))
+        advance(len(chunk.samples), places)
 
 
-def _evaluated(evaluation: Evaluation, chunks: Iterable[Chunk], workers: int) -> Iterator[tuple[Chunk, IntArray]]:
-    if workers == 1:
+def _evaluated(
+    evaluation: Evaluation, chunks: Iterable[Chunk], workers: int | Literal["ray"], address: str | None
+) -> Generator[tuple[Chunk, IntArray, str]]:
+    """Chunks with their counts as they come, and where they come from; from Ray many chunks at once, as one."""
+    if workers == "ray":
+        spans = Spans(chunks)
+        with RayPool(SpanEvaluation(evaluation), address) as cluster:
+            for _, (parts, seconds) in cluster.map_unordered(spans):
+                spans.learn(seconds)
+                yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
+    elif workers == 1:
         with single_threaded():
-            for chunk in chunks:
-                yield chunk, evaluation(chunk)
+            yield from ((chunk, evaluation(chunk), "1 process") for chunk in chunks)
     else:
         with WorkerPool(evaluation, workers) as pool:
-            yield from pool.map_unordered(chunks)
+            yield from ((chunk, counts, pool.places) for chunk, counts in pool.map_unordered(chunks))
 
 
 def _check_outputs(chunk: Chunk, counts: IntArray, tally: Tally | None) -> None:
@@ -248,6 +264,14 @@ def _check_seen(tally: Tally | None, wanted: dict[str, range]) -> None:
                 f"expected a checkpoint with some of the {role} samples {SampleRanges.of(wanted[role])}, got one that "
                 f"has {seen}; ask for all of these, or start again with another file"
             )
+
+
+def _device(classifier: Any) -> dict[str, str]:
+    """Where a torch module computes, unless it is the CPU. Others round otherwise: their votes must not be mixed."""
+    module = getattr(classifier, "module", None)
+    for tensor in module.parameters() if hasattr(module, "parameters") else ():
+        return {} if tensor.device.type == "cpu" else {"device": tensor.device.type}
+    return {}
 
 
 def _checked_targets(targets: ArrayLike | None, limit: int) -> IntArray | None:

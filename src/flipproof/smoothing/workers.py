@@ -32,7 +32,7 @@ _LOOK_ROUND = 0.5  # seconds until a death is noticed whose pipe is held open by
 
 # What a task frees, the next one needs again: glibc should keep it. Handing it back to the system and having it zeroed
 # anew for every chunk took a third of the time of a graph neural network.
-_KEEPING_MEMORY = {
+KEEPING_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
     "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
     "MALLOC_TOP_PAD_": str(64 * 2**20),
@@ -82,7 +82,7 @@ class WorkerPool(Generic[T, R]):
 
     def __init__(self, work: Callable[[T], R], workers: int) -> None:
         self._limit = _checked_workers(workers)
-        self._work = _packed_work(work)
+        self._work = packed_work(work)
         self._workers: list[_Worker[T]] = []
         self._failed_starts = 0
         self._state = _State.NEW
@@ -96,6 +96,11 @@ class WorkerPool(Generic[T, R]):
         self._state = _State.CLOSED
         _end(self._workers)
         self._workers.clear()
+
+    @property
+    def places(self) -> str:
+        """Where the work is done, in words."""
+        return f"{self._limit} processes"
 
     def map_unordered(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Yields each task with its result, in the order in which they finish.
@@ -111,13 +116,13 @@ class WorkerPool(Generic[T, R]):
         """
         self._expect(_State.IDLE)
         self._state = _State.BUSY
-        jobs = _Jobs(tasks)
+        jobs = Jobs(tasks)
         try:
             while self._hand_out(jobs):
                 self._wait()
                 for worker in tuple(self._workers):
                     for job, reply in self._attend_to(worker, jobs):
-                        result: R = _opened(reply, job.task)
+                        result: R = opened(reply, job.task)
                         self._hand_out(jobs)
                         yield job.task, result
         finally:
@@ -129,7 +134,7 @@ class WorkerPool(Generic[T, R]):
                 f"expected a worker pool that is {state.value}, got one that is {self._state.value}"
             )
 
-    def _hand_out(self, jobs: _Jobs[T]) -> bool:
+    def _hand_out(self, jobs: Jobs[T]) -> bool:
         """Gives out jobs as long as there is room, and returns whether any are in hand."""
         self._expect(_State.BUSY)
         while self._has_room() and (job := jobs.next()):
@@ -156,7 +161,7 @@ class WorkerPool(Generic[T, R]):
                     selector.register(worker.requests, selectors.EVENT_WRITE)
             selector.select(_LOOK_ROUND)
 
-    def _attend_to(self, worker: _Worker[T], jobs: _Jobs[T]) -> list[tuple[_Job[T], Message]]:
+    def _attend_to(self, worker: _Worker[T], jobs: Jobs[T]) -> list[tuple[Job[T], Message]]:
         """Hears a worker out and buries it if it has died; returns the jobs it has finished."""
         exited = worker.has_exited()  # asked first: what it said before it died is then all there to be read
         worker.flush()
@@ -172,7 +177,7 @@ class WorkerPool(Generic[T, R]):
             self._bury(worker, jobs)
         return finished
 
-    def _bury(self, worker: _Worker[T], jobs: _Jobs[T]) -> None:
+    def _bury(self, worker: _Worker[T], jobs: Jobs[T]) -> None:
         """Takes back the jobs of a dead worker. Jobs are answered in order, so it was at the first one when it died."""
         last_exit = worker.exit()
         self._workers.remove(worker)
@@ -184,13 +189,7 @@ class WorkerPool(Generic[T, R]):
                     f"last exit: {last_exit}"
                 )
         elif worker.in_hand:
-            job = worker.in_hand[0]
-            job.deaths += 1
-            if job.deaths == _DEATHS:
-                raise WorkerError(
-                    f"expected workers to survive their tasks, got one that died {_DEATHS} times on "
-                    f"{_brief(job.task)}; last exit: {last_exit}"
-                )
+            worker.in_hand[0].note_death(last_exit)
         jobs.put_back(worker.in_hand)
 
     def _drop_unfinished(self) -> None:
@@ -202,29 +201,38 @@ class WorkerPool(Generic[T, R]):
 
 
 @dataclass(slots=True, eq=False)
-class _Job(Generic[T]):
+class Job(Generic[T]):
     """A task and how many workers have died while they were at it."""
 
     task: T
     deaths: int = 0
 
+    def note_death(self, last_exit: str) -> None:
+        """One more worker has died; too many cannot be a coincidence."""
+        self.deaths += 1
+        if self.deaths == _DEATHS:
+            raise WorkerError(
+                f"expected workers to survive their tasks, got one that died {_DEATHS} times on {brief(self.task)}; "
+                f"last exit: {last_exit}"
+            )
 
-class _Jobs(Generic[T]):
+
+class Jobs(Generic[T]):
     """What is still to be given out: jobs that have to be done again, then new ones, drawn when they are needed."""
 
     def __init__(self, tasks: Iterable[T]) -> None:
         self._tasks = iter(tasks)
-        self._again: deque[_Job[T]] = deque()
+        self._again: deque[Job[T]] = deque()
 
-    def next(self) -> _Job[T] | None:
+    def next(self) -> Job[T] | None:
         """The next job, or None when there are no more."""
         if self._again:
             return self._again.popleft()
         for task in self._tasks:
-            return _Job(task)
+            return Job(task)
         return None
 
-    def put_back(self, jobs: Iterable[_Job[T]]) -> None:
+    def put_back(self, jobs: Iterable[Job[T]]) -> None:
         """Jobs to be done again."""
         self._again.extend(jobs)
 
@@ -238,16 +246,16 @@ class _Worker(Generic[T]):
         self.requests, self.replies = (pipe.fileno() for pipe in self._pipes)
         for descriptor in (self.requests, self.replies):
             os.set_blocking(descriptor, False)
-        self.in_hand: deque[_Job[T]] = deque()
+        self.in_hand: deque[Job[T]] = deque()
         self.outgoing: deque[memoryview] = deque(work.parts())
         self._incoming = messages(self.replies)
         self.ready = False
         self.hung_up = False
 
-    def take(self, job: _Job[T]) -> None:
+    def take(self, job: Job[T]) -> None:
         """Sends a job on its way."""
         self.in_hand.append(job)
-        self.outgoing.extend(_packed_task(job.task).parts())
+        self.outgoing.extend(packed_task(job.task).parts())
         self.flush()
 
     def flush(self) -> None:
@@ -313,7 +321,7 @@ def _started() -> subprocess.Popen[bytes]:
     path = ascii([entry for entry in sys.path if isinstance(entry, str)])
     # -P: no other folder in front of the path while the first modules are imported.
     command = [sys.executable, "-P", "-c", _BOOTSTRAP.format(path=path)]
-    environment = {**_KEEPING_MEMORY, **os.environ, **ONE_THREAD_ENVIRONMENT}
+    environment = {**KEEPING_MEMORY, **os.environ, **ONE_THREAD_ENVIRONMENT}
     try:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment)
     except OSError as error:
@@ -343,33 +351,34 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _packed_work(work: Callable[[T], R]) -> Message:
+def packed_work(work: Callable[[T], R]) -> Message:
     """The work as one frame, arrays included: workers that start later get it as it is now, not as it has become."""
     try:
         return Message(Kind.REQUEST, (memoryview(cloudpickle.dumps(work, protocol=PROTOCOL)),))
     except Exception as error:  # whatever the methods of a foreign class raise
         raise InvalidInputError(
-            f"expected a classifier that can be sent to worker processes, got {_brief(work)}: {summary_of(error)}; "
+            f"expected a classifier that can be sent to worker processes, got {brief(work)}: {summary_of(error)}; "
             "use workers=1"
         ) from error
 
 
-def _packed_task(task: Any) -> Message:
+def packed_task(task: Any) -> Message:
+    """A task on its way to a worker."""
     try:
         return Message.of(Kind.REQUEST, task)
     except Exception as error:  # whatever the methods of a foreign class raise
         raise InvalidInputError(
-            f"expected tasks that can be sent to worker processes, got {_brief(task)}: {summary_of(error)}"
+            f"expected tasks that can be sent to worker processes, got {brief(task)}: {summary_of(error)}"
         ) from error
 
 
-def _opened(reply: Message, task: Any) -> Any:
+def opened(reply: Message, task: Any) -> Any:
     """The result in a reply; raises what the work raised."""
     try:
         content = reply.value()
     except Exception as error:  # whatever the methods of a foreign class raise
         raise WorkerError(
-            f"expected a result that can be unpickled, got one of {_brief(task)} that cannot: {summary_of(error)}"
+            f"expected a result that can be unpickled, got one of {brief(task)} that cannot: {summary_of(error)}"
         ) from error
     if reply.kind is Kind.ERROR:
         raise _error_of(content, task)
@@ -377,12 +386,12 @@ def _opened(reply: Message, task: Any) -> Any:
 
 
 def _error_of(failure: Failure, task: Any) -> BaseException:
-    error = failure.error() or WorkerError(f"expected a result of {_brief(task)}, got {failure.summary}")
+    error = failure.error() or WorkerError(f"expected a result of {brief(task)}, got {failure.summary}")
     error.add_note(f"Raised in a worker process:\n{failure.traceback}")
     return error
 
 
-def _brief(value: Any) -> str:
+def brief(value: Any) -> str:
     """A repr that fits in a line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 200 else f"{text[:197]}..."

@@ -1,0 +1,104 @@
+"""What follows the first layer in fused evaluation: from features of nodes and edges to labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.models.torch_modules import evaluating, labels_of
+from flipproof.theory.arrays import IntArray
+
+
+class Head(Protocol):
+    """Labels of the nodes of one graph."""
+
+    def labels(self, features: Any, structure: Any) -> IntArray:
+        """From features [nodes, units] and what was made of the edges."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoLayers:
+    """Biases of the first layer, and the second layer; all padded, one row of weights per hidden unit."""
+
+    first_bias: Any
+    second: Any
+    second_bias: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GCNHead:
+    """Both propagations of a `GCN`, from X W."""
+
+    layers: TwoLayers
+    classes: int
+
+    def labels(self, features: Any, structure: Any) -> IntArray:
+        """From X W and the normalised adjacency."""
+        return _labels(self.logits(features, structure), self.classes)
+
+    def logits(self, features: Any, structure: Any) -> Any:
+        """Logits [nodes, classes], padded."""
+        from flipproof.models.fused_kernels import gcn_logits
+
+        layers, logits = self.layers, np.empty((len(features), len(self.layers.second_bias)), np.float32)
+        gcn_logits(logits, features, structure, layers.first_bias, layers.second, layers.second_bias)
+        return logits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class APPNPHead:
+    """The steps of an `APPNP`; from X W if there are layers, else from what the layers make of it."""
+
+    layers: TwoLayers | None
+    steps: int
+    teleport: float
+    classes: int
+
+    def labels(self, features: Any, structure: Any) -> IntArray:
+        """From features and the normalised adjacency."""
+        return _labels(self.logits(features, structure), self.classes)
+
+    def logits(self, features: Any, structure: Any) -> Any:
+        """Logits [nodes, classes], padded."""
+        from flipproof.models.fused_kernels import page_rank, perceptron
+
+        if self.layers is not None:
+            products, layers = features, self.layers
+            features = np.empty((len(products), len(layers.second_bias)), np.float32)
+            perceptron(features, products, layers.first_bias, layers.second, layers.second_bias)
+        logits = np.empty_like(features)
+        page_rank(logits, features, structure, self.steps, self.teleport)
+        return logits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TorchHead:
+    """What a network makes of X W, on edges that noise leaves alone: for attention, whose time is not in the sums."""
+
+    module: Any
+    width: int
+    classes: int
+
+    def labels(self, features: Any, structure: Any) -> IntArray:
+        """From X W and what the network makes of the edges."""
+        with evaluating(self.module):
+            return labels_of(self.logits(features, structure), len(features), self.classes)
+
+    def logits(self, features: Any, structure: Any) -> Any:
+        """Logits [nodes, classes]."""
+        rows = require("torch").from_numpy(features)[:, : self.width].contiguous()
+        return self.module.combine(rows, structure)
+
+
+def _labels(logits: Any, classes: int) -> IntArray:
+    from flipproof.models.fused_kernels import largest
+
+    labels = np.empty(len(logits), np.int64)
+    undefined = largest(labels, logits, classes)
+    if undefined:
+        raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {labels.size} rows")
+    return labels

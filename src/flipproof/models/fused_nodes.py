@@ -1,0 +1,189 @@
+"""Fused evaluation: labels of the nodes of noisy copies of a graph, without the noisy copies.
+
+It is for the paper's networks as they are shipped. What noise leaves alone is computed once. The first layer of noisy
+attributes sums integers (see `fixed_point`); all else is float32, as in torch, up to the last roundings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flipproof.extras import require
+from flipproof.models.fixed_point import fixed_point
+from flipproof.models.fused_heads import APPNPHead, GCNHead, Head, TorchHead, TwoLayers
+from flipproof.models.row_sums import padded
+from flipproof.models.tensors import AttributeForm, attribute_tensor, edge_tensor
+from flipproof.models.torch_modules import device_of, evaluating
+from flipproof.noise.edges import Edges
+from flipproof.noise.graph import NoisyGraph
+from flipproof.noise.rows import SparseSampler
+from flipproof.noise.sampling import Role
+from flipproof.theory.arrays import IntArray
+
+if TYPE_CHECKING:
+    from flipproof.noise.graph import GraphSampler
+
+_AT_ONCE_BYTES, _MOST_AT_ONCE = 2**24, 16
+"""Samples whose first layer is computed together: it should fit into the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyProducts:
+    """Noisy attributes times the weights of the first layer, which are integers times steps."""
+
+    sampler: SparseSampler
+    nodes: IntArray
+    table: Any
+    steps: Any
+
+    def drawn(self, role: Role, samples: range) -> Iterator[Any]:
+        """An array [nodes, units] for every sample, to be used before the next one is asked for."""
+        from flipproof.models.fused_kernels import WeightTable, noisy_products
+
+        shape = self.nodes.size, self.table.shape[1]
+        at_once = int(max(1, min(_MOST_AT_ONCE, _AT_ONCE_BYTES // max(1, 4 * shape[0] * shape[1]))))
+        out, weights = np.empty((at_once, *shape), np.float32), WeightTable(self.table, self.steps)
+        for start in range(samples.start, samples.stop, at_once):
+            part = range(start, min(samples.stop, start + at_once))
+            noisy_products(out, *self.sampler.bits.loop_arguments(role, part, self.nodes), weights)
+            yield from out[: len(part)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyAdjacency:
+    """The normalised adjacency matrices of noisy copies of a graph."""
+
+    sampler: GraphSampler
+
+    def drawn(self, role: Role, samples: range) -> Iterator[Any]:
+        """One for every sample."""
+        return (adjacency_of(self.sampler.edges, ranks) for ranks in self.sampler.draw_ranks(role, samples))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clean:
+    """What noise leaves alone."""
+
+    value: Any
+
+    def drawn(self, role: Role, samples: range) -> Iterator[Any]:
+        """The same for every sample."""
+        return (self.value for _ in samples)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FusedNodes:
+    """Labels of all nodes on noisy copies of a graph; made to be sent to workers."""
+
+    features: NoisyProducts | Clean
+    structure: NoisyAdjacency | Clean
+    head: Head
+    nodes: int
+
+    def __call__(self, role: Role, samples: range) -> IntArray:
+        """Labels [samples, nodes]."""
+        labels = np.empty((len(samples), self.nodes), np.int64)
+        parts = zip(self.features.drawn(role, samples), self.structure.drawn(role, samples), strict=True)
+        for row, (features, structure) in zip(labels, parts, strict=True):
+            row[:] = self.head.labels(features, structure)
+        return labels
+
+
+def adjacency_of(edges: Edges, ranks: IntArray) -> Any:
+    """The normalised adjacency matrix of the edges with these ranks, as compiled loops take it."""
+    from flipproof.models.fused_kernels import Adjacency, normalised
+
+    count = (1 if edges.directed else 2) * ranks.size + edges.nodes
+    columns, weights = np.empty(count, np.uint32), np.empty(count, np.float32)
+    starts = np.empty(edges.nodes + 1, np.int64)
+    normalised(columns, weights, starts, ranks, edges.nodes, edges.directed)
+    return Adjacency(starts, columns, weights)
+
+
+def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes | str:
+    """How a network of ours is evaluated on noisy copies of a graph, or why it is not."""
+    from flipproof.models.node_modules import APPNP, GAT, GCN
+
+    if type(module) not in (GCN, APPNP, GAT) or not _as_shipped(module):
+        return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
+    if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", require("torch").float32)}:
+        return f"its weights are not float32 numbers on the CPU, but on {device_of(module)}"
+    if isinstance(module, GAT) and sampler.structure is not None:
+        return "attention on noisy edges is no faster"
+    attributes = sampler.graph.attributes if sampler.attributes is None else sampler.attributes
+    if attributes is None or _columns(attributes) != module.first.weight.shape[0] or _classes(module) != classes:
+        return "the network does not fit the graph"
+    features = _features(module, sampler)
+    if isinstance(features, str):
+        return features
+    return FusedNodes(features, _structure(module, sampler), _head(module, sampler, classes), sampler.nodes.size)
+
+
+def _as_shipped(module: Any) -> bool:
+    """Whether the network does what its class says: nothing in it is hooked, replaced or reparametrised."""
+    torch = require("torch")
+    from flipproof.models.node_modules import RowsLinear
+
+    shadowed = {"forward", "features", "structure", "combine"}
+    hooked = any(part._forward_hooks or part._forward_pre_hooks for part in module.modules())
+    changed = any(shadowed & vars(part).keys() or hasattr(part, "parametrizations") for part in module.modules())
+    parts = type(module.first) is RowsLinear and type(module.second) in (RowsLinear, torch.nn.Linear)
+    return parts and not hooked and not changed
+
+
+def _columns(attributes: Any) -> int:
+    return int(attributes.columns if hasattr(attributes, "columns") else getattr(attributes, "values", attributes).shape[1])
+
+
+def _classes(module: Any) -> int:
+    return int(_second(module).shape[1])
+
+
+def _second(module: Any) -> Any:
+    """The weights of the second layer, one row per hidden unit."""
+    linear = isinstance(module.second, require("torch").nn.Linear)
+    return module.second.weight.detach().T if linear else module.second.weight.detach()
+
+
+def _features(module: Any, sampler: GraphSampler) -> NoisyProducts | Clean | str:
+    if isinstance(sampler.attributes, SparseSampler):
+        table = fixed_point(module.first.weight.detach().numpy())
+        return table if isinstance(table, str) else NoisyProducts(sampler.attributes, sampler.nodes, *table)
+    if sampler.attributes is not None:
+        return "its attributes are categories"
+    graph = NoisyGraph(sampler.nodes.size, np.zeros((2, 0), np.int64), sampler.clean_attributes)
+    with evaluating(module):
+        features = module.features(attribute_tensor(graph, AttributeForm.SPARSE, device_of(module)))
+    return Clean(padded(features.numpy()))
+
+
+def _structure(module: Any, sampler: GraphSampler) -> NoisyAdjacency | Clean:
+    from flipproof.models.node_modules import GAT
+
+    if sampler.structure is not None:
+        return NoisyAdjacency(sampler)
+    if isinstance(module, GAT):
+        graph = NoisyGraph(sampler.nodes.size, sampler.edges.index(), None)
+        return Clean(module.structure(edge_tensor(graph, device_of(module)), graph.nodes))
+    return Clean(adjacency_of(sampler.edges, sampler.edges.ranks))
+
+
+def _head(module: Any, sampler: GraphSampler, classes: int) -> Head:
+    from flipproof.models.node_modules import APPNP, GAT
+
+    if isinstance(module, GAT):
+        return TorchHead(module, int(module.first.weight.shape[1]), classes)
+    bias = module.second.bias if isinstance(module, APPNP) else module.second_bias
+    second = padded(_second(module).numpy())
+    rows = np.zeros((-len(second) % 8, second.shape[1]), np.float32)
+    layers = TwoLayers(
+        padded(module.first_bias.detach().numpy()), np.concatenate([second, rows]), padded(bias.detach().numpy())
+    )
+    if isinstance(module, APPNP):
+        # What noise leaves alone has been through the layers.
+        return APPNPHead(layers if sampler.attributes is not None else None, module.hops, module.teleport, classes)
+    return GCNHead(layers, classes)
