@@ -43,8 +43,8 @@ class Words:
         return philox(counter, (self.seed % 2**32, self.seed // 2**32))
 
     def word(self, purpose, number):
-        block, group = divmod(number // 64 * 16 + number % 16, 2**24)
-        return self.group(purpose, block, group)[number // 16 % 4]
+        block, group = divmod(number // 32 * 8 + number % 8, 2**24)
+        return self.group(purpose, block, group)[number // 8 % 4]
 
     def crosswise(self, purpose, number):
         """The word made of one bit of each of the 32 pairs of words of a tile, most significant first."""
@@ -73,12 +73,19 @@ class Words:
         return (self.word(purpose, i) for i in count(number))
 
 
-def below(limit, words):
-    """A uniform integer from the next words; those that would favour some integers are passed over."""
+def below(limit, numbers, bits=32):
+    """A uniform integer from the next numbers; those that would favour some integers are passed over."""
     while True:
-        whole, rest = divmod(next(words) * limit, 2**32)
-        if rest >= 2**32 % limit:
+        whole, rest = divmod(next(numbers) * limit, 2**bits)
+        if rest >= 2**bits % limit:
             return whole
+
+
+def halves(words):
+    """The lower and the upper half of each word."""
+    for word in words:
+        yield word % 2**16
+        yield word // 2**16
 
 
 def binomial_count(uniform, n, p):
@@ -114,8 +121,9 @@ def _marked(words, block, block_size, p_plus):
     w0, w1, w2, w3 = (next(source) for _ in range(4))
     uniform = Fraction((w0 << 96) + (w1 << 64) + (w2 << 32) + w3, 2**128)
     flips, marked = binomial_count(uniform, block_size, p_plus), set()
+    numbers, bits = (halves(source), 16) if block_size <= 4096 else (source, 32)
     while len(marked) < flips:
-        marked.add(below(block_size, source))
+        marked.add(below(block_size, numbers, bits))
     return marked
 
 

@@ -63,7 +63,7 @@ def test_a_row_of_several_real_blocks_is_that_of_the_reference():
     assert_same(drawn, expected_rows(sampler, Role.ESTIMATE, range(2), [0], ones, lengths))
 
 
-@pytest.mark.parametrize("step", [1, 7, 41])
+@pytest.mark.parametrize("step", [7, 41])
 @pytest.mark.parametrize("p_minus", [0.0, 0.5, 1.0])
 def test_blocks_with_many_ones_are_those_of_the_reference(step, p_minus):
     """Coins come in 64 at a time; the ones of a block may begin anywhere among them."""
@@ -76,14 +76,13 @@ def test_blocks_with_many_ones_are_those_of_the_reference(step, p_minus):
 
 
 def sparse_row(length, noise, samples):
-    """Ones of a row in blocks of 2**20: where samples have flips, at borders, and in numbers that 64 does not divide."""
+    """Ones of a row in blocks of 2**20: where samples have flips, at borders, and more than 64 in two blocks."""
     flips = set().union(*(noisy_bits(Words(21, Role.SELECT, i, 0), [], length, noise, 2**20) for i in samples))
     borders = {0, 1, 2**20 - 1, 2**20, 2**21 - 1, 2**21, length - 1}
     return sorted({*sorted(flips)[::2], *borders, *range(70_000, 2**20, 7001), *range(2**20 + 5, 2**21, 9001)})
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("p_minus", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(("p_minus", "dtype"), [(0.0, np.int64), (0.5, np.int64), (0.5, np.int32), (1.0, np.int32)])
 def test_blocks_with_few_ones_are_those_of_the_reference(p_minus, dtype):
     """The last row is shorter than a block; of the row before it, one block has more ones than the others."""
     noise, samples, length = FlipNoise(1e-5, p_minus), range(5), 2**21 + 2**19
@@ -131,7 +130,7 @@ def test_counts_next_to_every_threshold(n, p):
     thresholds = [(int(high) << 64) + int(low) for high, low in zip(table.high, table.low, strict=True)]
     near = {t + step for t in thresholds for step in (-(2**64), -1, 0, 1, 2**64)} | {0, 2**120, 2**127, 2**128 - 1}
     for number in sorted(number for number in near if 0 <= number < 2**128):
-        words = np.array([number >> shift & 2**32 - 1 for shift in (96, 64, 32, 0)], np.uint32)
+        words = np.array([0] * 32 + [number >> shift & 2**32 - 1 for shift in (96, 64, 32, 0)], np.uint32)
         assert _binomial(words, table.high, table.low, table.guide) == bisect_right(thresholds, number)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipproof.noise.digits import coins, digits_of, flips
-from flipproof.noise.philox import ENTRIES, NONZEROS, U64, Place, further_word
+from flipproof.noise.philox import ENTRIES, NONZEROS, U64, Place, fill_words, further_word
 from flipproof.noise.sampling import Role
 
 SPECIAL = [0.0, 1.0, 0.5, 0.1, 5e-324, 1 - 2**-53, 1e-300, 2**-32, 2**-32 + 2**-60, 2.2250738585072014e-308]
@@ -88,7 +88,8 @@ def near_ties(tile):
 
 @pytest.mark.parametrize("tile", [0, 64, 2**20])
 def test_many_coins_are_the_single_ones(tile):
-    words = np.zeros(128, np.uint32)
+    words = np.zeros(192, np.uint32)
     for p in [*SPECIAL, 0.6, *near_ties(tile)]:
+        fill_words(words, PLACE, NONZEROS, tile, 64)
         together = int(coins(words, digits_of(p), PLACE, NONZEROS, tile))
         assert [together >> j & 1 for j in range(64)] == [REFERENCE.coin(0, tile + j, p) for j in range(64)]

@@ -97,7 +97,7 @@ def random_graph(rng, nodes, directed):
 @pytest.mark.parametrize("noise", [NOISE, FlipNoise(0.3, 0.4), FlipNoise(0.0, 0.4), FlipNoise(1.0, 0.0), None])
 @pytest.mark.parametrize("part", [None, FlipNoise(0.2, 0.3)])
 def test_a_union_is_what_its_graphs_say_one_by_one(rng, directed, noise, part):
-    """Methods of drawing that differ in the order of ranks; graphs of one node, with few and with many pairs."""
+    """Every method of drawing; graphs of one node, with few and with many pairs."""
     sizes = [1, 2, 17, 90, 1, 5]
     graphs = Graphs([random_graph(rng, nodes, directed) for nodes in sizes])
     parts = {name: law for name, law in (("structure", noise), ("attributes", part)) if law is not None}

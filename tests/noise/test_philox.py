@@ -40,7 +40,7 @@ def counter_and_key(seed, role, sample, part, row, purpose, block, group):
 
 @pytest.mark.parametrize(("counter", "key", "answer"), KNOWN_ANSWERS)
 def test_known_answers(counter, key, answer):
-    given_words = [int(word, 16) for word in (counter + " " + key).split()]
+    given_words = tuple(int(word, 16) for word in (counter + " " + key).split())
     expected = tuple(int(word, 16) for word in answer.split())
     assert philox.philox(*map(U64, given_words)) == expected
     assert noise_reference.philox(given_words[:4], given_words[4:]) == expected

@@ -99,6 +99,13 @@ class MachineOptions:
     device: Annotated[
         str, typer.Option(help='Where torch modules vote: "cpu", "cuda", "cuda:1".', rich_help_panel=_MACHINE)
     ] = "cpu"
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help='"fused": draw and evaluate at once; "torch": any module; by default the fastest that there is.',
+            rich_help_panel=_MACHINE,
+        ),
+    ] = None
     memory: Annotated[
         str, typer.Option(help="What noisy samples may take, for each worker.", rich_help_panel=_MACHINE)
     ] = "2GB"
@@ -113,12 +120,12 @@ class MachineOptions:
         if self.executor == "local":
             if self.address is not None:
                 raise InvalidInputError(f"expected --address only together with --executor ray, got {self.address}")
-            return Machine(self._processes(), self.memory, device=self.device)
+            return Machine(self._processes(), self.memory, device=self.device, engine=self.engine)
         if self.workers is not None:
             raise InvalidInputError(
                 f"expected no --workers together with --executor ray, which uses all CPUs, got {self.workers}"
             )
-        return Machine("ray", self.memory, address=self.address, device=self.device)
+        return Machine("ray", self.memory, address=self.address, device=self.device, engine=self.engine)
 
     def _processes(self) -> int:
         import os

@@ -39,7 +39,8 @@ def print_summary(run: Path, certificates: Certificates) -> None:
     trained = training_words(summary.training_epochs, summary.training_seconds)
     where = noisy_words(summary.noisy)
     noise, *others = noise_words(certificates.noise).split("; ")  # of a joint noise one part per line
-    speed = f"{summary.samples_per_second:,.0f} samples/s"
+    engine = votes.run.engine if votes.run else None
+    speed = f"{summary.samples_per_second:,.0f} samples/s" + (f", {engine} engine" if engine else "")
     promise = f"for all {units} at once" if certificates.simultaneous else f"for each {unit_of(summary.kind)}"
     for name, words in (
         ("data", f"{data.name}: {data.words}"),

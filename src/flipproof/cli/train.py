@@ -57,7 +57,8 @@ def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelO
         votes = vote_run(run, wanted.values(kind), machine.machine(), chosen.model, forced.force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
-        speed = f"{votes.run.samples_per_second:,.0f} per s"
+        engine = f", {votes.run.engine} engine" if votes.run.engine else ""
+        speed = f"{votes.run.samples_per_second:,.0f} per s{engine}"
         drawn = f"{votes.run.drawn:,} drawn in {duration(votes.run.seconds)}, {speed}"
     typer.echo(f"voted     {votes.n_select:,} + {votes.n_estimate:,} samples; {drawn}")
     typer.echo(f"next      flipproof certify {shlex.quote(str(run))}")

@@ -18,6 +18,7 @@ from flipproof.experiments.task import Task
 from flipproof.experiments.torch_model import on_device, somebody_elses
 from flipproof.models.torch_modules import checked_device
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.engine import check_engine
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.inputs_file import Inputs
@@ -42,6 +43,7 @@ class Machine:
         progress: whether to show a line in a terminal.
         address: of the Ray cluster; see `vote`.
         device: where torch modules vote: "cpu", "cuda", "cuda:1". Noise is drawn on the CPU in any case.
+        engine: "fused" or "torch"; see `vote`.
     """
 
     workers: int | Literal["ray"] = 1
@@ -49,10 +51,12 @@ class Machine:
     progress: bool = True
     address: str | None = None
     device: str = "cpu"
+    engine: str | None = None
 
     def __post_init__(self) -> None:
         checked_memory(self.memory_limit)
         check_workers(self.workers, self.address)
+        check_engine(self.engine)
         if self.device != "cpu":
             checked_device(self.device)
             if self.workers == "ray":
@@ -243,7 +247,7 @@ def vote_run(
         votes = vote(
             classifier, job.certified.space, job.noise, samples.select, samples.estimate, job.task.seed,
             workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
-            progress=machine.progress, address=machine.address,
+            progress=machine.progress, address=machine.address, engine=machine.engine,
         )  # fmt: skip
         _save_votes(folder, votes, machine.workers)
     return votes

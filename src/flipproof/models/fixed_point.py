@@ -14,7 +14,7 @@ _FEWEST_BITS = 16
 
 
 def fixed_point(weights: Any) -> tuple[Any, Any] | str:
-    """Integers [inputs, units] and the step of each unit, a power of two, so that weights are integers times steps.
+    """Of finite weights the integers [inputs, units] and the step of each unit, a power of two, so that weights are integers times steps.
 
     Steps are as fine as they can be so that no sum of rows, not even that of all rows, overflows 32 bits. For a
     bag of a few thousand words that is finer than the rounding of float32 in their sum. Or, where it is too coarse,
@@ -26,8 +26,6 @@ def fixed_point(weights: Any) -> tuple[Any, Any] | str:
         [0.5, -0.25, 0.125]
     """
     table = padded(weights).astype(np.float64)
-    if not np.isfinite(table).all():
-        return "some weights of the first layer are not finite"
     most = np.maximum(np.maximum(table, 0).sum(axis=0), np.maximum(-table, 0).sum(axis=0))
     # Rounding may add half a step for every row.
     exponent = np.floor(np.log2((_LARGEST - table.shape[0]) / np.where(most > 0, most, 1.0)))

@@ -6,18 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flipproof.models.row_sums import add_rows, add_weighted_rows
+from flipproof.models.row_sums import add_first_rows, add_rows, add_weighted_rows, address, prefetch_row
 from flipproof.noise.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, set_bits
 from flipproof.noise.kernels import (
     EVERY_ENTRY,
     SCATTERED,
     Block,
+    begin_block,
     choose_entries,
     draw_every_entry,
     keep_ones,
     next_block,
 )
-from flipproof.noise.philox import Place
+from flipproof.noise.philox import NONZEROS, Place, fill_tile
 from flipproof.theory.compiled import compiled, inlined
 
 
@@ -51,7 +52,8 @@ def noisy_products(
     copies, size, fewest, method = samples[1] - samples[0], law.block_size, law.first, law.method
     taken, sums = np.zeros_like(bitmap), np.zeros((copies, table.shape[1]), np.int32)
     longest = entries.max() if method == EVERY_ENTRY else (starts[1:] - starts[:-1]).max() + places.size
-    numbers = np.empty(longest + 1, np.uint32)
+    numbers, width = np.empty(longest + 1, np.uint32), table.shape[1]
+    sums_at, table_at, numbers_at, pitch = address(sums, 0), address(table, 0), address(numbers, 0), 4 * width
     for i in range(rows.size):
         row = rows[i]
         start, end, length = starts[row], starts[row + 1], entries[row]
@@ -63,20 +65,24 @@ def noisy_products(
                 set_bits(taken, positions, block.first, block.last, block.begin)
             for copy in range(copies):
                 place = Place(stream.seed, stream.role, U64(samples[0] + copy), stream.part, U64(row))
+                found = 0
                 if method == EVERY_ENTRY:
                     found = draw_every_entry(numbers, 0, place, positions, start, end, length, p_plus, p_minus, words)
-                else:
-                    found = keep_ones(numbers, 0, place, positions, start, block.first, block.last, p_minus, words)
-                if method == SCATTERED:
+                elif method == SCATTERED:
+                    begin_block(words, place, start, block)
                     count = choose_entries(places, place, block.number, size, fewest, high, low, guide, bitmap, words)
-                    found = _add_zeros(numbers, found, places, count, block, taken)
+                    found = _add_zeros(numbers, 0, places, count, block, taken, table_at, U64(pitch))
                     clear_bits(bitmap, places, count)
-                add_rows(sums[copy], table, numbers, found)
+                else:
+                    fill_tile(words, 0, place, NONZEROS, 0)
+                if method != EVERY_ENTRY:
+                    found = keep_ones(numbers, found, place, positions, start, block.first, block.last, p_minus, words)
+                add_rows(sums_at + U64(copy * pitch), table_at, width, numbers_at, found)
             if method == SCATTERED:
                 _forget_bits(taken, positions, block)
             block = next_block(positions, end, length, size if method == SCATTERED else length, block)
         for copy in range(copies):
-            for unit in range(sums.shape[1]):
+            for unit in range(width):
                 out[copy, i, unit] = np.float32(sums[copy, unit]) * steps[unit]
                 sums[copy, unit] = 0
 
@@ -88,11 +94,14 @@ def _forget_bits(taken: Any, positions: Any, block: Any) -> None:
 
 
 @inlined
-def _add_zeros(numbers: Any, at: Any, places: Any, count: Any, block: Any, taken: Any) -> Any:
-    """Writes the chosen entries of a block that are zeros of the row."""
+def _add_zeros(
+    numbers: Any, at: Any, places: Any, count: Any, block: Any, taken: Any, table: Any, pitch: Any
+) -> Any:
+    """Writes the chosen entries of a block that are zeros of the row, and asks for their weights."""
     to, inside = U64(at), U64(block.stop - block.begin)
     for i in range(U64(count)):
         place = U64(places[i])
+        prefetch_row(table, pitch, U64(block.begin) + place)
         numbers[to] = np.uint32(U64(block.begin) + place)
         to += ONE & ~(taken[place >> SIX] >> (place & SIXTY_THREE)) & U64(place < inside)
     return np.int64(to)
@@ -138,19 +147,33 @@ def normalised(columns: Any, weights: Any, starts: Any, pairs: Any, nodes: Any, 
 @compiled
 def gcn_logits(logits: Any, products: Any, adjacency: Any, first_bias: Any, second: Any, second_bias: Any) -> None:
     """A relu(A X W + b) V + c from X W."""
-    starts, columns, weights = adjacency.starts, adjacency.columns, adjacency.weights
-    hidden, every = np.empty(products.shape[1], np.float32), np.arange(products.shape[1]).astype(np.uint32)
-    messages = np.zeros((products.shape[0], second.shape[1]), np.float32)
-    for node in range(products.shape[0]):
+    nodes, width, classes = products.shape[0], products.shape[1], second.shape[1]
+    hidden, messages = np.empty(width, np.float32), np.zeros((nodes, classes), np.float32)
+    starts, columns, weights = adjacency.starts, address(adjacency.columns, 0), address(adjacency.weights, 0)
+    products_at, hidden_at, second_at, messages_at = (
+        address(products, 0), address(hidden, 0), address(second, 0), address(messages, 0)
+    )  # fmt: skip
+    for node in range(nodes):
         hidden[:] = np.float32(0)
-        add_weighted_rows(hidden, products, columns, weights, starts[node], starts[node + 1])
+        edges, degree = U64(4 * starts[node]), starts[node + 1] - starts[node]
+        add_weighted_rows(hidden_at, products_at, width, columns + edges, weights + edges, degree)
         _rectify(hidden, first_bias)
-        add_weighted_rows(messages[node], second, every, hidden, 0, hidden.size)
-    for node in range(products.shape[0]):
-        logits[node] = np.float32(0)
-        add_weighted_rows(logits[node], messages, columns, weights, starts[node], starts[node + 1])
-        for c in range(logits.shape[1]):
+        add_first_rows(messages_at + U64(4 * classes * node), second_at, classes, hidden_at, width)
+    _propagate(logits, messages, adjacency)
+    for node in range(nodes):
+        for c in range(classes):
             logits[node, c] += second_bias[c]
+
+
+@inlined
+def _propagate(out: Any, rows: Any, adjacency: Any) -> None:
+    """A times the rows."""
+    starts, columns, weights = adjacency.starts, address(adjacency.columns, 0), address(adjacency.weights, 0)
+    out_at, rows_at, width = address(out, 0), address(rows, 0), rows.shape[1]
+    out[:] = np.float32(0)
+    for node in range(out.shape[0]):
+        edges, degree = U64(4 * starts[node]), starts[node + 1] - starts[node]
+        add_weighted_rows(out_at + U64(4 * width * node), rows_at, width, columns + edges, weights + edges, degree)
 
 
 @inlined
@@ -162,26 +185,25 @@ def _rectify(hidden: Any, bias: Any) -> None:
 @compiled
 def perceptron(out: Any, products: Any, first_bias: Any, second: Any, second_bias: Any) -> None:
     """Relu(X W + b) V + c from X W, for each node by itself."""
-    hidden, every = np.empty(products.shape[1], np.float32), np.arange(products.shape[1]).astype(np.uint32)
+    width, classes = products.shape[1], second.shape[1]
+    hidden = np.empty(width, np.float32)
+    out_at, hidden_at, second_at = address(out, 0), address(hidden, 0), address(second, 0)
     for node in range(products.shape[0]):
         hidden[:] = products[node]
         _rectify(hidden, first_bias)
         out[node] = second_bias
-        add_weighted_rows(out[node], second, every, hidden, 0, hidden.size)
+        add_first_rows(out_at + U64(4 * classes * node), second_at, classes, hidden_at, width)
 
 
 @compiled
 def page_rank(state: Any, features: Any, adjacency: Any, steps: Any, teleport: Any) -> None:
     """Z <- (1 - teleport) A Z + teleport H, so many times, starting with H."""
-    starts, columns, weights = adjacency.starts, adjacency.columns, adjacency.weights
-    stay, before = np.float32(1.0 - teleport), np.empty_like(state)
-    jump = np.float32(teleport)
+    stay, jump, before = np.float32(1.0 - teleport), np.float32(teleport), np.empty_like(state)
     state[:] = features
     for _ in range(steps):
         before[:] = state
+        _propagate(state, before, adjacency)
         for node in range(state.shape[0]):
-            state[node] = np.float32(0)
-            add_weighted_rows(state[node], before, columns, weights, starts[node], starts[node + 1])
             for c in range(state.shape[1]):
                 state[node, c] = stay * state[node, c] + jump * features[node, c]
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from flipproof.extras import require
 from flipproof.models.fixed_point import fixed_point
 from flipproof.models.fused_heads import APPNPHead, GCNHead, Head, TorchHead, TwoLayers
-from flipproof.models.row_sums import padded
+from flipproof.models.row_sums import in_large_pages, padded
 from flipproof.models.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.torch_modules import device_of, evaluating
 from flipproof.noise.edges import Edges
@@ -27,8 +28,8 @@ from flipproof.theory.arrays import IntArray
 if TYPE_CHECKING:
     from flipproof.noise.graph import GraphSampler
 
-_AT_ONCE_BYTES, _MOST_AT_ONCE = 2**24, 16
-"""Samples whose first layer is computed together: it should fit into the processor's cache."""
+_AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 8
+"""Samples whose first layer is computed together: it should not leave the processor's cache too far behind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +47,7 @@ class NoisyProducts:
 
         shape = self.nodes.size, self.table.shape[1]
         at_once = int(max(1, min(_MOST_AT_ONCE, _AT_ONCE_BYTES // max(1, 4 * shape[0] * shape[1]))))
-        out, weights = np.empty((at_once, *shape), np.float32), WeightTable(self.table, self.steps)
+        out, weights = np.empty((at_once, *shape), np.float32), WeightTable(in_large_pages(self.table), self.steps)
         for start in range(samples.start, samples.stop, at_once):
             part = range(start, min(samples.stop, start + at_once))
             noisy_products(out, *self.sampler.bits.loop_arguments(role, part, self.nodes), weights)
@@ -77,19 +78,32 @@ class Clean:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusedNodes:
-    """Labels of all nodes on noisy copies of a graph; made to be sent to workers."""
+    """Labels of all nodes on noisy copies of a graph; made to be sent to workers.
+
+    Attributes:
+        features: what is made of the attributes of each node, nodes in the given order.
+        structure: what is made of the edges, likewise.
+        head: makes labels of both.
+        order: the nodes, in an order in which neighbours are close to each other.
+    """
 
     features: NoisyProducts | Clean
     structure: NoisyAdjacency | Clean
     head: Head
-    nodes: int
+    order: IntArray
+
+    @property
+    def bytes_per_sample(self) -> int:
+        """Labels, and the ranks and both directions of noisy edges."""
+        noisy = self.structure.sampler.expected_edges if isinstance(self.structure, NoisyAdjacency) else 0.0
+        return 8 * self.order.size + int(32 * noisy) + 4096
 
     def __call__(self, role: Role, samples: range) -> IntArray:
         """Labels [samples, nodes]."""
-        labels = np.empty((len(samples), self.nodes), np.int64)
+        labels = np.empty((len(samples), self.order.size), np.int64)
         parts = zip(self.features.drawn(role, samples), self.structure.drawn(role, samples), strict=True)
         for row, (features, structure) in zip(labels, parts, strict=True):
-            row[:] = self.head.labels(features, structure)
+            row[self.order] = self.head.labels(features, structure)
         return labels
 
 
@@ -112,15 +126,18 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
         return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
     if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", require("torch").float32)}:
         return f"its weights are not float32 numbers on the CPU, but on {device_of(module)}"
+    if not all(bool(parameter.isfinite().all()) for parameter in module.parameters()):
+        return "some of its weights are not finite"
     if isinstance(module, GAT) and sampler.structure is not None:
         return "attention on noisy edges is no faster"
     attributes = sampler.graph.attributes if sampler.attributes is None else sampler.attributes
     if attributes is None or _columns(attributes) != module.first.weight.shape[0] or _classes(module) != classes:
         return "the network does not fit the graph"
-    features = _features(module, sampler)
+    structure, order = _structure(module, sampler)
+    features = _features(module, sampler, order)
     if isinstance(features, str):
         return features
-    return FusedNodes(features, _structure(module, sampler), _head(module, sampler, classes), sampler.nodes.size)
+    return FusedNodes(features, structure, _head(module, sampler, classes), order)
 
 
 def _as_shipped(module: Any) -> bool:
@@ -136,7 +153,9 @@ def _as_shipped(module: Any) -> bool:
 
 
 def _columns(attributes: Any) -> int:
-    return int(attributes.columns if hasattr(attributes, "columns") else getattr(attributes, "values", attributes).shape[1])
+    return int(
+        attributes.columns if hasattr(attributes, "columns") else getattr(attributes, "values", attributes).shape[1]
+    )
 
 
 def _classes(module: Any) -> int:
@@ -149,10 +168,10 @@ def _second(module: Any) -> Any:
     return module.second.weight.detach().T if linear else module.second.weight.detach()
 
 
-def _features(module: Any, sampler: GraphSampler) -> NoisyProducts | Clean | str:
+def _features(module: Any, sampler: GraphSampler, order: IntArray) -> NoisyProducts | Clean | str:
     if isinstance(sampler.attributes, SparseSampler):
         table = fixed_point(module.first.weight.detach().numpy())
-        return table if isinstance(table, str) else NoisyProducts(sampler.attributes, sampler.nodes, *table)
+        return table if isinstance(table, str) else NoisyProducts(sampler.attributes, sampler.nodes[order], *table)
     if sampler.attributes is not None:
         return "its attributes are categories"
     graph = NoisyGraph(sampler.nodes.size, np.zeros((2, 0), np.int64), sampler.clean_attributes)
@@ -161,15 +180,39 @@ def _features(module: Any, sampler: GraphSampler) -> NoisyProducts | Clean | str
     return Clean(padded(features.numpy()))
 
 
-def _structure(module: Any, sampler: GraphSampler) -> NoisyAdjacency | Clean:
+def _structure(module: Any, sampler: GraphSampler) -> tuple[NoisyAdjacency | Clean, IntArray]:
+    """What is made of the edges, and the order of the nodes in it."""
     from flipproof.models.node_modules import GAT
 
+    as_they_are = np.arange(sampler.nodes.size)
     if sampler.structure is not None:
-        return NoisyAdjacency(sampler)
+        return NoisyAdjacency(sampler), as_they_are
     if isinstance(module, GAT):
         graph = NoisyGraph(sampler.nodes.size, sampler.edges.index(), None)
-        return Clean(module.structure(edge_tensor(graph, device_of(module)), graph.nodes))
-    return Clean(adjacency_of(sampler.edges, sampler.edges.ranks))
+        return Clean(module.structure(edge_tensor(graph, device_of(module)), graph.nodes)), as_they_are
+    adjacency = adjacency_of(sampler.edges, sampler.edges.ranks)
+    order = _neighbours_together(adjacency)
+    return Clean(_reordered(adjacency, order)), order
+
+
+def _neighbours_together(adjacency: Any) -> IntArray:
+    """The order of Cuthill and McKee (1969)."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    matrix = sp.csr_array((adjacency.weights, adjacency.columns.astype(np.int32), adjacency.starts))
+    return np.asarray(reverse_cuthill_mckee(matrix), dtype=np.int64)
+
+
+def _reordered(adjacency: Any, order: IntArray) -> Any:
+    """Nodes in another order; the edges of each in the same."""
+    from flipproof.models.fused_kernels import Adjacency
+
+    new = np.empty(order.size, np.uint32)
+    new[order] = np.arange(order.size, dtype=np.uint32)
+    degrees = np.diff(adjacency.starts)[order]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
+    edges = np.arange(starts[-1]) + np.repeat(adjacency.starts[order] - starts[:-1], degrees)
+    return Adjacency(starts, new[adjacency.columns[edges]], adjacency.weights[edges])
 
 
 def _head(module: Any, sampler: GraphSampler, classes: int) -> Head:

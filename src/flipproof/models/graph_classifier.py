@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -56,6 +56,7 @@ class GraphClassifier:
     classes: int
     one_hot: int | None = None
     graphs_at_once: int = 512
+    engine: ClassVar[str] = "torch"
 
     def __post_init__(self) -> None:
         checked_uncached(self.module)

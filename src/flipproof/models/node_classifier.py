@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.theory.arrays import IntArray
 
 if TYPE_CHECKING:
-    from flipproof.noise.graph import NoisyGraph
+    from flipproof.models.fused_nodes import FusedNodes
+    from flipproof.noise.graph import GraphSampler, NoisyGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,7 @@ class NodeClassifier:
     classes: int
     attributes: str | None = None
     hops: int | None = None
+    engine: ClassVar[str] = "torch"
 
     def __post_init__(self) -> None:
         checked_uncached(self.module)
@@ -77,6 +79,14 @@ class NodeClassifier:
         if len(sizes) != 1:
             raise InvalidInputError(f"expected graphs of one size, got {sorted(sizes) or 'no graph'}")
         return np.stack(labels)
+
+    def fused(self, sampler: GraphSampler) -> FusedNodes | str:
+        """How the labels of noisy copies are computed while they are drawn, or why they are not."""
+        from flipproof.models.fused_nodes import fused_nodes
+
+        if not hasattr(sampler, "graph"):
+            return "these are no copies of one graph"
+        return fused_nodes(self.module, sampler, self.classes)
 
     @property
     def bytes_per_edge(self) -> int:

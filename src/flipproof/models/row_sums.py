@@ -1,8 +1,8 @@
 """Sums of rows of a table for compiled loops, kept in vector registers while they are summed.
 
-Written in the compiler's own language, because compiled Python would carry every sum through memory. Sums are made in a
-fixed order, whatever the width of the machine's registers, and products are rounded before they are added: the result is
-the same on every processor.
+Written in the compiler's own language, because compiled Python would carry every sum through memory. Sums are made in
+a fixed order, whatever the width of the machine's registers, and products are rounded before they are added: the
+result is the same on every processor.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ _LONGEST_STRIP = 8
 class _Summing:
     """Builds the loop that adds numbered rows of `strip` vectors to a sum; with `weighted`, floats times weights.
 
+    Without `numbered`, it adds the first rows of the table.
+
     The sum of a narrow row is made in several chains, each of every so many rows, so that one addition need not wait
     for another.
     """
 
-    def __init__(self, strip: int, weighted: bool) -> None:
-        self._strip, self._weighted = strip, weighted
+    def __init__(self, strip: int, weighted: bool, numbered: bool) -> None:
+        self._strip, self._weighted, self._numbered = strip, weighted, numbered
         self._chains = max(1, min(4, _LONGEST_STRIP // strip))
         self._vector = ir.VectorType(_FLOAT if weighted else _INT, LANES)
 
@@ -80,7 +82,7 @@ class _Summing:
     def _row(self, k: Any) -> list[Any]:
         """The vectors of the k-th numbered row, times its weight."""
         builder = self._builder
-        number = builder.zext(builder.load(builder.gep(self._numbers, [k])), _LONG)
+        number = builder.zext(builder.load(builder.gep(self._numbers, [k])), _LONG) if self._numbered else k
         begin = builder.gep(self._table, [builder.mul(number, self._pitch)])
         row = builder.bitcast(begin, self._vector.as_pointer())
         vectors = [self._loaded(builder.gep(row, [_LONG(v)])) for v in range(self._strip)]
@@ -98,56 +100,104 @@ class _Summing:
         return self._builder.fadd(one, other) if self._weighted else self._builder.add(one, other)
 
 
-def _summing(strip: int, weighted: bool) -> Any:
+def _summing(strip: int, weighted: bool, numbered: bool = True) -> Any:
     """The loop as a function of addresses: of the table, bytes per row, numbers, how many, weights, and the sum."""
     signature = types.void(types.uintp, types.uint64, types.uintp, types.uint64, types.uintp, types.uintp)
 
-    @intrinsic  # type: ignore[untyped-decorator]
     def strip_sum(_: Any, table: Any, pitch: Any, numbers: Any, count: Any, weights: Any, out: Any) -> Any:
-        return signature, _Summing(strip, weighted)
+        return signature, _Summing(strip, weighted, numbered)
 
-    return strip_sum
+    return intrinsic(strip_sum)
 
 
 _rows_8, _rows_4, _rows_2, _rows_1 = (_summing(strip, weighted=False) for strip in (8, 4, 2, 1))
 _weighted_8, _weighted_4, _weighted_2, _weighted_1 = (_summing(strip, weighted=True) for strip in (8, 4, 2, 1))
+_first_1 = _summing(1, weighted=True, numbered=False)
 
 
 @inlined
-def add_rows(sums: Any, table: Any, numbers: Any, count: Any) -> None:
-    """Adds table[numbers[k]] for all k < count to `sums`: int32, with rows of a multiple of eight numbers."""
-    width, pitch, n = table.shape[1], np.uint64(4 * table.shape[1]), np.uint64(count)
-    none, at, of, to = np.uint64(0), table.ctypes.data, numbers.ctypes.data, sums.ctypes.data
+def add_rows(sums: Any, table: Any, width: Any, numbers: Any, count: Any) -> None:
+    """Adds rows number numbers[k], k < count, of a table to `sums`; all are addresses of int32 or uint32 numbers.
+
+    Addresses, because every use of an array counts a reference to it, which takes as long as adding a row. Rows have
+    `width` numbers, a multiple of eight.
+    """
+    pitch, none, n = np.uint64(4 * width), np.uint64(0), np.uint64(count)
     while width >= 64:
-        _rows_8(at, pitch, of, n, none, to)
-        at, to, width = at + np.uint64(256), to + np.uint64(256), width - 64
+        _rows_8(table, pitch, numbers, n, none, sums)
+        table, sums, width = table + np.uint64(256), sums + np.uint64(256), width - 64
     if width & 32:
-        _rows_4(at, pitch, of, n, none, to)
-        at, to = at + np.uint64(128), to + np.uint64(128)
+        _rows_4(table, pitch, numbers, n, none, sums)
+        table, sums = table + np.uint64(128), sums + np.uint64(128)
     if width & 16:
-        _rows_2(at, pitch, of, n, none, to)
-        at, to = at + np.uint64(64), to + np.uint64(64)
+        _rows_2(table, pitch, numbers, n, none, sums)
+        table, sums = table + np.uint64(64), sums + np.uint64(64)
     if width & 8:
-        _rows_1(at, pitch, of, n, none, to)
+        _rows_1(table, pitch, numbers, n, none, sums)
 
 
 @inlined
-def add_weighted_rows(sums: Any, table: Any, numbers: Any, weights: Any, first: Any, last: Any) -> None:
-    """Adds weights[k] * table[numbers[k]] for k from first to last to `sums`: float32, likewise."""
-    width, pitch, n = table.shape[1], np.uint64(4 * table.shape[1]), np.uint64(last - first)
-    skip = np.uint64(4 * first)
-    at, of, by, to = table.ctypes.data, numbers.ctypes.data + skip, weights.ctypes.data + skip, sums.ctypes.data
+def add_weighted_rows(sums: Any, table: Any, width: Any, numbers: Any, weights: Any, count: Any) -> None:
+    """Adds weights[k] times row number numbers[k] of a table of float32 numbers, likewise."""
+    pitch, n = np.uint64(4 * width), np.uint64(count)
     while width >= 64:
-        _weighted_8(at, pitch, of, n, by, to)
-        at, to, width = at + np.uint64(256), to + np.uint64(256), width - 64
+        _weighted_8(table, pitch, numbers, n, weights, sums)
+        table, sums, width = table + np.uint64(256), sums + np.uint64(256), width - 64
     if width & 32:
-        _weighted_4(at, pitch, of, n, by, to)
-        at, to = at + np.uint64(128), to + np.uint64(128)
+        _weighted_4(table, pitch, numbers, n, weights, sums)
+        table, sums = table + np.uint64(128), sums + np.uint64(128)
     if width & 16:
-        _weighted_2(at, pitch, of, n, by, to)
-        at, to = at + np.uint64(64), to + np.uint64(64)
+        _weighted_2(table, pitch, numbers, n, weights, sums)
+        table, sums = table + np.uint64(64), sums + np.uint64(64)
     if width & 8:
-        _weighted_1(at, pitch, of, n, by, to)
+        _weighted_1(table, pitch, numbers, n, weights, sums)
+
+
+@inlined
+def add_first_rows(sums: Any, table: Any, width: Any, weights: Any, count: Any) -> None:
+    """Adds weights[k] times row k of a table, for all k < count, likewise: a vector times a matrix."""
+    pitch, none, n = np.uint64(4 * width), np.uint64(0), np.uint64(count)
+    for _ in range(width >> 3):
+        _first_1(table, pitch, none, n, weights, sums)
+        table, sums = table + np.uint64(32), sums + np.uint64(32)
+
+
+def _prefetching(_: Any, place: Any) -> Any:
+    def instruction(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        pointer = _BYTE.as_pointer()
+        form = ir.FunctionType(ir.VoidType(), [pointer, _INT, _INT, _INT])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], form)
+        builder.call(function, [builder.inttoptr(arguments[0], pointer), _INT(0), _INT(3), _INT(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.uint64), instruction
+
+
+_prefetch: Any = intrinsic(_prefetching)
+
+
+@inlined
+def prefetch_row(table: Any, pitch: Any, number: Any) -> None:
+    """Asks for a row of a table, of `pitch` bytes, that will be added soon."""
+    begin = table + number * pitch
+    for line in range(begin, begin + min(pitch, np.uint64(256)), np.uint64(64)):
+        _prefetch(line)
+
+
+@inlined
+def address(array: Any, row: Any) -> Any:
+    """Where a row of an array of numbers of four bytes begins; of one dimension, where an element is."""
+    return array.ctypes.data + np.uint64(row * array.strides[0])
+
+
+def in_large_pages(table: Any) -> Any:
+    """A copy of a table in memory for which the system may use large pages, so that random rows are found faster."""
+    page = 2**21
+    buffer = np.empty(max(table.nbytes, 2 * page) + page, np.uint8)  # numpy asks for large pages from 4 MiB on
+    begin = -buffer.ctypes.data % page
+    copy = buffer[begin : begin + table.nbytes].view(table.dtype).reshape(table.shape)
+    copy[...] = table
+    return copy
 
 
 def padded(table: Any) -> Any:

@@ -45,7 +45,7 @@ def dense_tensor(array: Any, dtype: Any, device: Any) -> Any:
 def sparse_tensor(array: Any, device: Any) -> Any:
     """A sparse CSR tensor of float32 numbers with the columns of every row in order."""
     torch = require("torch")
-    rows = sorted_rows(scipy.sparse.csr_array(array))
+    rows = sorted_rows(array if isinstance(array, scipy.sparse.csr_array) else scipy.sparse.csr_array(array))
     index_type = np.result_type(rows.indptr, rows.indices)
     _quieten_sparse_tensors()
     with torch.inference_mode(False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import scipy.sparse
 
@@ -51,6 +51,7 @@ class TorchClassifier:
     dtype: str = "float32"
     transform: Callable[[Any], Any] | None = None
     rows_at_once: int = 256
+    engine: ClassVar[str] = "torch"
 
     def __post_init__(self) -> None:
         checked_module(self.module)

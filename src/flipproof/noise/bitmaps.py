@@ -14,16 +14,17 @@ U64 = np.uint64
 ONE, SIX, SIXTY_THREE = U64(1), U64(6), U64(63)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def lowest_bit(_: Any, bits: Any) -> Any:
-    """The place of the lowest bit that is set; anything if none is."""
-
+def _lowest_bit(_: Any, bits: Any) -> Any:
     def instruction(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         from llvmlite import ir
 
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), instruction
+
+
+lowest_bit: Any = intrinsic(_lowest_bit)
+"""The place of the lowest bit of a 64-bit word that is set; anything if none is. For compiled loops only."""
 
 
 @inlined

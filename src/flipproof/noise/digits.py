@@ -54,29 +54,29 @@ def flips(word: Any, digits: Any, place: Any, purpose: Any, number: Any) -> bool
 def coins(words: Any, digits: Any, place: Any, purpose: Any, first: Any) -> Any:
     """64 coins at once, as bits, each set with exactly the probability of the digits; `first`, a multiple of 64, on.
 
-    The 64 words of a tile are read crosswise: coin j compares the digits with bit j of 32 numbers of 64 bits,
-    most significant first. After sixteen of them hardly any coin is undecided.
+    A coin is a binary fraction. Bit j of the sixteen 64-bit numbers in a tile, which is in `words` already, begins that
+    of coin j; the next tile goes on with it, which hardly any coin needs.
     """
-    fill_tile(words, 0, place, purpose, first >> 6)
     if digits[0] >> U64(32):
         return _ALL
-    below, undecided = U64(0), _ALL
-    below, undecided = _compared(below, undecided, words, digits[0], 0)
+    below, undecided = _compared(U64(0), _ALL, words, digits[0] >> U64(16))
     if undecided:
-        below, undecided = _compared(below, undecided, words, digits[0], 16)
+        fill_tile(words, 0, place, purpose, (first >> 5) + 1)
+        below, undecided = _compared(below, undecided, words, digits[0])
         while undecided:
             coin = lowest_bit(undecided)
-            # The tile agrees with the first digit: what follows decides.
+            # It agrees with the first digit: what follows decides.
             below |= U64(flips(digits[0], digits, place, purpose, first + np.int64(coin))) << coin
             undecided &= undecided - ONE
     return below
 
 
 @inlined
-def _compared(below: Any, undecided: Any, words: Any, digit: Any, begin: Any) -> Any:
-    for k in range(begin, begin + 16):
+def _compared(below: Any, undecided: Any, words: Any, half_digit: Any) -> Any:
+    """Compares the next sixteen bits of coins that are undecided with those of the probability."""
+    for k in range(16):
         random = U64(words[2 * k]) | (U64(words[2 * k + 1]) << U64(32))
-        bit = U64(0) - ((digit >> U64(31 - k)) & ONE)
+        bit = U64(0) - ((half_digit >> U64(15 - k)) & ONE)
         below |= undecided & ~random & bit
         undecided &= ~(random ^ bit)
     return below, undecided

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.noise.edges import Edges
-from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr
+from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr, rows_between
 from flipproof.noise.sampling import BitSampler, Role, Stream
 from flipproof.noise.space import as_array, noise_of_parts
 from flipproof.theory.arrays import IntArray, read_only, read_only_csr
@@ -284,7 +284,7 @@ class GraphSampler:
         if self.attributes is None:
             return lambda i: self._plain
         drawn, nodes = self.attributes.draw(role, samples, self.nodes), self.nodes.size
-        return lambda i: drawn[i * nodes : (i + 1) * nodes]
+        return lambda i: rows_between(drawn, i * nodes, (i + 1) * nodes)
 
 
 def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:

@@ -13,11 +13,13 @@ import numpy as np
 
 from flipproof.noise.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, lowest_bit, write_bits
 from flipproof.noise.digits import coins, flips
-from flipproof.noise.philox import ENTRIES, LOW, NONZEROS, POSITIONS, VALUES, Place, fill_tile, fill_words
+from flipproof.noise.philox import ENTRIES, LOW, NONZEROS, POSITIONS, VALUES, Place, fill_tile, fill_tiles, fill_words
 from flipproof.theory.compiled import compiled, inlined
 
 DELETE_ONLY, SCATTERED, EVERY_ENTRY = 0, 1, 2
 _STRETCH = 4096
+_SMALL_BLOCK = 2**12
+"""Blocks of at most so many entries take half a word for each."""
 _SPARSE_BLOCK = 10
 """Where less than one in 2**10 entries is or becomes a one, sorting is faster than looking through the bits of all."""
 
@@ -106,9 +108,14 @@ def draw_bits(out: Any, ends: Any, stream: Any, samples: Any, rows: Any, data: A
                 while block.begin < length:
                     if at + block.last - block.first + most > out.size:
                         return -1
-                    count = choose_entries(places, place, block.number, size, law.first, high, low, guide, bitmap, words)
+                    begin_block(words, place, start, block)
+                    count = choose_entries(
+                        places, place, block.number, size, law.first, high, low, guide, bitmap, words
+                    )
                     if size >> _SPARSE_BLOCK > count + block.last - block.first:
-                        at = _merge_block(out, at, place, positions, start, block, count, p_minus, bitmap, words, places)
+                        at = _merge_block(
+                            out, at, place, positions, start, block, count, p_minus, bitmap, words, places
+                        )
                     else:
                         _flip_ones(bitmap, place, positions, start, block, p_minus, words)
                         at = write_bits(out, at, block.begin, block.stop, size, bitmap)
@@ -118,6 +125,7 @@ def draw_bits(out: Any, ends: Any, stream: Any, samples: Any, rows: Any, data: A
             elif law.method == EVERY_ENTRY:
                 at = draw_every_entry(out, at, place, positions, start, end, length, p_plus, p_minus, words)
             else:
+                fill_tile(words, 0, place, NONZEROS, 0)
                 at = keep_ones(out, at, place, positions, start, start, end, p_minus, words)
             ends[index] = at
             index += 1
@@ -137,31 +145,40 @@ def next_block(positions: Any, end: Any, length: Any, size: Any, block: Any) -> 
 
 
 @inlined
+def begin_block(words: Any, place: Any, start: Any, block: Any) -> None:
+    """The words that almost every block needs: a tile for the coins of its first ones, and one for its entries."""
+    fill_tiles(words, 0, place, NONZEROS, ((block.first - start) >> 6) << 1, POSITIONS, block.number << 21)
+
+
+@inlined
 def choose_entries(
     places: Any, place: Any, block: Any, size: Any, fewest: Any, high: Any, low: Any, guide: Any, bitmap: Any, words: Any
 ) -> Any:
-    """Lists Bin(size, p_plus) distinct entries of a block, uniformly, sets their bits, and returns how many they are.
+    """Lists Bin(size, p_plus) distinct entries of a block, uniformly, and sets their bits; returns how many.
 
-    Four words make the count. Each of the next becomes an entry by multiplication; the few that would favour some
-    entries are passed over. No branch depends on an entry: no processor could predict it.
+    The first tile of the block is in words[32:64]. Four words make the count. Each of the next, or each half of them
+    if entries are few, becomes an entry by multiplication; those that would favour some entries are passed over. No
+    branch depends on an entry: no processor could predict it.
     """
-    tile = block << 20
-    fill_tile(words, 0, place, POSITIONS, tile)
-    count = fewest + _binomial(words, high, low, guide)
-    limit, unfair, used, found, wanted = U64(size), U64(2**32 % size), U64(4), U64(0), U64(count)
+    tile, count = block << 21, fewest + _binomial(words, high, low, guide)
+    halves = size <= _SMALL_BLOCK
+    bits, most = (U64(16), U64(64)) if halves else (U64(32), U64(32))
+    limit, mask = U64(size), (ONE << bits) - ONE
+    unfair, used, found, wanted = (mask + ONE) % limit, U64(8) if halves else U64(4), U64(0), U64(count)
     while found < wanted:
-        if used == U64(64):
+        if used == most:
             tile += 1
-            fill_tile(words, 0, place, POSITIONS, tile)
+            fill_tile(words, 32, place, POSITIONS, tile)
             used = U64(0)
-        stop = min(U64(64), used + wanted - found)
+        stop = min(most, used + wanted - found)
         for i in range(used, stop):
-            product = U64(words[i]) * limit
-            position = product >> U64(32)
-            word, bit = position >> SIX, position & SIXTY_THREE
-            bits = bitmap[word]
-            fresh = U64(product & LOW >= unfair) & ~(bits >> bit) & ONE
-            bitmap[word] = bits | (fresh << bit)
+            word = words[U64(32) + (i >> ONE)] >> np.uint32((i & ONE) << U64(4)) if halves else words[U64(32) + i]
+            product = (U64(word) & mask) * limit
+            position = product >> bits
+            at, bit = position >> SIX, position & SIXTY_THREE
+            marked = bitmap[at]
+            fresh = U64(product & mask >= unfair) & ~(marked >> bit) & ONE
+            bitmap[at] = marked | (fresh << bit)
             places[found] = np.int64(position)
             found += fresh
         used = stop
@@ -170,9 +187,9 @@ def choose_entries(
 
 @inlined
 def _binomial(words: Any, high: Any, low: Any, guide: Any) -> Any:
-    """How many thresholds lie at or below a uniform 128-bit number, made of four words."""
-    upper, lower = (U64(words[0]) << U64(32)) | U64(words[1]), (U64(words[2]) << U64(32)) | U64(words[3])
-    index = guide[words[0] >> np.uint32(24)]
+    """How many thresholds lie at or below a uniform 128-bit number, made of the first four words of a block."""
+    upper, lower = (U64(words[32]) << U64(32)) | U64(words[33]), (U64(words[34]) << U64(32)) | U64(words[35])
+    index = guide[words[32] >> np.uint32(24)]
     while index < high.size and (high[index] < upper or (high[index] == upper and low[index] <= lower)):
         index += 1
     return index
@@ -184,6 +201,7 @@ def _flip_ones(bitmap: Any, place: Any, positions: Any, start: Any, block: Any, 
     begin = block.first - ((block.first - start) & 63)
     while begin < block.last:
         kept = ~coins(words, p_minus, place, NONZEROS, begin - start)
+        fill_next(words, place, begin + 64 - start, block.last - start)
         first = max(begin, block.first)
         kept >>= U64(first - begin)
         for i in range(U64(first), U64(min(begin + 64, block.last))):
@@ -205,6 +223,7 @@ def _merge_block(
     i, begin = 0, block.first - ((block.first - start) & 63)
     while begin < block.last:
         kept = ~coins(words, p_minus, place, NONZEROS, begin - start)
+        fill_next(words, place, begin + 64 - start, block.last - start)
         for k in range(max(begin, block.first), min(begin + 64, block.last)):
             one = positions[k] - block.begin
             while i < count and places[i] < one:
@@ -223,13 +242,24 @@ def _merge_block(
 
 
 @inlined
+def fill_next(words: Any, place: Any, first: Any, last: Any) -> None:
+    """The tile for the coins from `first` on, if there are any before `last`."""
+    if first < last:
+        fill_tile(words, 0, place, NONZEROS, first >> 5)
+
+
+@inlined
 def keep_ones(
     out: Any, at: Any, place: Any, positions: Any, start: Any, first: Any, last: Any, p_minus: Any, words: Any
 ) -> Any:
-    """Writes those of positions[first:last] that do not flip, in order; the ones of their row begin at `start`."""
+    """Writes those of positions[first:last] that do not flip, in order; the ones of their row begin at `start`.
+
+    The tile for the first coins is in `words` already.
+    """
     to, begin = U64(at), first - ((first - start) & 63)
     while begin < last:
         kept = ~coins(words, p_minus, place, NONZEROS, begin - start)
+        fill_next(words, place, begin + 64 - start, last - start)
         if begin < first:
             kept &= ~U64(0) << U64(first - begin)
         if last - begin < 64:
@@ -277,6 +307,7 @@ def draw_kept_numbers(out: Any, ends: Any, stream: Any, samples: Any, numbers: A
         for i in range(numbers.size):
             if numbers[i] >> 6 != group:
                 group = numbers[i] >> 6
+                fill_tile(words, 0, place, NONZEROS, group << 1)
                 flipped = coins(words, p_minus, place, NONZEROS, group << 6)
             out[at] = i
             at += 1 - np.int64((flipped >> U64(numbers[i] & 63)) & ONE)

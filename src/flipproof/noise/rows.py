@@ -197,6 +197,17 @@ def binary_csr(matrix: Any, name: str) -> tuple[IntArray, NDArray[np.int32]]:
     return csr.indptr.astype(np.int64), csr.indices.astype(np.int32)
 
 
+def rows_between(drawn: Any, begin: int, stop: int) -> Any:
+    """Some rows of what a sampler has drawn; they share its memory, which scipy's slices do not."""
+    if not sp.issparse(drawn):
+        return drawn[begin:stop]
+    first, last = drawn.indptr[begin], drawn.indptr[stop]
+    parts = drawn.data[first:last], drawn.indices[first:last], drawn.indptr[begin : stop + 1] - first
+    rows = sp.csr_array(parts, shape=(stop - begin, drawn.shape[1]))
+    rows.has_sorted_indices = True
+    return rows
+
+
 def only_noise(noise: Noise, parts: tuple[str, ...]) -> FlipNoise:
     """The noise of the first part, for data that have no other."""
     return noise_of_parts(noise, parts)[parts[0]]

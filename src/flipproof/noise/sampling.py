@@ -125,7 +125,7 @@ class BitSampler:
                 return ends, out[:total]
             capacity *= 2
 
-    def loop_arguments(self, role: Role, samples: range, rows: IntArray) -> tuple[Any, ...]:
+    def loop_arguments(self, role: Role, samples: range, rows: IntArray) -> tuple[Any, Any, Any, Any, Any, Any]:
         """What a compiled loop needs to draw the rows: stream, samples, rows, clean ones, law, working memory."""
         from flipproof.noise import kernels
 

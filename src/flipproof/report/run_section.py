@@ -154,6 +154,7 @@ def _vote_facts(task: TaskRecord, votes: VotesRecord, certificates: Certificates
             ("time", f"{votes.seconds:,.1f} s"),
             ("throughput", speed),
             ("workers", str(votes.workers)),
+            ("engine", (run.engine if run else None) or "the classifier itself"),
             ("votes, sha256", votes.sha256),
         ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.graph import GraphSampler
 from flipproof.noise.sampling import Role, Sampler
 from flipproof.smoothing.classifier import Classifier, ClassifierError
+from flipproof.smoothing.engine import Engine
 from flipproof.smoothing.plan import Chunk, Plan
 from flipproof.theory.arrays import IntArray
 
@@ -25,6 +26,7 @@ class Evaluation:
     Attributes:
         rows: the inputs that are drawn.
         outputs: which of the labels of a graph are counted, or None for all.
+        engine: how labels come about.
     """
 
     classifier: Classifier
@@ -32,6 +34,7 @@ class Evaluation:
     plan: Plan
     rows: IntArray
     outputs: IntArray | None = None
+    engine: Engine = field(default_factory=Engine)
 
     def __repr__(self) -> str:
         return f"Evaluation of {self.classifier!r}"
@@ -44,15 +47,19 @@ class Evaluation:
         return np.concatenate(parts) if parts else np.zeros((0, self.classifier.classes), dtype=np.int64)
 
     def _counts(self, chunk: Chunk, whole: range, rows: IntArray) -> IntArray:
-        batch = self.sampler.draw(_ROLES[chunk.role], whole, rows)
         try:
-            labels = self._labels(self.classifier(batch), len(whole), rows.size)
+            labels = self._labels(self._given(_ROLES[chunk.role], whole, rows), len(whole), rows.size)
         except Exception as error:
             detail = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
             line = " ".join(detail.split())
             raise ClassifierError(f"the classifier failed on {chunk} (chunk {whole}): {line}") from error
         wanted = labels[chunk.samples.start - whole.start : chunk.samples.stop - whole.start]
         return _label_counts(wanted, self.classifier.classes)
+
+    def _given(self, role: Role, samples: range, rows: IntArray) -> Any:
+        if self.engine.fused is not None:
+            return self.engine.fused(role, samples)
+        return self.classifier(self.sampler.draw(role, samples, rows))
 
     def _labels(self, given: Any, samples: int, rows: int) -> NDArray[Any]:
         """The labels as an array [samples, outputs], checked."""

@@ -76,6 +76,19 @@ class Plan:
             )
         return cls(chunk_size, max(1, min(rows, budget // (per_row * chunk_size))))
 
+    @classmethod
+    def for_fused(cls, bytes_per_sample: int, memory_limit: int, chunk_size: int | None) -> Plan:
+        """Chunks of one graph whose noisy copies are never made as a whole."""
+        if bytes_per_sample > memory_limit // 2:
+            raise TooLargeError(
+                f"expected a memory limit of at least {_size_words(2 * bytes_per_sample)} for one noisy input, got "
+                f"{_size_words(memory_limit)}; raise the limit or lower p_plus"
+            )
+        if chunk_size is None:
+            fitting = min(_MOST_GRAPHS, memory_limit // _SHARE_OF_LIMIT // bytes_per_sample)
+            chunk_size = 1 << max(0, fitting.bit_length() - 1)
+        return cls(chunk_size, 1)
+
     def chunks(self, role: str, wanted: range, seen: SampleRanges) -> Iterator[Chunk]:
         """The parts of chunks that are wanted and have not been seen."""
         for gap in seen.missing(wanted):

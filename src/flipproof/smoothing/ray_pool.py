@@ -39,7 +39,8 @@ Frames = tuple[int, list[bytes]]
 
 _IN_HAND = 2  # for each CPU: one task runs, one waits, so that a worker never idles until the driver has time for it
 _LOOK_ROUND = 1.0  # seconds until machines that have joined or left are noticed
-_SPAN, _LONGEST_SPAN = 2.0, 4096  # seconds, chunks
+_SPAN, _LONGEST_SPAN = 2.0, 4096  # seconds at least that a task should take, chunks at most that it has
+_SPAN_PER_CPU = 0.005  # seconds; so the driver, which needs about 3 ms for a result, gets 200 per second at most
 _PATIENCE = 5.0  # seconds for a cluster to answer
 _HTTP2_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 """The beginning of every gRPC connection; a server answers with a frame of the same kind, 4."""
@@ -81,7 +82,7 @@ class RayPool(Generic[T, R]):
         self._submit: Callable[[Frames], Any] | None = None
         self._open = contextlib.ExitStack()
         self._asked = -_LOOK_ROUND
-        self._nodes, self._cpus = 0, 0
+        self._nodes, self.cpus = 0, 0
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
@@ -89,7 +90,7 @@ class RayPool(Generic[T, R]):
             stack.enter_context(contextlib.redirect_stdout(sys.stderr))
             stack.enter_context(_connected(self._ray, self._address))
             self._count()
-            if not self._cpus:
+            if not self.cpus:
                 raise WorkerError(f"expected a Ray cluster with CPUs, got {self.places}; see ray start --address")
             path = [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str)]
             parcel = self._ray.put((path, _expected_versions(), bytes(self._content)))
@@ -108,7 +109,8 @@ class RayPool(Generic[T, R]):
     @property
     def places(self) -> str:
         """Where the work is done, in words."""
-        return f"{self._nodes} {'node' if self._nodes == 1 else 'nodes'}, {self._cpus} CPUs"
+        counts = {"node": self._nodes, "CPU": self.cpus}
+        return ", ".join(f"{count} {name if count == 1 else f'{name}s'}" for name, count in counts.items())
 
     def map_unordered(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Yields each task with its result, in the order in which they finish.
@@ -144,7 +146,7 @@ class RayPool(Generic[T, R]):
         if self._submit is None:
             raise InvalidInputError("expected a Ray pool inside its with block, got one outside")
         self._count()
-        while len(in_hand) < max(1, _IN_HAND * self._cpus) and (job := jobs.next()):
+        while len(in_hand) < max(1, _IN_HAND * self.cpus) and (job := jobs.next()):
             in_hand[self._submit(_flat(packed_task(job.task)))] = job
         return bool(in_hand)
 
@@ -153,7 +155,7 @@ class RayPool(Generic[T, R]):
         if time.monotonic() - self._asked >= _LOOK_ROUND:
             self._asked = time.monotonic()
             cpus = [int(node["Resources"].get("CPU", 0)) for node in self._ray.nodes() if node["Alive"]]
-            self._nodes, self._cpus = sum(count > 0 for count in cpus), sum(cpus)
+            self._nodes, self.cpus = sum(count > 0 for count in cpus), sum(cpus)
 
     def _finished(self, references: list[Any]) -> list[Any]:
         """What is done, after a short while at the latest."""
@@ -210,14 +212,14 @@ class SpanEvaluation:
 class Spans:
     """Neighbouring chunks put together, as many as take a worker some seconds, so that the driver keeps pace.
 
-    What a task costs the driver does not depend on how long it is. `learn` tells how long chunks take.
+    What a task costs the driver does not depend on how long it is. `learn` tells how long a chunk takes.
 
     Example:
         >>> spans = Spans(Chunk("estimate", range(start, start + 10)) for start in range(0, 50, 10))
         >>> run = iter(spans)
         >>> str(next(run))
         'estimate samples 0 to 9'
-        >>> spans.learn(0.1)
+        >>> spans.learn(0.1, cpus=8)
         >>> [str(span) for span in run]
         ['estimate samples 10 to 29', 'estimate samples 30 to 49']
     """
@@ -225,9 +227,10 @@ class Spans:
     def __init__(self, chunks: Iterable[Chunk]) -> None:
         self._chunks, self._size = chunks, 1
 
-    def learn(self, seconds: float) -> None:
-        """A chunk took so long. Spans grow slowly: the first chunks of a worker take longer than others, or shorter."""
-        self._size = max(1, min(2 * self._size, int(_SPAN / max(seconds, 1e-9)), _LONGEST_SPAN))
+    def learn(self, seconds: float, cpus: int) -> None:
+        """A chunk took so long, on one of so many CPUs. Spans double at most: the first chunks may not be typical."""
+        wanted = max(_SPAN, _SPAN_PER_CPU * cpus)
+        self._size = max(1, min(2 * self._size, int(wanted / max(seconds, 1e-9)), _LONGEST_SPAN))
 
     def __iter__(self) -> Iterator[Chunk]:
         span, size = None, 0
@@ -351,7 +354,8 @@ def _connected(ray: Any, address: str) -> Iterator[None]:
         try:
             ray.init(**options)
         except Exception as error:  # whatever Ray raises
-            raise WorkerError(f"expected a Ray cluster ({address}), got: {summary_of(error)}") from error
+            hint = "" if "RAY_AUTH_MODE" in os.environ else "; if it asks for a token, set RAY_AUTH_MODE=token"
+            raise WorkerError(f"expected a Ray cluster ({address}), got: {summary_of(error)}{hint}") from error
         yield
 
 

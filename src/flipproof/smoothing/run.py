@@ -64,6 +64,12 @@ class Run:
         """Throughput of all workers together."""
         return self.drawn / self.seconds if self.seconds > 0.0 else 0.0
 
+    @property
+    def engine(self) -> str | None:
+        """What evaluated the samples, "fused" or "torch"; None if the classifier is no torch module."""
+        name = self.identity.get("engine")
+        return name if isinstance(name, str) else None
+
     def merged(self, other: Run) -> Run:
         """Both runs as one; their samples must be disjoint. Versions that differ are both kept."""
         for role in ("select", "estimate"):

@@ -18,6 +18,7 @@ from flipproof.noise.space import Space
 from flipproof.noise.spaces import space_of
 from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
+from flipproof.smoothing.engine import engine_for
 from flipproof.smoothing.evaluation import Evaluation
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.noise_record import noise_record
@@ -49,6 +50,7 @@ def vote(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
     address: str | None = None,
+    engine: str | None = None,
 ) -> Votes:
     """Counts the labels that a classifier gives to noisy copies of every input.
 
@@ -77,6 +79,9 @@ def vote(
         progress: whether to show a line in a terminal.
         address: of the Ray cluster: HOST:PORT or "auto"; by default RAY_ADDRESS, or one that is started on this
             machine for this call.
+        engine: "fused" evaluates GCN, APPNP and GAT of flipproof while it draws, without making noisy graphs;
+            "torch" hands every noisy input to the module. By default the fastest that there is; which one it was is
+            in `votes.run.identity`. Their labels agree but where two logits are equal up to rounding.
 
     Returns:
         The votes, with what is needed to repeat them in `votes.run`.
@@ -96,10 +101,11 @@ def vote(
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     check_workers(workers, address)
     recorded = _plan_of(checkpoint) if chunk_size is None and checkpoint is not None else None
-    evaluation = job.evaluation(checked_memory(memory_limit), recorded.chunk_size if recorded else chunk_size)
+    size = recorded.chunk_size if recorded else chunk_size
+    evaluation = job.evaluation(checked_memory(memory_limit), size, engine)
     if recorded:
         evaluation = replace(evaluation, plan=recorded)
-    identity = job.identity(evaluation.plan)  # before anything is drawn: a classifier may change as it is used
+    identity = job.identity(evaluation)  # before anything is drawn: a classifier may change as it is used
     ledger = _Ledger() if checkpoint is None else Checkpoint.open(checkpoint, identity)
     with ledger:
         _check_seen(ledger.tally, wanted)
@@ -150,7 +156,7 @@ class _Job:
         limit = sampler.graph.nodes if isinstance(sampler, GraphSampler) else sampler.rows
         return cls(checked, space, noise, seed, _checked_targets(targets, limit), sampler)
 
-    def evaluation(self, memory_limit: int, chunk_size: int | None) -> Evaluation:
+    def evaluation(self, memory_limit: int, chunk_size: int | None, asked: str | None) -> Evaluation:
         """How a chunk is evaluated; around the targets only, where that gives the same labels."""
         sampler, rows, outputs = self.sampler, np.arange(self.sampler.rows), None
         if self.targets is not None and isinstance(sampler, GraphSampler):
@@ -160,10 +166,14 @@ class _Job:
             outputs = self.targets if sampler.places is None else sampler.places
         elif self.targets is not None:
             rows = self.targets
-        plan = Plan.for_sampler(sampler, rows.size, memory_limit, chunk_size, self.classifier)
-        return Evaluation(self.classifier, sampler, plan, rows, outputs)
+        engine = engine_for(self.classifier, sampler, asked)
+        if engine.fused is not None:
+            plan = Plan.for_fused(engine.fused.bytes_per_sample, memory_limit, chunk_size)
+        else:
+            plan = Plan.for_sampler(sampler, rows.size, memory_limit, chunk_size, self.classifier)
+        return Evaluation(self.classifier, sampler, plan, rows, outputs, engine)
 
-    def identity(self, plan: Plan) -> dict[str, Any]:
+    def identity(self, evaluation: Evaluation) -> dict[str, Any]:
         """Everything that the votes depend on, as JSON values."""
         own = getattr(self.classifier, "fingerprint", None)
         return {
@@ -173,8 +183,9 @@ class _Job:
             "seed": int(self.seed),
             "classes": int(self.classifier.classes),
             "targets": None if self.targets is None else fingerprint(self.targets),
-            "chunk size": plan.chunk_size,
-            "rows per call": plan.rows_per_call,
+            "engine": evaluation.engine.name,
+            "chunk size": evaluation.plan.chunk_size,
+            "rows per call": evaluation.plan.rows_per_call,
             "stream version": STREAM_VERSION,
             **_device(self.classifier),
         }
@@ -221,7 +232,7 @@ def _evaluated(
         spans = Spans(chunks)
         with RayPool(SpanEvaluation(evaluation), address) as cluster:
             for _, (parts, seconds) in cluster.map_unordered(spans):
-                spans.learn(seconds)
+                spans.learn(seconds, cluster.cpus)
                 yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
     elif workers == 1:
         with single_threaded():
@@ -268,7 +279,7 @@ def _check_seen(tally: Tally | None, wanted: dict[str, range]) -> None:
 
 def _device(classifier: Any) -> dict[str, str]:
     """Where a torch module computes, unless it is the CPU. Others round otherwise: their votes must not be mixed."""
-    module = getattr(classifier, "module", None)
+    module: Any = getattr(classifier, "module", None)
     for tensor in module.parameters() if hasattr(module, "parameters") else ():
         return {} if tensor.device.type == "cpu" else {"device": tensor.device.type}
     return {}
