@@ -359,7 +359,7 @@ def test_parts_that_are_not_those_of_the_class_are_refused(name):
         (lambda: network(fp.APPNP, 39, 3), "both", "the network does not fit the graph"),
         (
             lambda: changed(lambda m: m.first.weight.data[3, 3].fill_(torch.nan)), "attributes",
-            "some weights of the first layer are not finite",
+            "some of its weights are not finite",
         ),
     ],
 )  # fmt: skip
@@ -418,7 +418,7 @@ def test_what_does_not_fit_fails_as_it_does_in_torch(noisy):
 @pytest.mark.parametrize("model", [fp.GCN, fp.APPNP])
 @pytest.mark.parametrize("name", ["first.weight", "first_bias", "second.weight"])
 def test_weights_that_are_no_numbers(model, name):
-    """The same error as of torch; rectifying must not hide it."""
+    """The same error as of torch."""
     module = changed(lambda m: m.get_parameter(name).data.view(-1)[0].fill_(torch.nan), model)
     for noisy in ("attributes", "structure"):
         answers = []
@@ -428,6 +428,17 @@ def test_weights_that_are_no_numbers(model, name):
             answers.append(str(error.value))
         assert answers[0] == answers[1]
         assert "expected logits without NaN, got NaN for" in answers[0]
+
+
+@pytest.mark.parametrize("model", [fp.GCN, fp.APPNP])
+@pytest.mark.parametrize("noisy", ["attributes", "structure"])
+def test_logits_that_overflow(model, noisy):
+    """Of weights that are finite; rectifying must not hide it."""
+    module = changed(lambda m: m.second.weight.data.mul_(1e38), model)
+    module.first_bias.data.fill_(1e3)
+    for engine in ("fused", "torch"):
+        with pytest.raises(fp.ClassifierError, match=r"expected logits without NaN, got NaN for [0-9]+ of 17 rows"):
+            fp.vote(fp.NodeClassifier(module, 3), graph(noisy), fp.FlipNoise(0.1, 0.5), 0, 8, engine=engine)
 
 
 WITH_FREED_MEMORY_OVERWRITTEN = """

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from numba import njit
 
-from flipproof.models.row_sums import LANES, add_rows, add_weighted_rows, address, padded
+from flipproof.models.row_sums import (
+    LANES,
+    add_first_rows,
+    add_rows,
+    add_weighted_rows,
+    address,
+    in_large_pages,
+    padded,
+)
 
 WIDTHS = [8, 16, 24, 40, 64, 72, 128, 200]
 COUNTS = [0, 1, 2, 3, 4, 5, 63]
@@ -20,6 +28,11 @@ def added(buffer, place, table, width, numbers, count):
 @njit
 def weighted_added(buffer, place, table, width, numbers, weights, count):
     add_weighted_rows(address(buffer, place), address(table, 0), width, address(numbers, 0), address(weights, 0), count)
+
+
+@njit
+def first_added(buffer, place, table, width, weights, count):
+    add_first_rows(address(buffer, place), address(table, 0), width, address(weights, 0), count)
 
 
 @njit
@@ -81,10 +94,10 @@ def strips(width):
     assert first == width
 
 
-def in_order(start, table, numbers, weights):
+def in_order(start, table, numbers, weights, strips):
     """The documented order: chains of every so many rows, those left over to the first, chains added in halves."""
     total = start.copy()
-    for columns, chains in strips(start.size):
+    for columns, chains in strips:
         sums = [start[columns], *(np.zeros_like(start[columns]) for _ in range(chains - 1))]
         whole = len(numbers) - len(numbers) % chains
         for k, (number, weight) in enumerate(zip(numbers, weights, strict=True)):
@@ -98,19 +111,20 @@ def in_order(start, table, numbers, weights):
     return total
 
 
+def floats(rng, *shape):
+    """Of very different sizes, so that every other order, and products that are not rounded, would show."""
+    return (rng.normal(size=shape) * 2.0 ** rng.integers(-12, 12, shape)).astype(np.float32)
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("count", COUNTS)
 def test_floats_are_summed_in_the_documented_order(width, count, rng):
-    """Numbers of very different sizes, so that every other order, and products that are not rounded, would show."""
-
-    def floats(*shape):
-        return (rng.normal(size=shape) * 2.0 ** rng.integers(-12, 12, shape)).astype(np.float32)
-
-    table, start, numbers, weights = floats(ROWS, width), floats(width), numbers_of(rng, count), floats(count + 1)
+    table, start, weights = (floats(rng, *shape) for shape in ((ROWS, width), (width,), (count + 1,)))
+    numbers = numbers_of(rng, count)
     weights[-1] = np.nan  # must not be looked at
     buffer = guarded(start)
     weighted_added(buffer, GUARD, table, width, numbers, weights, count)
-    expected = in_order(start, table, numbers[:count], weights[:count])
+    expected = in_order(start, table, numbers[:count], weights[:count], strips(width))
     assert buffer[GUARD:-GUARD].tobytes() == expected.tobytes()
     check_guards(buffer, width)
     exact = start + weights[:count].astype(np.float64) @ table[numbers[:count]]
@@ -118,10 +132,23 @@ def test_floats_are_summed_in_the_documented_order(width, count, rng):
     assert (np.abs(buffer[GUARD:-GUARD] - exact) <= 2**-24 * (count + 4) * terms).all()
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("count", COUNTS)
+def test_a_vector_times_a_matrix(width, count, rng):
+    """Eight columns at a time, in four chains."""
+    table, start, weights = (floats(rng, *shape) for shape in ((count + 1, width), (width,), (count + 1,)))
+    table[-1], weights[-1] = np.nan, np.nan
+    buffer = guarded(start)
+    first_added(buffer, GUARD, table, width, weights, count)
+    narrow = [(slice(first, first + 8), 4) for first in range(0, width, 8)]
+    assert buffer[GUARD:-GUARD].tobytes() == in_order(start, table, range(count), weights[:count], narrow).tobytes()
+    check_guards(buffer, width)
+
+
 def test_order_matters_to_the_check():
     """The check above could tell one chain from four."""
     table = np.array([[1.0], [2.0**-24], [2.0**-24]], np.float32).repeat(72, axis=1)
-    total = in_order(np.zeros(72, np.float32), table, [0, 1, 2, 1], np.ones(4, np.float32))
+    total = in_order(np.zeros(72, np.float32), table, [0, 1, 2, 1], np.ones(4, np.float32), strips(72))
     assert total[0] == 1 < total[64]
 
 
@@ -145,3 +172,15 @@ def test_padding_is_zeros_in_an_array_of_its_own(columns, order, rng):
     assert not np.shares_memory(wide, table)
     row = padded(list(range(columns)))
     assert row.tolist() == [*range(columns), *[0] * (-columns % LANES)]
+
+
+@pytest.mark.parametrize("shape", [(0, 8), (3, 0), (1, 8), (2879, 64), (70_000, 16)])
+def test_large_pages_hold_the_same_table(shape, rng):
+    table = rng.integers(-9, 9, shape).astype(np.int32)
+    table.setflags(write=False)
+    copy = in_large_pages(table)
+    assert (copy.dtype, copy.shape) == (table.dtype, table.shape)
+    assert copy.flags.c_contiguous
+    assert (copy == table).all()
+    assert copy.ctypes.data % 2**21 == 0 or not copy.size
+    assert not np.shares_memory(copy, table)

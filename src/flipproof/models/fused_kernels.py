@@ -6,20 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flipproof.models.row_sums import add_first_rows, add_rows, add_weighted_rows, address, prefetch_row
-from flipproof.noise.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, set_bits
+from flipproof.models.row_sums import add_first_rows, add_rows, add_weighted_rows
 from flipproof.noise.kernels import (
     EVERY_ENTRY,
     SCATTERED,
     Block,
     begin_block,
-    choose_entries,
+    choose_zeros,
     draw_every_entry,
     keep_ones,
     next_block,
 )
-from flipproof.noise.philox import NONZEROS, Place, fill_tile
-from flipproof.theory.compiled import compiled, inlined
+from flipproof.noise.philox import NONZEROS, U64, Place, fill_tile
+from flipproof.theory.compiled import compiled, data_address, inlined
 
 
 class Adjacency(NamedTuple):
@@ -31,7 +30,7 @@ class Adjacency(NamedTuple):
 
 
 class WeightTable(NamedTuple):
-    """Weights as integers, one row per attribute: unit c of row j is table[j, c] * steps[c]."""
+    """Weights as integers: that of attribute j for unit c is table[j, c] * steps[c]."""
 
     table: Any
     steps: Any
@@ -43,17 +42,17 @@ def noisy_products(
 ) -> None:
     """Noisy rows times weights, out[sample, row, unit], without the noisy rows.
 
-    Row by row, all samples of one after the other: what is known about its ones serves all samples, and the weights
-    of its ones stay close to the processor. Integers are summed, so that the order of a row does not matter.
+    Row by row, all samples of one after the other: what is known about its ones serves all of them, and the weights of
+    its ones stay close to the processor. Integers are summed, so that the order of a row does not matter.
     """
-    starts, positions, entries, table, steps = data.starts, data.positions, data.entries, weights.table, weights.steps
-    bitmap, words, places = scratch.bitmap, scratch.words, scratch.places
+    starts, positions, entries, words = data.starts, data.positions, data.entries, scratch.words
     p_plus, p_minus, high, low, guide = law.p_plus, law.p_minus, law.high, law.low, law.guide
     copies, size, fewest, method = samples[1] - samples[0], law.block_size, law.first, law.method
-    taken, sums = np.zeros_like(bitmap), np.zeros((copies, table.shape[1]), np.int32)
-    longest = entries.max() if method == EVERY_ENTRY else (starts[1:] - starts[:-1]).max() + places.size
-    numbers, width = np.empty(longest + 1, np.uint32), table.shape[1]
-    sums_at, table_at, numbers_at, pitch = address(sums, 0), address(table, 0), address(numbers, 0), 4 * width
+    table, steps, width = weights.table, weights.steps, weights.table.shape[1]
+    most = entries.max() if method == EVERY_ENTRY else (starts[1:] - starts[:-1]).max() + fewest + high.size + 1
+    numbers, sums = np.empty(most + 8, np.uint32), np.zeros((copies, width), np.int32)
+    state, turn = np.zeros(size, np.uint8), U64(0)
+    numbers_at, sums_at, table_at = data_address(numbers), data_address(sums), data_address(table)
     for i in range(rows.size):
         row = rows[i]
         start, end, length = starts[row], starts[row + 1], entries[row]
@@ -62,24 +61,22 @@ def noisy_products(
             block = next_block(positions, end, length, size, Block(-1, 0, 0, start, start))
         while block.begin < length:
             if method == SCATTERED:
-                set_bits(taken, positions, block.first, block.last, block.begin)
+                _mark_ones(state, positions, block)
             for copy in range(copies):
-                place = Place(stream.seed, stream.role, U64(samples[0] + copy), stream.part, U64(row))
-                found = 0
+                place, found = Place(stream.seed, stream.role, U64(samples[0] + copy), stream.part, U64(row)), 0
                 if method == EVERY_ENTRY:
                     found = draw_every_entry(numbers, 0, place, positions, start, end, length, p_plus, p_minus, words)
                 elif method == SCATTERED:
+                    turn = _next_turn(state, turn)
                     begin_block(words, place, start, block)
-                    count = choose_entries(places, place, block.number, size, fewest, high, low, guide, bitmap, words)
-                    found = _add_zeros(numbers, 0, places, count, block, taken, table_at, U64(pitch))
-                    clear_bits(bitmap, places, count)
+                    found = choose_zeros(numbers, place, block, size, fewest, high, low, guide, state, turn, words)
                 else:
                     fill_tile(words, 0, place, NONZEROS, 0)
                 if method != EVERY_ENTRY:
                     found = keep_ones(numbers, found, place, positions, start, block.first, block.last, p_minus, words)
-                add_rows(sums_at + U64(copy * pitch), table_at, width, numbers_at, found)
+                add_rows(sums_at + U64(4 * copy * width), table_at, width, numbers_at, found)
             if method == SCATTERED:
-                _forget_bits(taken, positions, block)
+                _forget_ones(state, positions, block)
             block = next_block(positions, end, length, size if method == SCATTERED else length, block)
         for copy in range(copies):
             for unit in range(width):
@@ -88,23 +85,25 @@ def noisy_products(
 
 
 @inlined
-def _forget_bits(taken: Any, positions: Any, block: Any) -> None:
-    for k in range(block.first, block.last):
-        taken[U64(positions[k] - block.begin) >> SIX] = U64(0)
+def _next_turn(state: Any, turn: Any) -> Any:
+    """The number of the next turn; what is known of earlier ones is forgotten when numbers begin anew."""
+    if turn < U64(127):
+        return turn + U64(1)
+    for k in range(state.size):
+        state[k] &= np.uint8(128)
+    return U64(1)
 
 
 @inlined
-def _add_zeros(
-    numbers: Any, at: Any, places: Any, count: Any, block: Any, taken: Any, table: Any, pitch: Any
-) -> Any:
-    """Writes the chosen entries of a block that are zeros of the row, and asks for their weights."""
-    to, inside = U64(at), U64(block.stop - block.begin)
-    for i in range(U64(count)):
-        place = U64(places[i])
-        prefetch_row(table, pitch, U64(block.begin) + place)
-        numbers[to] = np.uint32(U64(block.begin) + place)
-        to += ONE & ~(taken[place >> SIX] >> (place & SIXTY_THREE)) & U64(place < inside)
-    return np.int64(to)
+def _mark_ones(state: Any, positions: Any, block: Any) -> None:
+    for k in range(block.first, block.last):
+        state[positions[k] - block.begin] |= np.uint8(128)
+
+
+@inlined
+def _forget_ones(state: Any, positions: Any, block: Any) -> None:
+    for k in range(block.first, block.last):
+        state[positions[k] - block.begin] &= np.uint8(127)
 
 
 @compiled
@@ -149,9 +148,9 @@ def gcn_logits(logits: Any, products: Any, adjacency: Any, first_bias: Any, seco
     """A relu(A X W + b) V + c from X W."""
     nodes, width, classes = products.shape[0], products.shape[1], second.shape[1]
     hidden, messages = np.empty(width, np.float32), np.zeros((nodes, classes), np.float32)
-    starts, columns, weights = adjacency.starts, address(adjacency.columns, 0), address(adjacency.weights, 0)
+    starts, columns, weights = adjacency.starts, data_address(adjacency.columns), data_address(adjacency.weights)
     products_at, hidden_at, second_at, messages_at = (
-        address(products, 0), address(hidden, 0), address(second, 0), address(messages, 0)
+        data_address(products), data_address(hidden), data_address(second), data_address(messages)
     )  # fmt: skip
     for node in range(nodes):
         hidden[:] = np.float32(0)
@@ -168,8 +167,8 @@ def gcn_logits(logits: Any, products: Any, adjacency: Any, first_bias: Any, seco
 @inlined
 def _propagate(out: Any, rows: Any, adjacency: Any) -> None:
     """A times the rows."""
-    starts, columns, weights = adjacency.starts, address(adjacency.columns, 0), address(adjacency.weights, 0)
-    out_at, rows_at, width = address(out, 0), address(rows, 0), rows.shape[1]
+    starts, columns, weights = adjacency.starts, data_address(adjacency.columns), data_address(adjacency.weights)
+    out_at, rows_at, width = data_address(out), data_address(rows), rows.shape[1]
     out[:] = np.float32(0)
     for node in range(out.shape[0]):
         edges, degree = U64(4 * starts[node]), starts[node + 1] - starts[node]
@@ -187,7 +186,7 @@ def perceptron(out: Any, products: Any, first_bias: Any, second: Any, second_bia
     """Relu(X W + b) V + c from X W, for each node by itself."""
     width, classes = products.shape[1], second.shape[1]
     hidden = np.empty(width, np.float32)
-    out_at, hidden_at, second_at = address(out, 0), address(hidden, 0), address(second, 0)
+    out_at, hidden_at, second_at = data_address(out), data_address(hidden), data_address(second)
     for node in range(products.shape[0]):
         hidden[:] = products[node]
         _rectify(hidden, first_bias)

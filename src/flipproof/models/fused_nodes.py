@@ -130,6 +130,10 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
         return "some of its weights are not finite"
     if isinstance(module, GAT) and sampler.structure is not None:
         return "attention on noisy edges is no faster"
+    if sampler.attributes is not None and not isinstance(sampler.attributes, SparseSampler):
+        return "its attributes are categories"
+    if not sampler.nodes.size:
+        return "the graph has no nodes"
     attributes = sampler.graph.attributes if sampler.attributes is None else sampler.attributes
     if attributes is None or _columns(attributes) != module.first.weight.shape[0] or _classes(module) != classes:
         return "the network does not fit the graph"
@@ -149,7 +153,22 @@ def _as_shipped(module: Any) -> bool:
     hooked = any(part._forward_hooks or part._forward_pre_hooks for part in module.modules())
     changed = any(shadowed & vars(part).keys() or hasattr(part, "parametrizations") for part in module.modules())
     parts = type(module.first) is RowsLinear and type(module.second) in (RowsLinear, torch.nn.Linear)
-    return parts and not hooked and not changed
+    return parts and not hooked and not changed and _laid_out_as_shipped(module)
+
+
+def _laid_out_as_shipped(module: Any) -> bool:
+    """Whether all weights have the shapes that compiled loops rely on, and nothing is there twice or missing."""
+    from flipproof.models.node_modules import APPNP, GAT, RowsLinear
+
+    linear = isinstance(module, APPNP)
+    if type(module.second) is not (require("torch").nn.Linear if linear else RowsLinear):
+        return False
+    units, (inputs, classes) = module.first.weight.shape[1], _second(module).shape
+    if isinstance(module, GAT):
+        return bool(units == inputs)
+    own = dict(module.named_parameters())
+    first, last = own.get("first_bias"), own.get("second.bias" if linear else "second_bias")
+    return None not in (first, last) and units == inputs and (first.shape, last.shape) == ((units,), (classes,))
 
 
 def _columns(attributes: Any) -> int:

@@ -119,8 +119,7 @@ _first_1 = _summing(1, weighted=True, numbered=False)
 def add_rows(sums: Any, table: Any, width: Any, numbers: Any, count: Any) -> None:
     """Adds rows number numbers[k], k < count, of a table to `sums`; all are addresses of int32 or uint32 numbers.
 
-    Addresses, because every use of an array counts a reference to it, which takes as long as adding a row. Rows have
-    `width` numbers, a multiple of eight.
+    Rows have `width` numbers, a multiple of eight.
     """
     pitch, none, n = np.uint64(4 * width), np.uint64(0), np.uint64(count)
     while width >= 64:
@@ -160,34 +159,6 @@ def add_first_rows(sums: Any, table: Any, width: Any, weights: Any, count: Any) 
     for _ in range(width >> 3):
         _first_1(table, pitch, none, n, weights, sums)
         table, sums = table + np.uint64(32), sums + np.uint64(32)
-
-
-def _prefetching(_: Any, place: Any) -> Any:
-    def instruction(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        pointer = _BYTE.as_pointer()
-        form = ir.FunctionType(ir.VoidType(), [pointer, _INT, _INT, _INT])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], form)
-        builder.call(function, [builder.inttoptr(arguments[0], pointer), _INT(0), _INT(3), _INT(1)])
-        return context.get_dummy_value()
-
-    return types.void(types.uint64), instruction
-
-
-_prefetch: Any = intrinsic(_prefetching)
-
-
-@inlined
-def prefetch_row(table: Any, pitch: Any, number: Any) -> None:
-    """Asks for a row of a table, of `pitch` bytes, that will be added soon."""
-    begin = table + number * pitch
-    for line in range(begin, begin + min(pitch, np.uint64(256)), np.uint64(64)):
-        _prefetch(line)
-
-
-@inlined
-def address(array: Any, row: Any) -> Any:
-    """Where a row of an array of numbers of four bytes begins; of one dimension, where an element is."""
-    return array.ctypes.data + np.uint64(row * array.strides[0])
 
 
 def in_large_pages(table: Any) -> Any:

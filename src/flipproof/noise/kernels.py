@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flipproof.noise.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, lowest_bit, write_bits
+from flipproof.noise.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, write_bits
 from flipproof.noise.digits import coins, flips
 from flipproof.noise.philox import ENTRIES, LOW, NONZEROS, POSITIONS, VALUES, Place, fill_tile, fill_tiles, fill_words
 from flipproof.theory.compiled import compiled, inlined
@@ -22,6 +22,13 @@ _SMALL_BLOCK = 2**12
 """Blocks of at most so many entries take half a word for each."""
 _SPARSE_BLOCK = 10
 """Where less than one in 2**10 entries is or becomes a one, sorting is faster than looking through the bits of all."""
+
+
+_COUNT_OF = np.array([byte.bit_count() for byte in range(256)], np.uint8)
+_BITS_OF = np.zeros((256, 8), np.uint8)
+"""Of every byte: how many bits are set, and which."""
+for _byte in range(256):
+    _BITS_OF[_byte, : _COUNT_OF[_byte]] = [bit for bit in range(8) if _byte >> bit & 1]
 
 
 class Stream(NamedTuple):
@@ -120,7 +127,7 @@ def draw_bits(out: Any, ends: Any, stream: Any, samples: Any, rows: Any, data: A
                         _flip_ones(bitmap, place, positions, start, block, p_minus, words)
                         at = write_bits(out, at, block.begin, block.stop, size, bitmap)
                     block = next_block(positions, end, length, size, block)
-            elif at + (length if law.method == EVERY_ENTRY else end - start) > out.size:
+            elif at + (length if law.method == EVERY_ENTRY else end - start + 8) > out.size:
                 return -1
             elif law.method == EVERY_ENTRY:
                 at = draw_every_entry(out, at, place, positions, start, end, length, p_plus, p_minus, words)
@@ -152,7 +159,16 @@ def begin_block(words: Any, place: Any, start: Any, block: Any) -> None:
 
 @inlined
 def choose_entries(
-    places: Any, place: Any, block: Any, size: Any, fewest: Any, high: Any, low: Any, guide: Any, bitmap: Any, words: Any
+    places: Any,
+    place: Any,
+    block: Any,
+    size: Any,
+    fewest: Any,
+    high: Any,
+    low: Any,
+    guide: Any,
+    bitmap: Any,
+    words: Any,
 ) -> Any:
     """Lists Bin(size, p_plus) distinct entries of a block, uniformly, and sets their bits; returns how many.
 
@@ -161,28 +177,70 @@ def choose_entries(
     branch depends on an entry: no processor could predict it.
     """
     tile, count = block << 21, fewest + _binomial(words, high, low, guide)
-    halves = size <= _SMALL_BLOCK
-    bits, most = (U64(16), U64(64)) if halves else (U64(32), U64(32))
-    limit, mask = U64(size), (ONE << bits) - ONE
-    unfair, used, found, wanted = (mask + ONE) % limit, U64(8) if halves else U64(4), U64(0), U64(count)
+    halves, used, found, wanted = size <= _SMALL_BLOCK, U64(0), U64(0), U64(count)
+    limit, unfair = U64(size), U64((2**16 if halves else 2**32) % size)
     while found < wanted:
-        if used == most:
-            tile += 1
-            fill_tile(words, 32, place, POSITIONS, tile)
-            used = U64(0)
-        stop = min(most, used + wanted - found)
+        tile, used, stop = _more_entries(words, place, tile, used, wanted - found, halves)
         for i in range(used, stop):
-            word = words[U64(32) + (i >> ONE)] >> np.uint32((i & ONE) << U64(4)) if halves else words[U64(32) + i]
-            product = (U64(word) & mask) * limit
-            position = product >> bits
-            at, bit = position >> SIX, position & SIXTY_THREE
-            marked = bitmap[at]
-            fresh = U64(product & mask >= unfair) & ~(marked >> bit) & ONE
-            bitmap[at] = marked | (fresh << bit)
+            position, fair = _entry(words, i, limit, unfair, halves)
+            word, bit = position >> SIX, position & SIXTY_THREE
+            marked = bitmap[word]
+            fresh = fair & ~(marked >> bit) & ONE
+            bitmap[word] = marked | (fresh << bit)
             places[found] = np.int64(position)
             found += fresh
         used = stop
     return count
+
+
+@inlined
+def choose_zeros(
+    out: Any, place: Any, block: Any, size: Any, fewest: Any, high: Any, low: Any, guide: Any, state: Any, turn: Any,
+    words: Any,
+) -> Any:  # fmt: skip
+    """The same entries, but only those that are zeros of the row are written, in no order; returns how many.
+
+    `state` has a byte for every entry of the block. Its highest bit says that the entry is a one of the row, the others
+    in which turn it was chosen last, a number from 1 to 127.
+    """
+    tile, wanted = block.number << 21, U64(fewest + _binomial(words, high, low, guide))
+    halves, used, found, to = size <= _SMALL_BLOCK, U64(0), U64(0), U64(0)
+    limit, unfair, inside = U64(size), U64((2**16 if halves else 2**32) % size), U64(block.stop - block.begin)
+    while found < wanted:
+        tile, used, stop = _more_entries(words, place, tile, used, wanted - found, halves)
+        for i in range(used, stop):
+            position, fair = _entry(words, i, limit, unfair, halves)
+            known = U64(state[position])
+            fresh = fair & U64(known & U64(127) != turn)
+            state[position] = np.uint8(known & U64(128) | turn if fair else known)
+            found += fresh
+            out[to] = block.begin + np.int64(position)
+            to += fresh & U64(known < U64(128)) & U64(position < inside)
+        used = stop
+    return np.int64(to)
+
+
+@inlined
+def _more_entries(words: Any, place: Any, tile: Any, used: Any, missing: Any, halves: bool) -> Any:
+    """Sees to words for entries: of which tile they are, where they begin and where to look again."""
+    most = U64(64) if halves else U64(32)
+    if used == U64(0):
+        used = U64(8) if halves else U64(4)  # four words of the first tile have made the count
+    elif used == most:
+        tile += 1
+        fill_tile(words, 32, place, POSITIONS, tile)
+        used = U64(0)
+    return tile, used, min(most, used + missing)
+
+
+@inlined
+def _entry(words: Any, i: Any, limit: Any, unfair: Any, halves: bool) -> Any:
+    """Entry number i of a tile, and one, or zero if its word would favour some entries (Lemire 2019)."""
+    if halves:
+        product = U64((words[U64(32) + (i >> ONE)] >> np.uint32((i & ONE) << U64(4))) & np.uint32(0xFFFF)) * limit
+        return product >> U64(16), U64(product & U64(0xFFFF) >= unfair)
+    product = U64(words[U64(32) + i]) * limit
+    return product >> U64(32), U64(product & LOW >= unfair)
 
 
 @inlined
@@ -212,7 +270,7 @@ def _flip_ones(bitmap: Any, place: Any, positions: Any, start: Any, block: Any, 
         begin += 64
 
 
-@inlined
+@compiled
 def _merge_block(
     out: Any, at: Any, place: Any, positions: Any, start: Any, block: Any, count: Any, p_minus: Any, bitmap: Any,
     words: Any, places: Any,
@@ -254,7 +312,7 @@ def keep_ones(
 ) -> Any:
     """Writes those of positions[first:last] that do not flip, in order; the ones of their row begin at `start`.
 
-    The tile for the first coins is in `words` already.
+    The tile for the first coins is in `words` already. Up to eight numbers after the last are written over.
     """
     to, begin = U64(at), first - ((first - start) & 63)
     while begin < last:
@@ -264,10 +322,13 @@ def keep_ones(
             kept &= ~U64(0) << U64(first - begin)
         if last - begin < 64:
             kept &= (ONE << U64(last - begin)) - ONE
-        while kept:
-            out[to] = positions[U64(begin) + lowest_bit(kept)]
-            to += ONE
-            kept &= kept - ONE
+        # Eight at a time, whether they are kept or not: how many are cannot be predicted.
+        for eight in range(U64(begin), U64(min(begin + 64, last)), U64(8)):
+            which = kept & U64(255)
+            for i in range(U64(8)):
+                out[to + i] = positions[eight + U64(_BITS_OF[which, i])]
+            to += U64(_COUNT_OF[which])
+            kept >>= U64(8)
         begin += 64
     return np.int64(to)
 

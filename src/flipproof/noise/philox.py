@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from flipproof.theory.compiled import compiled, inlined
+from flipproof.theory.compiled import compiled, data_address, inlined
 
 U64 = np.uint64
 LOW = U64(0xFFFFFFFF)
@@ -173,7 +173,7 @@ _write_tile, _write_tiles = intrinsic(_one_tile), intrinsic(_two_tiles)
 def fill_tile(words: Any, at: Any, place: Any, purpose: Any, tile: Any) -> None:
     """Writes the 32 words of a tile: eight from each lane of eight groups."""
     c0, c1, c2, c3, k0, k1 = _tile_counter(place, purpose, tile)
-    _write_tile(words.ctypes.data + U64(4 * at), c1, c2, k0, k1, c0, c3)
+    _write_tile(data_address(words) + U64(4 * at), c1, c2, k0, k1, c0, c3)
 
 
 @inlined
@@ -181,7 +181,7 @@ def fill_tiles(words: Any, at: Any, place: Any, purpose: Any, tile: Any, other_p
     """Writes the 64 words of two tiles in hardly more than the time of one."""
     c0, c1, c2, c3, k0, k1 = _tile_counter(place, purpose, tile)
     d0, _, _, d3, _, _ = _tile_counter(place, other_purpose, other_tile)
-    _write_tiles(words.ctypes.data + U64(4 * at), c1, c2, k0, k1, c0, c3, d0, d3)
+    _write_tiles(data_address(words) + U64(4 * at), c1, c2, k0, k1, c0, c3, d0, d3)
 
 
 @inlined

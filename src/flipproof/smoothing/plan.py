@@ -87,6 +87,12 @@ class Plan:
         if chunk_size is None:
             fitting = min(_MOST_GRAPHS, memory_limit // _SHARE_OF_LIMIT // bytes_per_sample)
             chunk_size = 1 << max(0, fitting.bit_length() - 1)
+        chunk_size = _at_least_one(chunk_size, "chunk_size")
+        if bytes_per_sample * chunk_size > memory_limit // 2:
+            most = memory_limit // 2 // bytes_per_sample
+            raise TooLargeError(
+                f"expected chunk_size of at most {most} for a memory limit of {memory_limit} bytes, got {chunk_size}"
+            )
         return cls(chunk_size, 1)
 
     def chunks(self, role: str, wanted: range, seen: SampleRanges) -> Iterator[Chunk]:
