@@ -28,7 +28,7 @@ from flipproof.theory.arrays import IntArray
 if TYPE_CHECKING:
     from flipproof.noise.graph import GraphSampler
 
-_AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 8
+_AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 16
 """Samples whose first layer is computed together: it should not leave the processor's cache too far behind."""
 
 
@@ -145,30 +145,26 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
 
 
 def _as_shipped(module: Any) -> bool:
-    """Whether the network does what its class says: nothing in it is hooked, replaced or reparametrised."""
-    torch = require("torch")
-    from flipproof.models.node_modules import RowsLinear
-
+    """Whether the network does what its class says, with weights of the shapes that compiled loops rely on."""
     shadowed = {"forward", "features", "structure", "combine"}
     hooked = any(part._forward_hooks or part._forward_pre_hooks for part in module.modules())
     changed = any(shadowed & vars(part).keys() or hasattr(part, "parametrizations") for part in module.modules())
-    parts = type(module.first) is RowsLinear and type(module.second) in (RowsLinear, torch.nn.Linear)
-    return parts and not hooked and not changed and _laid_out_as_shipped(module)
+    return not hooked and not changed and _parts_as_shipped(module)
 
 
-def _laid_out_as_shipped(module: Any) -> bool:
-    """Whether all weights have the shapes that compiled loops rely on, and nothing is there twice or missing."""
+def _parts_as_shipped(module: Any) -> bool:
     from flipproof.models.node_modules import APPNP, GAT, RowsLinear
 
     linear = isinstance(module, APPNP)
-    if type(module.second) is not (require("torch").nn.Linear if linear else RowsLinear):
+    second = require("torch").nn.Linear if linear else RowsLinear
+    if type(module.first) is not RowsLinear or type(module.second) is not second:
         return False
     units, (inputs, classes) = module.first.weight.shape[1], _second(module).shape
+    shapes = {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
+    biases = {"first_bias": (units,), "second.bias" if linear else "second_bias": (classes,)}
     if isinstance(module, GAT):
-        return bool(units == inputs)
-    own = dict(module.named_parameters())
-    first, last = own.get("first_bias"), own.get("second.bias" if linear else "second_bias")
-    return None not in (first, last) and units == inputs and (first.shape, last.shape) == ((units,), (classes,))
+        biases = {}
+    return units == inputs and all(shapes.get(name) == shape for name, shape in biases.items())
 
 
 def _columns(attributes: Any) -> int:

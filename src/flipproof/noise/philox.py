@@ -166,7 +166,8 @@ def _two_tiles(_: Any, out: Any, row: Any, sample: Any, k0: Any, k1: Any, a0: An
     return types.void(*[types.uint64] * 9), _Tiles(2)
 
 
-_write_tile, _write_tiles = intrinsic(_one_tile), intrinsic(_two_tiles)
+_write_tile: Any = intrinsic(_one_tile)
+_write_tiles: Any = intrinsic(_two_tiles)
 
 
 @inlined

@@ -27,16 +27,18 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, **options: bool) -> F:
+    compiler: Any = njit  # whose declared options lack one of ours
     try:
-        return cast("F", njit(function, cache=True, nogil=True, **options))
+        return cast("F", compiler(function, cache=True, nogil=True, **options))
     except RuntimeError:
         # Nowhere to keep a cache (a read-only installation without a home): compile anew in every process.
-        return cast("F", njit(function, nogil=True, **options))
+        return cast("F", compiler(function, nogil=True, **options))
 
 
 def _data_address(_: Any, array: Any) -> Any:
     def instruction(context: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        data = create_struct_proxy(array)(context, builder, value=arguments[0]).data
+        proxy: Any = create_struct_proxy(array)  # type: ignore[no-untyped-call]
+        data = proxy(context, builder, value=arguments[0]).data
         return builder.ptrtoint(data, context.get_value_type(types.uint64))
 
     return types.uint64(array), instruction
