@@ -37,6 +37,9 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/layers.py
 	$(BIN)/python benchmarks/voting.py
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/monte_carlo.py
+	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/million.py
 
 # The claims about real data take an hour and need the datasets.
 bench-data: $(DEV)

@@ -41,7 +41,9 @@ class Setting:
         matrix, edges = clean.attributes.tocoo(), torch.tensor(np.array(clean.edge_index))
         cells = torch.tensor(np.stack([matrix.row, matrix.col]).astype(np.int64))
         if noisy == "attributes":
-            return lambda n, copies=1: reference_way.attribute_votes(plain, cells, matrix.shape, edges, noise, n, copies)
+            return lambda n, copies=1: reference_way.attribute_votes(
+                plain, cells, matrix.shape, edges, noise, n, copies
+            )
         ones = torch.ones(cells.shape[1])
         x = torch.sparse_coo_tensor(cells, ones, matrix.shape, check_invariants=False).coalesce()
         return lambda n, copies=1: reference_way.structure_votes(plain, x, edges, noise, n, copies)

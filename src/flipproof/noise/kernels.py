@@ -277,7 +277,7 @@ def _merge_block(
 ) -> Any:  # fmt: skip
     """The same for a block with few entries that are or become ones: looking through its bits would take longer."""
     clear_bits(bitmap, places, count)
-    places[:count].sort()
+    _sort(places, count)
     i, begin = 0, block.first - ((block.first - start) & 63)
     while begin < block.last:
         kept = ~coins(words, p_minus, place, NONZEROS, begin - start)
@@ -297,6 +297,17 @@ def _merge_block(
         at += 1
         i += 1
     return at
+
+
+@inlined
+def _sort(numbers: Any, count: Any) -> None:
+    """Sorts the first numbers, some dozens, by insertion: numba's own sort takes seconds to compile."""
+    for i in range(1, count):
+        number, k = numbers[i], i
+        while k > 0 and numbers[k - 1] > number:
+            numbers[k] = numbers[k - 1]
+            k -= 1
+        numbers[k] = number
 
 
 @inlined

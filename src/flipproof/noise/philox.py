@@ -173,8 +173,14 @@ _write_tiles: Any = intrinsic(_two_tiles)
 @inlined
 def fill_tile(words: Any, at: Any, place: Any, purpose: Any, tile: Any) -> None:
     """Writes the 32 words of a tile: eight from each lane of eight groups."""
+    _fill_tile_at(data_address(words) + U64(4 * at), place, purpose, tile)
+
+
+@compiled
+def _fill_tile_at(address: Any, place: Any, purpose: Any, tile: Any) -> None:
+    """Not inlined: it would be compiled anew wherever a tile is needed, and is not where time is spent."""
     c0, c1, c2, c3, k0, k1 = _tile_counter(place, purpose, tile)
-    _write_tile(data_address(words) + U64(4 * at), c1, c2, k0, k1, c0, c3)
+    _write_tile(address, c1, c2, k0, k1, c0, c3)
 
 
 @inlined

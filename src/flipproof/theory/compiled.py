@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
@@ -29,10 +31,24 @@ def inlined(function: F) -> F:
 def _compiled(function: F, **options: bool) -> F:
     compiler: Any = njit  # whose declared options lack one of ours
     try:
-        return cast("F", compiler(function, cache=True, nogil=True, **options))
+        made = compiler(function, cache=True, nogil=True, **options)
     except RuntimeError:
         # Nowhere to keep a cache (a read-only installation without a home): compile anew in every process.
         return cast("F", compiler(function, nogil=True, **options))
+    made._cache._cache_file._source_stamp = _stamp()
+    return cast("F", made)
+
+
+@functools.cache
+def _stamp() -> tuple[tuple[str, float, int], ...]:
+    """When the files with compiled loops were changed last.
+
+    What is kept of a function holds copies of what it calls in other files. By itself numba looks only at the file of
+    the function: noise could come from a mixture of two versions.
+    """
+    rooms = (Path(__file__).parents[1] / room for room in ("theory", "noise", "models"))
+    files = sorted(file for room in rooms for file in room.glob("*.py"))
+    return tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
 
 
 def _data_address(_: Any, array: Any) -> Any:
