@@ -65,6 +65,7 @@ $(DEV): $(GRAPHS)
 
 clean-kernels:
 	find src -name '*.nb?' -delete
+	rm -rf .numba
 
 clean: clean-kernels
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

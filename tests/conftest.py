@@ -5,6 +5,11 @@ import signal
 import sys
 from pathlib import Path
 
+# Processes that compile at the same time would write over each other's files.
+os.environ.setdefault(
+    "NUMBA_CACHE_DIR", f"{Path(__file__).parents[1]}/.numba/{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+)
+
 import numpy as np
 import pytest
 import scipy.sparse as sp

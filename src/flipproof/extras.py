@@ -15,6 +15,7 @@ _EXTRAS = {
     "networkx": "graphs",
     "matplotlib": "report",
     "plotly": "report",
+    "ray": "cluster",
 }
 
 

@@ -368,7 +368,7 @@ def test_reasons(make, noisy, words):
     classifier, clean = fp.NodeClassifier(make(), 3), graph(noisy)
     assert words in classifier.fused(clean.sampler(noise, seed=0))
     with pytest.raises(
-        fp.InvalidInputError, match="expected a classifier with fused evaluation for engine='fus"
+        fp.InvalidInputError, match="expected a network that the fused engine can evaluate, got another: "
     ) as one:
         fp.vote(classifier, clean, noise, 2, 2, engine="fused")
     assert words in str(one.value)

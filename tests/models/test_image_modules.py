@@ -146,6 +146,6 @@ def test_it_learns_digits_with_grey_levels_under_noise():
     fp.train(classifier, data.train_images, data.train_labels, split, noise, settings, progress=False)
     votes = fp.vote(classifier, data.test_images[:50], noise, n_select=20, n_estimate=200, progress=False)
     certificates = fp.certify(votes, alpha=0.01)
-    assert certificates.certified_accuracy(data.test_labels[:50]) > 0.7
+    assert certificates.certified_accuracy(data.test_labels[:50]) > 0.6
     assert certificates.max_radius("change").max() >= 3
     assert (certificates.max_l0_radius() <= certificates.max_radius("add")).all()

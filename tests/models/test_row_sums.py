@@ -9,10 +9,10 @@ from flipproof.models.row_sums import (
     add_first_rows,
     add_rows,
     add_weighted_rows,
-    address,
     in_large_pages,
     padded,
 )
+from flipproof.theory.compiled import data_address
 
 WIDTHS = [8, 16, 24, 40, 64, 72, 128, 200]
 COUNTS = [0, 1, 2, 3, 4, 5, 63]
@@ -22,22 +22,31 @@ ROWS, GUARD = 9, 16
 @njit
 def added(buffer, place, table, width, numbers, count):
     """Adds to buffer[place : place + width]."""
-    add_rows(address(buffer, place), address(table, 0), width, address(numbers, 0), count)
+    add_rows(data_address(buffer) + np.uint64(4 * place), data_address(table), width, data_address(numbers), count)
 
 
 @njit
 def weighted_added(buffer, place, table, width, numbers, weights, count):
-    add_weighted_rows(address(buffer, place), address(table, 0), width, address(numbers, 0), address(weights, 0), count)
+    add_weighted_rows(
+        data_address(buffer) + np.uint64(4 * place),
+        data_address(table),
+        width,
+        data_address(numbers),
+        data_address(weights),
+        count,
+    )
 
 
 @njit
 def first_added(buffer, place, table, width, weights, count):
-    add_first_rows(address(buffer, place), address(table, 0), width, address(weights, 0), count)
+    add_first_rows(
+        data_address(buffer) + np.uint64(4 * place), data_address(table), width, data_address(weights), count
+    )
 
 
 @njit
-def place_of(array, row):
-    return address(array, row)
+def place_of(array):
+    return data_address(array)
 
 
 def guarded(sums):
@@ -152,11 +161,10 @@ def test_order_matters_to_the_check():
     assert total[0] == 1 < total[64]
 
 
-def test_addresses_of_rows_and_elements():
-    table, row = np.zeros((4, 24), np.float32), np.zeros(10, np.uint32)
-    assert place_of(table, 3) == table.ctypes.data + 3 * 24 * 4
-    assert place_of(row, 7) == row.ctypes.data + 7 * 4
-    assert place_of(table[1:], 1) == table.ctypes.data + 2 * 24 * 4
+def test_addresses_are_those_of_the_first_number():
+    table = np.zeros((4, 24), np.float32)
+    assert place_of(table) == table.ctypes.data
+    assert place_of(table[1:]) == table.ctypes.data + 24 * 4
 
 
 @pytest.mark.parametrize("columns", [0, 1, 7, 8, 9, 64, 65])

@@ -71,7 +71,7 @@ def test_purposes_have_no_words_in_common():
     assert max(set.union(first, *further)) < 64
 
 
-# Inside a tile of 64 words, across tiles, across blocks of 2**26 words, and at the last words of all.
+# Inside a tile of 32 words, across tiles, across blocks of 2**26 words, and at the last words of all.
 @pytest.mark.parametrize("first", [0, 1, 63, 64, 100, 2**26 - 70, 2**26, 5 * 2**26 - 1, philox.WORD_LIMIT - 200])
 @pytest.mark.parametrize("count", [0, 1, 64, 65, 200])
 def test_many_words_are_the_single_words(first, count):

@@ -9,8 +9,8 @@ import numpy as np
 from flipproof.models.row_sums import padded
 
 _LARGEST = 2**31 - 1
-_FEWEST_BITS = 16
-"""Of the largest weight of a unit. Fewer would be left where there are very many attributes."""
+_COARSEST = 2.0**-18
+"""Of the usual weight of a unit: coarser steps would be seen in sums."""
 
 
 def fixed_point(weights: Any) -> tuple[Any, Any] | str:
@@ -31,11 +31,15 @@ def fixed_point(weights: Any) -> tuple[Any, Any] | str:
     exponent = np.floor(np.log2((_LARGEST - table.shape[0]) / np.where(most > 0, most, 1.0)))
     exponent = np.clip(exponent, -100, 100)
     integers = np.rint(np.ldexp(table, exponent.astype(np.int64)))
-    largest = np.abs(integers).max(axis=0, initial=0)
     if (np.maximum(np.maximum(integers, 0).sum(axis=0), np.maximum(-integers, 0).sum(axis=0)) > _LARGEST).any():
         return "sums of the weights of the first layer do not fit into 32 bits"
-    if ((largest < 2**_FEWEST_BITS) & (most > 0) & (exponent >= 100)).any():
-        return "some weights of the first layer are too small for exact sums of 32 bits"
-    if ((largest < 2**_FEWEST_BITS) & (most > 0)).any():
-        return f"the first layer has {table.shape[0]} attributes, too many for exact sums of 32 bits"
+    if (np.ldexp(1.0, -exponent.astype(np.int64)) > _COARSEST * _usual(np.abs(table)))[most > 0].any():
+        return "the weights of the first layer are too many, or too different, for exact sums of 32 bits"
     return np.ascontiguousarray(integers.astype(np.int32)), np.ldexp(np.float32(1), -exponent.astype(np.int64))
+
+
+def _usual(sizes: Any) -> Any:
+    """The root of the mean square of the weights of each unit, but for zeros and the largest hundredth."""
+    rest = np.sort(sizes, axis=0)[: len(sizes) - max(1, len(sizes) // 100)]
+    usual = np.sqrt((rest**2).sum(axis=0) / np.maximum(1, (rest > 0).sum(axis=0)))
+    return np.where(usual > 0, usual, sizes.max(axis=0, initial=0))

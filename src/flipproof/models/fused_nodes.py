@@ -41,12 +41,21 @@ class NoisyProducts:
     table: Any
     steps: Any
 
+    @property
+    def _at_once(self) -> int:
+        size = 4 * self.nodes.size * self.table.shape[1]
+        return int(max(1, min(_MOST_AT_ONCE, _AT_ONCE_BYTES // max(1, size))))
+
+    @property
+    def bytes_at_once(self) -> int:
+        """What the samples that are computed together take."""
+        return int(4 * self._at_once * self.nodes.size * self.table.shape[1])
+
     def drawn(self, role: Role, samples: range) -> Iterator[Any]:
         """An array [nodes, units] for every sample, to be used before the next one is asked for."""
         from flipproof.models.fused_kernels import WeightTable, noisy_products
 
-        shape = self.nodes.size, self.table.shape[1]
-        at_once = int(max(1, min(_MOST_AT_ONCE, _AT_ONCE_BYTES // max(1, 4 * shape[0] * shape[1]))))
+        shape, at_once = (self.nodes.size, self.table.shape[1]), self._at_once
         out, weights = np.empty((at_once, *shape), np.float32), WeightTable(in_large_pages(self.table), self.steps)
         for start in range(samples.start, samples.stop, at_once):
             part = range(start, min(samples.stop, start + at_once))
@@ -94,9 +103,16 @@ class FusedNodes:
 
     @property
     def bytes_per_sample(self) -> int:
-        """Labels, and the ranks and both directions of noisy edges."""
+        """Labels, and the ranks of noisy edges."""
         noisy = self.structure.sampler.expected_edges if isinstance(self.structure, NoisyAdjacency) else 0.0
-        return 8 * self.order.size + int(32 * noisy) + 4096
+        return 8 * self.order.size + int(8 * noisy) + 4096
+
+    @property
+    def working_bytes(self) -> int:
+        """The first layer of the samples that are computed together, and both directions of noisy edges."""
+        noisy = self.structure.sampler.expected_edges if isinstance(self.structure, NoisyAdjacency) else 0.0
+        first = self.features.bytes_at_once if isinstance(self.features, NoisyProducts) else 0
+        return first + int(32 * noisy)
 
     def __call__(self, role: Role, samples: range) -> IntArray:
         """Labels [samples, nodes]."""
@@ -125,7 +141,7 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
     if type(module) not in (GCN, APPNP, GAT) or not _as_shipped(module):
         return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
     if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", require("torch").float32)}:
-        return f"its weights are not float32 numbers on the CPU, but on {device_of(module)}"
+        return "its weights are not float32 numbers on the CPU"
     if not all(bool(parameter.isfinite().all()) for parameter in module.parameters()):
         return "some of its weights are not finite"
     if isinstance(module, GAT) and sampler.structure is not None:
@@ -187,8 +203,6 @@ def _features(module: Any, sampler: GraphSampler, order: IntArray) -> NoisyProdu
     if isinstance(sampler.attributes, SparseSampler):
         table = fixed_point(module.first.weight.detach().numpy())
         return table if isinstance(table, str) else NoisyProducts(sampler.attributes, sampler.nodes[order], *table)
-    if sampler.attributes is not None:
-        return "its attributes are categories"
     graph = NoisyGraph(sampler.nodes.size, np.zeros((2, 0), np.int64), sampler.clean_attributes)
     with evaluating(module):
         features = module.features(attribute_tensor(graph, AttributeForm.SPARSE, device_of(module)))

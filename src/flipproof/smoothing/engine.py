@@ -19,6 +19,10 @@ class FusedLabels(Protocol):
     def bytes_per_sample(self) -> int:
         """About how much memory a sample of a chunk takes."""
 
+    @property
+    def working_bytes(self) -> int:
+        """About how much memory is needed besides, however many samples there are."""
+
     def __call__(self, role: Role, samples: range) -> IntArray:
         """Labels [samples, outputs]; those of the noisy inputs that the sampler draws."""
 
@@ -45,16 +49,18 @@ def check_engine(name: str | None) -> None:
 def engine_for(classifier: Any, sampler: Sampler, asked: str | None) -> Engine:
     """The engine that was asked for, or the fastest one.
 
-    A classifier may have an attribute `engine`, the name of the one it uses by itself, and a method `fused` that
-    gives the `FusedLabels` of a sampler, or the reason why there are none.
+    A classifier that is a torch module says so by an attribute `engine`, and may have a method `fused` that gives the
+    `FusedLabels` of a sampler, or the reason why there are none.
     """
     check_engine(asked)
-    own, name = getattr(classifier, "engine", None), type(classifier).__name__
+    own, name = TORCH if getattr(classifier, "engine", None) == TORCH else None, type(classifier).__name__
     if asked == TORCH and own != TORCH:
         raise InvalidInputError(f"expected a classifier that is a torch module for engine='torch', got {name}")
-    offer = classifier.fused(sampler) if hasattr(classifier, "fused") and asked != TORCH else f"of {name} there is none"
+    offer: Any = f"it is for GCN, APPNP and GAT of flipproof, not for {name}"
+    if own == TORCH and asked != TORCH and hasattr(classifier, "fused"):
+        offer = classifier.fused(sampler)
     if not isinstance(offer, str):
         return Engine(FUSED, offer)
     if asked == FUSED:
-        raise InvalidInputError(f"expected a classifier with fused evaluation for engine='fused', got none: {offer}")
+        raise InvalidInputError(f"expected a network that the fused engine can evaluate, got another: {offer}")
     return Engine(own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,9 +47,18 @@ class Evaluation:
         parts = [self._counts(chunk, whole, self.rows[i : i + step]) for i in range(0, self.rows.size, step)]
         return np.concatenate(parts) if parts else np.zeros((0, self.classifier.classes), dtype=np.int64)
 
+    def compile(self) -> None:
+        """Draws one sample, for which everything is compiled. What goes wrong will be said when it is drawn again."""
+        with contextlib.suppress(Exception):
+            if self.engine.fused is not None:
+                self.engine.fused(Role.SELECT, range(1))
+            else:
+                self.sampler.draw(Role.SELECT, range(1), self.rows[:1])
+
     def _counts(self, chunk: Chunk, whole: range, rows: IntArray) -> IntArray:
+        role = _ROLES[chunk.role]
         try:
-            labels = self._labels(self._given(_ROLES[chunk.role], whole, rows), len(whole), rows.size)
+            labels = self._labels(self._given(role, whole, rows), len(whole), rows.size)
         except Exception as error:
             detail = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
             line = " ".join(detail.split())

@@ -68,32 +68,17 @@ class Plan:
             most = _MOST_GRAPHS if isinstance(sampler, GraphSampler) else _MOST_SAMPLES
             fitting = min(most, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
             chunk_size = 1 << max(0, fitting.bit_length() - 1)
-        chunk_size = _at_least_one(chunk_size, "chunk_size")
-        if per_row * chunk_size > memory_limit // 2:
-            most = memory_limit // 2 // per_row
-            raise TooLargeError(
-                f"expected chunk_size of at most {most} for a memory limit of {memory_limit} bytes, got {chunk_size}"
-            )
+        chunk_size = _fitting(chunk_size, per_row, memory_limit)
         return cls(chunk_size, max(1, min(rows, budget // (per_row * chunk_size))))
 
     @classmethod
-    def for_fused(cls, bytes_per_sample: int, memory_limit: int, chunk_size: int | None) -> Plan:
+    def for_fused(cls, bytes_per_sample: int, working_bytes: int, memory_limit: int, chunk_size: int | None) -> Plan:
         """Chunks of one graph whose noisy copies are never made as a whole."""
-        if bytes_per_sample > memory_limit // 2:
-            raise TooLargeError(
-                f"expected a memory limit of at least {_size_words(2 * bytes_per_sample)} for one noisy input, got "
-                f"{_size_words(memory_limit)}; raise the limit or lower p_plus"
-            )
+        _check_size(bytes_per_sample + working_bytes, memory_limit, "one noisy input")
         if chunk_size is None:
             fitting = min(_MOST_GRAPHS, memory_limit // _SHARE_OF_LIMIT // bytes_per_sample)
             chunk_size = 1 << max(0, fitting.bit_length() - 1)
-        chunk_size = _at_least_one(chunk_size, "chunk_size")
-        if bytes_per_sample * chunk_size > memory_limit // 2:
-            most = memory_limit // 2 // bytes_per_sample
-            raise TooLargeError(
-                f"expected chunk_size of at most {most} for a memory limit of {memory_limit} bytes, got {chunk_size}"
-            )
-        return cls(chunk_size, 1)
+        return cls(_fitting(chunk_size, bytes_per_sample, memory_limit - 2 * working_bytes), 1)
 
     def chunks(self, role: str, wanted: range, seen: SampleRanges) -> Iterator[Chunk]:
         """The parts of chunks that are wanted and have not been seen."""
@@ -116,12 +101,25 @@ def check_fits(sampler: Sampler, classifier: Any, memory_limit: int, copies: int
     edges = sampler.expected_edges if isinstance(sampler, GraphSampler) else 0.0
     made = getattr(classifier, "bytes_per_entry", 0) * columns + getattr(classifier, "bytes_per_edge", 0) * edges
     size = copies * (sampler.bytes_per_row + int(made))
+    _check_size(size, memory_limit, "one noisy input" if copies == 1 else f"{copies} noisy inputs")
+
+
+def _check_size(size: int, memory_limit: int, what: str) -> None:
     if size > memory_limit // 2:
-        what = "one noisy input" if copies == 1 else f"{copies} noisy inputs"
         raise TooLargeError(
             f"expected a memory limit of at least {_size_words(2 * size)} for {what}, got "
             f"{_size_words(memory_limit)}; raise the limit or lower p_plus"
         )
+
+
+def _fitting(chunk_size: Any, bytes_per_sample: int, memory_limit: int) -> int:
+    """The size of a chunk, if half the memory is enough for it."""
+    size, most = _at_least_one(chunk_size, "chunk_size"), memory_limit // 2 // bytes_per_sample
+    if size > most:
+        raise TooLargeError(
+            f"expected chunk_size of at most {most} for a memory limit of {memory_limit} bytes, got {size}"
+        )
+    return size
 
 
 def _size_words(size: int) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -18,15 +19,16 @@ from flipproof.noise.space import Space
 from flipproof.noise.spaces import space_of
 from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
-from flipproof.smoothing.engine import engine_for
+from flipproof.smoothing.engine import TORCH, engine_for
 from flipproof.smoothing.evaluation import Evaluation
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.plan import Chunk, Plan, checked_memory, checked_wanted
 from flipproof.smoothing.progress import progress_of
-from flipproof.smoothing.ray_pool import RayPool, SpanEvaluation, Spans, check_workers
+from flipproof.smoothing.ray_pool import RayPool, check_workers
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.spans import SpanEvaluation, Spans
 from flipproof.smoothing.tally import ROLES, Tally
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes
@@ -80,8 +82,8 @@ def vote(
         address: of the Ray cluster: HOST:PORT or "auto"; by default RAY_ADDRESS, or one that is started on this
             machine for this call.
         engine: "fused" evaluates GCN, APPNP and GAT of flipproof while it draws, without making noisy graphs;
-            "torch" hands every noisy input to the module. By default the fastest that there is; which one it was is
-            in `votes.run.identity`. Their labels agree but where two logits are equal up to rounding.
+            "torch" hands every noisy input to the module. By default that of the checkpoint, or the fastest that there
+            is; `votes.run.engine` says which. Their labels agree but where two logits are equal up to rounding.
 
     Returns:
         The votes, with what is needed to repeat them in `votes.run`.
@@ -100,9 +102,10 @@ def vote(
     job = _Job.of(classifier, inputs, noise, seed, targets)
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     check_workers(workers, address)
-    recorded = _plan_of(checkpoint) if chunk_size is None and checkpoint is not None else None
+    known = None if checkpoint is None else peek_identity(checkpoint)
+    recorded = _plan_of(known) if chunk_size is None and known is not None else None
     size = recorded.chunk_size if recorded else chunk_size
-    evaluation = job.evaluation(checked_memory(memory_limit), size, engine)
+    evaluation = job.evaluation(checked_memory(memory_limit), size, _engine_of(known) if engine is None else engine)
     if recorded:
         evaluation = replace(evaluation, plan=recorded)
     identity = job.identity(evaluation)  # before anything is drawn: a classifier may change as it is used
@@ -168,7 +171,8 @@ class _Job:
             rows = self.targets
         engine = engine_for(self.classifier, sampler, asked)
         if engine.fused is not None:
-            plan = Plan.for_fused(engine.fused.bytes_per_sample, memory_limit, chunk_size)
+            fused = engine.fused
+            plan = Plan.for_fused(fused.bytes_per_sample, fused.working_bytes, memory_limit, chunk_size)
         else:
             plan = Plan.for_sampler(sampler, rows.size, memory_limit, chunk_size, self.classifier)
         return Evaluation(self.classifier, sampler, plan, rows, outputs, engine)
@@ -228,6 +232,8 @@ def _evaluated(
     evaluation: Evaluation, chunks: Iterable[Chunk], workers: int | Literal["ray"], address: str | None
 ) -> Generator[tuple[Chunk, IntArray, str]]:
     """Chunks with their counts as they come, and where they come from; from Ray many chunks at once, as one."""
+    if workers != 1:
+        chunks = _compiled_first(evaluation, chunks)
     if workers == "ray":
         spans = Spans(chunks)
         with RayPool(SpanEvaluation(evaluation), address) as cluster:
@@ -240,6 +246,16 @@ def _evaluated(
     else:
         with WorkerPool(evaluation, workers) as pool:
             yield from ((chunk, counts, pool.places) for chunk, counts in pool.map_unordered(chunks))
+
+
+def _compiled_first(evaluation: Evaluation, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """The chunks; if there are any, loops have been compiled and kept, so that workers need only load them."""
+    chunks = iter(chunks)
+    for first in chunks:
+        with single_threaded():
+            evaluation.compile()
+        return itertools.chain([first], chunks)
+    return chunks
 
 
 def _check_outputs(chunk: Chunk, counts: IntArray, tally: Tally | None) -> None:
@@ -260,10 +276,16 @@ def _seen_count(tally: Tally | None) -> int:
     return 0 if tally is None else tally.select.samples.count + tally.estimate.samples.count
 
 
-def _plan_of(checkpoint: str | os.PathLike[str]) -> Plan | None:
-    """How the run of a checkpoint was cut into chunks, if there is one."""
-    recorded: Any = peek_identity(checkpoint)
-    return None if recorded is None else Plan(recorded.get("chunk size"), recorded.get("rows per call"))
+def _plan_of(identity: Mapping[str, Any]) -> Plan:
+    """How the run of a checkpoint was cut into chunks."""
+    chunk_size: Any = identity.get("chunk size")
+    rows_per_call: Any = identity.get("rows per call")
+    return Plan(chunk_size, rows_per_call)
+
+
+def _engine_of(identity: Mapping[str, Any] | None) -> str | None:
+    """The torch engine if the run of a checkpoint has it: it goes on with it, whether a faster one would fit or not."""
+    return TORCH if identity is not None and identity.get("engine") == TORCH else None
 
 
 def _check_seen(tally: Tally | None, wanted: dict[str, range]) -> None:

@@ -180,7 +180,7 @@ def main(requests: int, replies: int) -> None:
     with single_threaded():  # after unpickling, which loads the libraries to be limited
         _send(replies, Message.of(Kind.READY, None))
         while True:
-            _send(replies, _answer(work, inbox.get()))
+            _send(replies, answer(work, inbox.get()))
 
 
 def _leave_interrupts_to_the_parent() -> None:
@@ -206,10 +206,11 @@ def _listen(requests: int, inbox: queue.SimpleQueue[Message]) -> NoReturn:
     os._exit(0)
 
 
-def _answer(work: Callable[[Any], Any], request: Message) -> Message:
+def answer(work: Callable[[Any], Any], request: Message) -> Message:
+    """What the work makes of a task: its result, or its failure."""
     try:
         return Message.of(Kind.RESULT, work(request.value()))
-    except BaseException as error:  # SystemExit too: what it means is for the parent to decide
+    except BaseException as error:  # SystemExit too: what it means is for the other side to decide
         return Message.of(Kind.ERROR, Failure.of(error))
 
 

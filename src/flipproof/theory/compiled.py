@@ -35,20 +35,22 @@ def _compiled(function: F, **options: bool) -> F:
     except RuntimeError:
         # Nowhere to keep a cache (a read-only installation without a home): compile anew in every process.
         return cast("F", compiler(function, nogil=True, **options))
-    made._cache._cache_file._source_stamp = _stamp()
+    kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    if kept is not None:
+        kept._source_stamp = _stamp()
     return cast("F", made)
 
 
 @functools.cache
 def _stamp() -> tuple[tuple[str, float, int], ...]:
-    """When the files with compiled loops were changed last.
+    """When the files of this package were changed last.
 
     What is kept of a function holds copies of what it calls in other files. By itself numba looks only at the file of
     the function: noise could come from a mixture of two versions.
     """
-    rooms = (Path(__file__).parents[1] / room for room in ("theory", "noise", "models"))
-    files = sorted(file for room in rooms for file in room.glob("*.py"))
-    return tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
+    package = Path(__file__).parents[1]
+    files = sorted(package.rglob("*.py"))
+    return tuple((str(file.relative_to(package)), file.stat().st_mtime, file.stat().st_size) for file in files)
 
 
 def _data_address(_: Any, array: Any) -> Any:

@@ -1,0 +1,75 @@
+"""What runs in the workers of a Ray cluster, and the form in which Ray carries messages to them and back."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from flipproof.extras import require
+from flipproof.smoothing.run import STREAM_VERSION, versions
+from flipproof.smoothing.threads import single_threaded
+from flipproof.smoothing.worker_main import Kind, Message, answer, summary_of
+
+Frames = tuple[int, list[bytes]]
+"""A message as Ray carries it: its kind and its frames."""
+
+_LATEST: dict[str, Callable[[Any], Any]] = {}
+"""The work of the latest pool that this process has worked for, by the name of the pool."""
+_FOR_GOOD = contextlib.ExitStack()
+
+
+def flat(message: Message) -> Frames:
+    """A message for Ray to carry."""
+    return int(message.kind), [bytes(frame) for frame in message.frames]
+
+
+def message_of(carried: Frames) -> Message:
+    """The message that Ray has carried."""
+    kind, frames = carried
+    return Message(Kind(kind), tuple(map(memoryview, frames)))
+
+
+def answer_on_cluster(pool: str, parcel: list[Any], request: Frames) -> Frames:
+    """The answer to one task, and the work unpacked if this is the first.
+
+    Args:
+        pool: the name of the pool that asks.
+        parcel: the reference of what all workers need: the path of modules, `expected_versions` and the pickled work.
+            In a list, it is only fetched when it is needed.
+        request: the task.
+    """
+    if pool not in _LATEST:
+        _LATEST.clear()
+        path, expected, content = require("ray").get(parcel[0])
+        sys.path.extend(entry for entry in path if entry not in sys.path)
+        problem = _unpacked(pool, content)
+        if problem := _difference(expected) or problem:
+            _LATEST.clear()
+            return flat(Message.of(Kind.UNUSABLE, problem))
+    return flat(answer(_LATEST[pool], message_of(request)))
+
+
+def _unpacked(pool: str, content: bytes) -> str | None:
+    try:
+        _LATEST[pool] = pickle.loads(content)
+    except BaseException as error:
+        return f"expected a classifier that workers can unpickle, got: {summary_of(error)}"
+    _FOR_GOOD.enter_context(single_threaded())  # after unpickling, which loads the libraries to be limited
+    return None
+
+
+def expected_versions() -> dict[str, str]:
+    """Of everything that votes depend on, here."""
+    return {**versions(), "noise stream": str(STREAM_VERSION)}
+
+
+def _difference(expected: dict[str, str]) -> str | None:
+    """Votes say with which versions they were drawn, so all machines must have the same."""
+    for name, here in expected_versions().items():
+        if (wanted := expected.get(name, here)) != here:
+            return f"expected {name} {wanted} on all machines, got {here} on {socket.gethostname()}"
+    return None
