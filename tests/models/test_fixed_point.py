@@ -74,7 +74,7 @@ REASON = "the weights of the first layer are too many, or too different, for exa
 
 
 def test_too_many_attributes_are_refused():
-    """Sums of 2**14 equal weights leave less than 18 bits for each."""
+    """Sums of 2**14 equal weights leave less than 17 bits for each."""
     assert fixed_point(np.ones((2**14, 1), np.float32)) == REASON
     table, _ = fixed_point(np.ones((2**12, 1), np.float32))
     assert table[:, 0].max() >= 2**18

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from flipproof.noise.bitmaps import clear_bits, lowest_bit, set_bits, write_bits
+from flipproof.noise.bitmaps import clear_bits, lowest_bit, write_bits
 
 BORDERS = {0, 1, 31, 32, 62, 63, 64, 65, 127, 128, 191, 192, 255}
 GARBAGE = -7
@@ -39,21 +39,6 @@ def test_the_lowest_bit(place):
     for above in (0, 2**64 - 1, 2**63, 0x5555555555555555):
         bits = (above << (place + 1) | 1 << place) & (2**64 - 1)
         assert lowest(np.uint64(bits)) == place
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("begin", [0, 5, 64, 2**31 - 300])
-def test_bits_are_set_from_a_place_on(begin, dtype):
-    numbers = np.array([begin + 3, *(begin + member for member in sorted(BORDERS)), begin + 4], dtype)
-    bitmap = words_of({7, 200})
-    set_bits(bitmap, numbers, 1, numbers.size - 1, begin)
-    assert members_of(bitmap) == BORDERS | {7, 200}
-
-
-def test_no_bits_are_set_for_no_numbers():
-    bitmap = words_of({7})
-    set_bits(bitmap, np.array([3, 4]), 1, 1, 0)
-    assert members_of(bitmap) == {7}
 
 
 def test_words_with_certain_bits_are_cleared():

@@ -9,7 +9,7 @@ import numpy as np
 from flipproof.models.row_sums import padded
 
 _LARGEST = 2**31 - 1
-_COARSEST = 2.0**-18
+_COARSEST = 2.0**-17
 """Of the usual weight of a unit: coarser steps would be seen in sums."""
 
 

@@ -28,14 +28,6 @@ lowest_bit: Any = intrinsic(_lowest_bit)
 
 
 @inlined
-def set_bits(bitmap: Any, numbers: Any, first: Any, last: Any, begin: Any) -> None:
-    """Sets the bits of numbers[first:last], counted from `begin`."""
-    for i in range(U64(first), U64(last)):
-        place = U64(numbers[i] - begin)
-        bitmap[place >> SIX] |= ONE << (place & SIXTY_THREE)
-
-
-@inlined
 def clear_bits(bitmap: Any, places: Any, count: Any) -> None:
     """Clears the words in which the bits of places[:count] are."""
     for i in range(U64(count)):

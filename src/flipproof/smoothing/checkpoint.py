@@ -216,7 +216,7 @@ class Checkpoint:
 def peek_identity(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """What run a checkpoint belongs to, without locking or changing it.
 
-    None when there is no such file, or when it was left before its identity was written. Anything that is no
+    None when there is no such file, or a folder, or when it was left before its identity was written. Anything that is no
     checkpoint is refused with a `FileFormatError`.
     """
     target = checked_path(path)
@@ -224,7 +224,7 @@ def peek_identity(path: str | os.PathLike[str]) -> dict[str, Any] | None:
         try:
             with open(target, "rb") as stream:
                 return _read_identity(stream)
-        except FileNotFoundError:
+        except (FileNotFoundError, IsADirectoryError):
             return None
 
 
