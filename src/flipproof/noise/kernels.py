@@ -1,4 +1,4 @@
-"""The compiled loops that draw noisy rows. Their speed is most of what sampling costs.
+"""The compiled loops that draw noisy rows of bits. Their speed is most of what sampling costs.
 
 A sparse row of bits is drawn block by block. Of the m entries of a block, Bin(m, p_plus) distinct ones are chosen, as
 if all entries were zeros; those past the end of the row and those that are ones of the row are forgotten, and the ones
@@ -13,7 +13,7 @@ import numpy as np
 
 from flipproof.noise.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, write_bits
 from flipproof.noise.digits import coins, flips
-from flipproof.noise.philox import ENTRIES, LOW, NONZEROS, POSITIONS, VALUES, Place, fill_tile, fill_tiles, fill_words
+from flipproof.noise.philox import ENTRIES, LOW, NONZEROS, POSITIONS, Place, fill_tile, fill_tiles, fill_words
 from flipproof.theory.compiled import compiled, inlined
 
 DELETE_ONLY, SCATTERED, EVERY_ENTRY = 0, 1, 2
@@ -58,16 +58,6 @@ class BitRows(NamedTuple):
     starts: Any
     positions: Any
     entries: Any
-
-
-class CleanValues(NamedTuple):
-    """Rows of small integers; entry j of row r flips by law law_of[r or 0, j]; law 0 is for entries that never do."""
-
-    values: Any
-    law_of: Any
-    p_plus: Any
-    p_minus: Any
-    categories: Any
 
 
 class Scratch(NamedTuple):
@@ -385,72 +375,3 @@ def draw_kept_numbers(out: Any, ends: Any, stream: Any, samples: Any, numbers: A
             at += 1 - np.int64((flipped >> U64(numbers[i] & 63)) & ONE)
         ends[sample - samples[0]] = at
     return at
-
-
-@compiled
-def draw_values(out: Any, stream: Any, samples: Any, rows: Any, clean: Any) -> None:
-    """Writes every (sample, row) in full."""
-    values, law_of, p_plus, p_minus = clean.values, clean.law_of, clean.p_plus, clean.p_minus
-    categories, own_laws = clean.categories, np.int64(clean.law_of.shape[0] > 1)
-    words, choices, cursor = np.empty(_STRETCH + 128, np.uint32), np.empty(128, np.uint32), np.zeros(1, np.int64)
-    index: Any = 0
-    for sample in range(samples[0], samples[1]):
-        for row in rows:
-            place = Place(stream.seed, stream.role, U64(sample), stream.part, U64(row))
-            cursor[0] = 0
-            for start in range(0, out.shape[1], _STRETCH):
-                stop = min(out.shape[1], start + _STRETCH)
-                skip = fill_words(words, place, ENTRIES, start, stop - start) - start
-                for j in range(start, stop):
-                    value, law, word = values[row, j], law_of[own_laws * row, j], U64(words[skip + j])
-                    out[index, j] = value
-                    # Entries that are never touched have a law of zero probability in front of the others.
-                    if word <= (p_minus[law, 0] if value else p_plus[law, 0]) and flips(
-                        word, p_minus[law] if value else p_plus[law], place, ENTRIES, j
-                    ):
-                        out[index, j] = _other_value(np.int64(value), categories[law], place, choices, cursor)
-            index += 1
-
-
-@compiled
-def _other_value(value: Any, categories: Any, place: Any, choices: Any, cursor: Any) -> Any:
-    """One of the other values, each with equal probability."""
-    if categories == U64(2):
-        return 1 - value
-    other = np.int64(_below(categories - ONE, place, choices, cursor))
-    return other + np.int64(other >= value)
-
-
-@compiled
-def _below(limit: Any, place: Any, words: Any, cursor: Any) -> Any:
-    """A uniform integer below `limit` <= 2**31, without bias (Lemire 2019), from the next words of VALUES."""
-    while True:
-        if cursor[0] & 63 == 0:
-            fill_words(words, place, VALUES, cursor[0], 64)
-        product = U64(words[cursor[0] & 63]) * limit
-        cursor[0] += 1
-        low = product & LOW
-        if low >= limit or low >= (LOW - limit + ONE) % limit:  # the first test only saves the division
-            return product >> U64(32)
-
-
-@compiled
-def pairs_of_ranks(rank: Any, nodes: Any, directed: bool, heads: Any, tails: Any) -> None:
-    """The node pair of each rank: ordered pairs row by row without the diagonal, or only those with head < tail."""
-    for i in range(rank.size):
-        r = rank[i]
-        if directed:
-            u = r // (nodes - 1)
-            v = r - u * (nodes - 1)
-            v += v >= u
-        else:
-            # Row u starts at u (2 nodes - u - 1) / 2; the float root may be off by a few rows, integers put it right.
-            half = nodes - 0.5
-            u = np.int64(half - np.sqrt(max(0.0, half * half - 2.0 * r)))
-            while (u * (2 * nodes - u - 1)) >> 1 > r:
-                u -= 1
-            while ((u + 1) * (2 * nodes - u - 2)) >> 1 <= r:
-                u += 1
-            v = r - ((u * (2 * nodes - u - 1)) >> 1) + u + 1
-        heads[i] = u
-        tails[i] = v

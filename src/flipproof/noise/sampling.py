@@ -233,7 +233,7 @@ class ValueSampler:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
         """Every (sample, row) as one row of the result, samples first."""
-        from flipproof.noise import kernels
+        from flipproof.noise import value_kernels as kernels
 
         out = np.empty((len(samples) * rows.size, self.values.shape[1]), dtype=self.values.dtype)
         kernels.draw_values(

@@ -216,8 +216,8 @@ class Checkpoint:
 def peek_identity(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """What run a checkpoint belongs to, without locking or changing it.
 
-    None when there is no such file, or a folder, or when it was left before its identity was written. Anything that is no
-    checkpoint is refused with a `FileFormatError`.
+    None when there is no such file, or a folder, or when it was left before its identity was written. Anything that is
+    no checkpoint is refused with a `FileFormatError`.
     """
     target = checked_path(path)
     with _refusing(target):
