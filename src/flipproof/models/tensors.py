@@ -1,4 +1,4 @@
-"""From numpy and scipy to torch: copies, because a module may write into its input."""
+"""From numpy and scipy to torch. A module may write into its input: only what is used once is not copied."""
 
 from __future__ import annotations
 
@@ -50,13 +50,19 @@ def sparse_tensor(array: Any, device: Any) -> Any:
     _quieten_sparse_tensors()
     with torch.inference_mode(False):
         return torch.sparse_csr_tensor(
-            torch.tensor(rows.indptr.astype(index_type, copy=False)),
-            torch.tensor(rows.indices.astype(index_type, copy=False)),
-            torch.tensor(rows.data, dtype=torch.float32),
+            _shared(rows.indptr.astype(index_type, copy=False)),
+            _shared(rows.indices.astype(index_type, copy=False)),
+            _shared(rows.data.astype(np.float32, copy=False)),
             size=rows.shape,
             device=device,
             check_invariants=False,
         )
+
+
+def _shared(array: Any) -> Any:
+    """A tensor of an array: the same memory if it may be written to, as that of a noisy copy, which is used once."""
+    torch = require("torch")
+    return torch.from_numpy(array) if array.flags.writeable else torch.tensor(array)
 
 
 def edge_tensor(graph: NoisyGraph | GraphUnion, device: Any) -> Any:
