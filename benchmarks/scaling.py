@@ -22,7 +22,7 @@ NODES, WORDS, ONES_PER_NODE, EDGES_PER_NODE, HIDDEN = 2000, 2000, 40, 3, 64
 FACTORS = (1, 2, 4, 8, 16)
 
 PEAK = """
-import resource, sys
+import sys
 import torch
 import flipproof as fp
 name, samples = sys.argv[1], int(sys.argv[2])
@@ -30,7 +30,8 @@ data = fp.datasets.load(name, download=False).standardised()
 torch.manual_seed(0)
 classifier = fp.NodeClassifier(fp.GCN(data.features, data.classes), classes=data.classes)
 fp.vote(classifier, data.graph("attributes"), fp.FlipNoise(0.01, 0.6), 0, samples, progress=False)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+[peak] = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
+print(int(peak) / 2**20)
 """
 
 

@@ -61,7 +61,7 @@ def results(work, tasks):
 
 
 def raised_by(work):
-    with RayPool(work) as pool, pytest.raises(Exception) as caught:  # noqa: PT011
+    with RayPool(work) as pool, pytest.raises(Exception) as caught:  # noqa: PT011 (which one it is, the callers look at)
         list(pool.map_unordered(["the task"]))
     return caught.value
 

@@ -56,20 +56,17 @@ class Evaluation:
                 self.sampler.draw(Role.SELECT, range(1), self.rows[:1])
 
     def _counts(self, chunk: Chunk, whole: range, rows: IntArray) -> IntArray:
-        role = _ROLES[chunk.role]
+        role, fused = _ROLES[chunk.role], self.engine.fused
+        batch = None if fused is not None else self.sampler.draw(role, whole, rows)
         try:
-            labels = self._labels(self._given(role, whole, rows), len(whole), rows.size)
+            given = self.classifier(batch) if fused is None else fused(role, whole)
+            labels = self._labels(given, len(whole), rows.size)
         except Exception as error:
             detail = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
             line = " ".join(detail.split())
             raise ClassifierError(f"the classifier failed on {chunk} (chunk {whole}): {line}") from error
         wanted = labels[chunk.samples.start - whole.start : chunk.samples.stop - whole.start]
         return _label_counts(wanted, self.classifier.classes)
-
-    def _given(self, role: Role, samples: range, rows: IntArray) -> Any:
-        if self.engine.fused is not None:
-            return self.engine.fused(role, samples)
-        return self.classifier(self.sampler.draw(role, samples, rows))
 
     def _labels(self, given: Any, samples: int, rows: int) -> NDArray[Any]:
         """The labels as an array [samples, outputs], checked."""

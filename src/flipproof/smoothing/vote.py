@@ -102,6 +102,8 @@ def vote(
     job = _Job.of(classifier, inputs, noise, seed, targets)
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     check_workers(workers, address)
+    if workers == "ray" and (device := _device(classifier)):
+        raise InvalidInputError(f"expected a module on the CPU for a Ray cluster, got one on {device['device']}")
     known = None if checkpoint is None else peek_identity(checkpoint)
     recorded = _plan_of(known) if chunk_size is None and known is not None else None
     size = recorded.chunk_size if recorded else chunk_size

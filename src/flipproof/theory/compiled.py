@@ -55,7 +55,7 @@ def _stamp() -> tuple[tuple[str, float, int], ...]:
 
 def _data_address(_: Any, array: Any) -> Any:
     def instruction(context: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        proxy: Any = create_struct_proxy(array)  # type: ignore[no-untyped-call]
+        proxy: Any = create_struct_proxy(array)  # type: ignore[no-untyped-call]  # numba has no types there
         data = proxy(context, builder, value=arguments[0]).data
         return builder.ptrtoint(data, context.get_value_type(types.uint64))
 
