@@ -16,8 +16,8 @@ from flipproof.theory.arrays import IntArray
 class Head(Protocol):
     """Labels of the nodes of one graph."""
 
-    def labels(self, features: Any, structure: Any) -> IntArray:
-        """From features [nodes, units] and what was made of the edges."""
+    def write_labels(self, out: IntArray, order: IntArray, features: Any, structure: Any) -> None:
+        """From features [nodes, units] and what was made of the edges; that of the i-th node at order[i]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,9 +36,9 @@ class GCNHead:
     layers: TwoLayers
     classes: int
 
-    def labels(self, features: Any, structure: Any) -> IntArray:
+    def write_labels(self, out: IntArray, order: IntArray, features: Any, structure: Any) -> None:
         """From X W and the normalised adjacency."""
-        return _labels(self.logits(features, structure), self.classes)
+        _write_labels(out, order, self.logits(features, structure), self.classes)
 
     def logits(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes], padded."""
@@ -58,9 +58,9 @@ class APPNPHead:
     teleport: float
     classes: int
 
-    def labels(self, features: Any, structure: Any) -> IntArray:
+    def write_labels(self, out: IntArray, order: IntArray, features: Any, structure: Any) -> None:
         """From features and the normalised adjacency."""
-        return _labels(self.logits(features, structure), self.classes)
+        _write_labels(out, order, self.logits(features, structure), self.classes)
 
     def logits(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes], padded."""
@@ -83,10 +83,10 @@ class TorchHead:
     width: int
     classes: int
 
-    def labels(self, features: Any, structure: Any) -> IntArray:
+    def write_labels(self, out: IntArray, order: IntArray, features: Any, structure: Any) -> None:
         """From X W and what the network makes of the edges."""
         with evaluating(self.module):
-            return labels_of(self.logits(features, structure), len(features), self.classes)
+            out[order] = labels_of(self.logits(features, structure), len(features), self.classes)
 
     def logits(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes]."""
@@ -94,11 +94,9 @@ class TorchHead:
         return self.module.combine(rows, structure)
 
 
-def _labels(logits: Any, classes: int) -> IntArray:
+def _write_labels(out: IntArray, order: IntArray, logits: Any, classes: int) -> None:
     from flipproof.models.fused_kernels import largest
 
-    labels = np.empty(len(logits), np.int64)
-    undefined = largest(labels, logits, classes)
+    undefined = largest(out, order, logits, classes)
     if undefined:
-        raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {labels.size} rows")
-    return labels
+        raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {len(logits)} rows")

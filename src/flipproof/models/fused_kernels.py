@@ -11,6 +11,7 @@ from flipproof.noise.kernels import (
     EVERY_ENTRY,
     SCATTERED,
     Block,
+    Lookup,
     begin_block,
     choose_zeros,
     draw_every_entry,
@@ -18,7 +19,12 @@ from flipproof.noise.kernels import (
     next_block,
 )
 from flipproof.noise.philox import NONZEROS, U64, Place, fill_tile
-from flipproof.theory.compiled import compiled, data_address, inlined
+from flipproof.theory.compiled import compiled, data_address, fetch_ahead, inlined
+
+_AHEAD = 2
+"""Rows of the neighbours of a node are fetched while those of the node so many before it are summed."""
+_WIDE = 32
+"""Rows of at least so many numbers are worth fetching."""
 
 
 class Adjacency(NamedTuple):
@@ -51,7 +57,8 @@ def noisy_products(
     table, steps, width = weights.table, weights.steps, weights.table.shape[1]
     most = entries.max() if method == EVERY_ENTRY else (starts[1:] - starts[:-1]).max() + fewest + high.size + 1
     numbers, sums = np.empty(most + 8, np.uint32), np.zeros((copies, width), np.int32)
-    state, turn = np.zeros(size, np.uint8), U64(0)
+    state, turn, candidates = np.zeros(size + 1, np.uint8), U64(0), np.empty(64, np.uint32)
+    pitch = U64(4 * width)
     numbers_at, sums_at, table_at = data_address(numbers), data_address(sums), data_address(table)
     for i in range(rows.size):
         row = rows[i]
@@ -61,7 +68,7 @@ def noisy_products(
             block = next_block(positions, end, length, size, Block(-1, 0, 0, start, start))
         while block.begin < length:
             if method == SCATTERED:
-                _mark_ones(state, positions, block)
+                _mark_ones(state, positions, block, size)
             for copy in range(copies):
                 place, found = Place(stream.seed, stream.role, U64(samples[0] + copy), stream.part, U64(row)), 0
                 if method == EVERY_ENTRY:
@@ -69,14 +76,17 @@ def noisy_products(
                 elif method == SCATTERED:
                     turn = _next_turn(state, turn)
                     begin_block(words, place, start, block)
-                    found = choose_zeros(numbers, place, block, size, fewest, high, low, guide, state, turn, words)
+                    lookup = Lookup(table_at + U64(block.begin) * pitch, pitch if width >= _WIDE else U64(0))
+                    found = choose_zeros(
+                        numbers, place, block, size, fewest, high, low, guide, state, turn, words, candidates, lookup
+                    )
                 else:
                     fill_tile(words, 0, place, NONZEROS, 0)
                 if method != EVERY_ENTRY:
                     found = keep_ones(numbers, found, place, positions, start, block.first, block.last, p_minus, words)
                 add_rows(sums_at + U64(4 * copy * width), table_at, width, numbers_at, found)
             if method == SCATTERED:
-                _forget_ones(state, positions, block)
+                _forget_ones(state, positions, block, size)
             block = next_block(positions, end, length, size if method == SCATTERED else length, block)
         for copy in range(copies):
             for unit in range(width):
@@ -95,13 +105,18 @@ def _next_turn(state: Any, turn: Any) -> Any:
 
 
 @inlined
-def _mark_ones(state: Any, positions: Any, block: Any) -> None:
+def _mark_ones(state: Any, positions: Any, block: Any, size: Any) -> None:
+    """Marks the ones of a block, and what is past the end of the row."""
+    for k in range(block.stop - block.begin, size):
+        state[k] |= np.uint8(128)
     for k in range(block.first, block.last):
         state[positions[k] - block.begin] |= np.uint8(128)
 
 
 @inlined
-def _forget_ones(state: Any, positions: Any, block: Any) -> None:
+def _forget_ones(state: Any, positions: Any, block: Any, size: Any) -> None:
+    for k in range(block.stop - block.begin, size):
+        state[k] &= np.uint8(127)
     for k in range(block.first, block.last):
         state[positions[k] - block.begin] &= np.uint8(127)
 
@@ -147,7 +162,7 @@ def normalised(columns: Any, weights: Any, starts: Any, pairs: Any, nodes: Any, 
 def gcn_logits(logits: Any, products: Any, adjacency: Any, first_bias: Any, second: Any, second_bias: Any) -> None:
     """A relu(A X W + b) V + c from X W."""
     nodes, width, classes = products.shape[0], products.shape[1], second.shape[1]
-    hidden, messages = np.empty(width, np.float32), np.zeros((nodes, classes), np.float32)
+    hidden, messages, pitch = np.empty(width, np.float32), np.zeros((nodes, classes), np.float32), U64(4 * width)
     starts, columns, weights = adjacency.starts, data_address(adjacency.columns), data_address(adjacency.weights)
     products_at, hidden_at, second_at, messages_at = (
         data_address(products), data_address(hidden), data_address(second), data_address(messages)
@@ -155,6 +170,10 @@ def gcn_logits(logits: Any, products: Any, adjacency: Any, first_bias: Any, seco
     for node in range(nodes):
         hidden[:] = np.float32(0)
         edges, degree = U64(4 * starts[node]), starts[node + 1] - starts[node]
+        if width >= _WIDE:
+            later = min(node + _AHEAD, nodes - 1)
+            for edge in range(starts[later], starts[later + 1]):
+                fetch_ahead(products_at + U64(adjacency.columns[edge]) * pitch)
         add_weighted_rows(hidden_at, products_at, width, columns + edges, weights + edges, degree)
         _rectify(hidden, first_bias)
         add_first_rows(messages_at + U64(4 * classes * node), second_at, classes, hidden_at, width)
@@ -208,8 +227,11 @@ def page_rank(state: Any, features: Any, adjacency: Any, steps: Any, teleport: A
 
 
 @compiled
-def largest(labels: Any, logits: Any, classes: Any) -> Any:
-    """The index of the largest of the first logits of each row, the first one on a tie; returns how many have NaN."""
+def largest(labels: Any, places: Any, logits: Any, classes: Any) -> Any:
+    """The index of the largest of the first logits of each row, the first one on a tie; returns how many have NaN.
+
+    That of row i is written at places[i].
+    """
     undefined = 0
     for row in range(logits.shape[0]):
         best, top = 0, logits[row, 0]
@@ -219,5 +241,5 @@ def largest(labels: Any, logits: Any, classes: Any) -> Any:
             if logits[row, c] != logits[row, c]:
                 undefined += 1
                 break
-        labels[row] = best
+        labels[places[row]] = best
     return undefined

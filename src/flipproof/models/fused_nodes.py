@@ -119,7 +119,7 @@ class FusedNodes:
         labels = np.empty((len(samples), self.order.size), np.int64)
         parts = zip(self.features.drawn(role, samples), self.structure.drawn(role, samples), strict=True)
         for row, (features, structure) in zip(labels, parts, strict=True):
-            row[self.order] = self.head.labels(features, structure)
+            self.head.write_labels(row, self.order, features, structure)
         return labels
 
 

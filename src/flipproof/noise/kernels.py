@@ -14,7 +14,7 @@ import numpy as np
 from flipproof.noise.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, write_bits
 from flipproof.noise.digits import coins, flips
 from flipproof.noise.philox import ENTRIES, LOW, NONZEROS, POSITIONS, Place, fill_tile, fill_tiles, fill_words
-from flipproof.theory.compiled import compiled, inlined
+from flipproof.theory.compiled import compiled, fetch_ahead, inlined, never_inlined
 
 DELETE_ONLY, SCATTERED, EVERY_ENTRY = 0, 1, 2
 _STRETCH = 4096
@@ -66,6 +66,13 @@ class Scratch(NamedTuple):
     bitmap: Any
     words: Any
     places: Any
+
+
+class Lookup(NamedTuple):
+    """The table in which entries of a block are looked up next, to be fetched meanwhile: its address, bytes per row."""
+
+    address: Any
+    pitch: Any
 
 
 class Block(NamedTuple):
@@ -186,28 +193,68 @@ def choose_entries(
 @inlined
 def choose_zeros(
     out: Any, place: Any, block: Any, size: Any, fewest: Any, high: Any, low: Any, guide: Any, state: Any, turn: Any,
-    words: Any,
+    words: Any, candidates: Any, lookup: Any,
 ) -> Any:  # fmt: skip
     """The same entries, but only those that are zeros of the row are written, in no order; returns how many.
 
-    `state` has a byte for every entry of the block. Its highest bit says that the entry is a one of the row, the others
-    in which turn it was chosen last, a number from 1 to 127.
+    `state` has a byte for every entry of the block and one more. The highest bit says that the entry is not to be
+    written, the others in which turn it was chosen last, a number from 1 to 127.
     """
-    tile, wanted = block.number << 21, U64(fewest + _binomial(words, high, low, guide))
-    halves, used, found, to = size <= _SMALL_BLOCK, U64(0), U64(0), U64(0)
-    limit, unfair, inside = U64(size), U64((2**16 if halves else 2**32) % size), U64(block.stop - block.begin)
+    halves = size <= _SMALL_BLOCK
+    most = U64(64) if halves else U64(32)
+    tile, wanted, found, to = block.number << 21, U64(fewest + _binomial(words, high, low, guide)), U64(0), U64(0)
+    used = most >> U64(3)  # four words have made the count
+    state[size] = np.uint8(turn)  # stands for the words that are passed over: chosen already
+    _list_candidates(candidates, words, size, halves)
     while found < wanted:
-        tile, used, stop = _more_entries(words, place, tile, used, wanted - found, halves)
-        for i in range(used, stop):
-            position, fair = _entry(words, i, limit, unfair, halves)
-            known = U64(state[position])
-            fresh = fair & U64(known & U64(127) != turn)
-            state[position] = np.uint8(known & U64(128) | turn if fair else known)
-            found += fresh
-            out[to] = block.begin + np.int64(position)
-            to += fresh & U64(known < U64(128)) & U64(position < inside)
-        used = stop
+        if used == most:
+            tile += 1
+            fill_tile(words, 32, place, POSITIONS, tile)
+            _list_candidates(candidates, words, size, halves)
+            used = U64(0)
+        to, found, used = _zeros_among(
+            out, to, candidates, used, most, found, wanted, U64(block.begin), state, turn, lookup
+        )
     return np.int64(to)
+
+
+@inlined
+def _list_candidates(candidates: Any, words: Any, size: Any, halves: bool) -> None:
+    """The entries that the words of a tile stand for; `size` for one that would favour some of them."""
+    if halves:
+        limit, unfair = np.uint32(size), np.uint32(2**16 % size)
+        for i in range(32):
+            for half in range(2):
+                product = ((words[32 + i] >> np.uint32(16 * half)) & np.uint32(0xFFFF)) * limit
+                fair = np.uint32(product & np.uint32(0xFFFF)) >= unfair
+                candidates[2 * i + half] = product >> np.uint32(16) if fair else limit
+    else:
+        for i in range(32):
+            product = U64(words[32 + i]) * U64(size)
+            candidates[i] = np.uint32(product >> U64(32)) if product & LOW >= U64(2**32 % size) else np.uint32(size)
+
+
+@compiled
+def _zeros_among(
+    out: Any, to: Any, candidates: Any, i: Any, stop: Any, found: Any, wanted: Any, begin: Any, state: Any, turn: Any,
+    lookup: Any,
+) -> Any:  # fmt: skip
+    """Writes those of candidates[i:stop] that are to be, until enough are found; where all this ended.
+
+    A function of its own: what surrounds it would leave it too few registers.
+    """
+    never_inlined()
+    while (i < stop) & (found < wanted):
+        position = U64(candidates[i])
+        known = U64(state[position])
+        state[position] = np.uint8(known & U64(128) | turn)
+        fetch_ahead(lookup.address + position * lookup.pitch)
+        out[to] = np.uint32(begin + position)
+        since = known ^ turn
+        found += U64(since & U64(127) != U64(0))
+        to += U64(since - U64(1) < U64(127))
+        i += ONE
+    return to, found, i
 
 
 @inlined

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from llvmlite import ir
 from numba import njit, types
 from numba.core.cgutils import create_struct_proxy
 from numba.extending import intrinsic
@@ -16,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def compiled(function: F) -> F:
     """Compiles a function of arrays and numbers when it is first called."""
-    return _compiled(function)
+    return _compiled(function, forceinline=False)  # which numba would otherwise take over from a caller
 
 
 def inlined(function: F) -> F:
@@ -67,3 +68,34 @@ data_address: Any = intrinsic(_data_address)
 
 An address does not keep an array alive: a loop that uses one must also use the array by its name later on.
 """
+
+
+def _never_inlined(_: Any) -> Any:
+    def instruction(context: Any, builder: Any, __: Any, ___: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), instruction
+
+
+never_inlined: Any = intrinsic(_never_inlined)
+"""Keeps the function in which it is called apart from its callers, so that it has the registers to itself."""
+
+
+def _fetch_ahead(_: Any, address: Any) -> Any:
+    def instruction(context: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        fetch = builder.module.globals.get("llvm.prefetch.p0i8") or ir.Function(
+            builder.module, kind, "llvm.prefetch.p0i8"
+        )
+        first, (reading, keep, data) = builder.inttoptr(arguments[0], byte), (number(0), number(3), number(1))
+        for line in range(0, 256, 64):
+            builder.call(fetch, [builder.gep(first, [number(line)]), reading, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(types.uint64), instruction
+
+
+fetch_ahead: Any = intrinsic(_fetch_ahead)
+"""Asks for the 256 bytes from an address on, which are read a little later; the address need not exist."""
