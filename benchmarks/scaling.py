@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +19,6 @@ import flipproof as fp
 from claims import Claim, report
 from flipproof.noise.sampling import Role
 
-NODES, WORDS, ONES_PER_NODE, EDGES_PER_NODE, HIDDEN = 2000, 2000, 40, 3, 64
 FACTORS = (1, 2, 4, 8, 16)
 
 PEAK = """
@@ -35,17 +35,34 @@ print(int(peak) / 2**20)
 """
 
 
-def seconds_per_sample(noise, nodes=NODES, words=WORDS, hidden=HIDDEN, samples=16):
+@dataclass(frozen=True)
+class Setting:
+    """A random graph, and the width of the GCN."""
+
+    nodes: int = 2000
+    words: int = 2000
+    ones_per_node: int = 40
+    edges_per_node: int = 3
+    hidden: int = 64
+    noisy: str = "attributes"
+
+    def graph(self):
+        rng = np.random.default_rng(0)
+        cells = rng.choice(self.nodes * self.words, self.ones_per_node * self.nodes, replace=False)
+        shape = (self.nodes, self.words)
+        bits = sp.csr_array((np.ones(cells.size), (cells // self.words, cells % self.words)), shape=shape)
+        pairs = np.sort(rng.integers(0, self.nodes, (2, self.edges_per_node * self.nodes)), axis=0)
+        pairs = np.unique(pairs[:, pairs[0] < pairs[1]], axis=1)
+        both = np.concatenate([pairs, pairs[::-1]], axis=1)
+        return fp.Graph.from_edge_index(both, self.nodes, bits, noisy=self.noisy)
+
+
+def seconds_per_sample(noise, samples=16, **setting):
     """Of the fused engine, the fastest of several turns."""
-    rng = np.random.default_rng(0)
-    cells = rng.choice(nodes * words, ONES_PER_NODE * nodes, replace=False)
-    bits = sp.csr_array((np.ones(cells.size), (cells // words, cells % words)), shape=(nodes, words))
-    pairs = np.unique(np.sort(rng.integers(0, nodes, (2, EDGES_PER_NODE * nodes)), axis=0), axis=1)
-    pairs = pairs[:, pairs[0] < pairs[1]]
-    graph = fp.Graph.from_edge_index(np.concatenate([pairs, pairs[::-1]], axis=1), nodes, bits, noisy="attributes")
+    setting = Setting(**setting)
     torch.manual_seed(0)
-    classifier = fp.NodeClassifier(fp.GCN(words, 7, hidden), classes=7)
-    fused = classifier.fused(graph.sampler(noise, seed=0))
+    classifier = fp.NodeClassifier(fp.GCN(setting.words, 7, setting.hidden), classes=7)
+    fused = classifier.fused(setting.graph().sampler(noise, seed=0))
     fused(Role.ESTIMATE, range(2))
     turns = []
     for _ in range(5):
@@ -69,16 +86,30 @@ def peak(name, samples):
 def main():
     torch.set_num_threads(1)
     usual = fp.FlipNoise(0.01, 0.6)
-    rows = {}
-    rows["samples"] = [(f * 8, f * 8 * seconds_per_sample(usual, samples=f * 8)) for f in FACTORS]
-    rows["nodes"] = [(f * 1000, seconds_per_sample(usual, nodes=f * 1000)) for f in FACTORS]
-    flips = [(fp.FlipNoise(0.005 * f, 0.6), ONES_PER_NODE * 0.4 + 0.005 * f * WORDS) for f in FACTORS]
-    rows["ones that are left + added, by p_plus"] = [(size, seconds_per_sample(noise)) for noise, size in flips]
-    words = [(f * 1000, ONES_PER_NODE * 0.4 + 0.01 * f * 1000) for f in FACTORS]
-    rows["ones that are left + added, by attributes"] = [
-        (size, seconds_per_sample(usual, words=d)) for d, size in words
-    ]
-    rows["hidden units"] = [(f * 16, seconds_per_sample(usual, hidden=f * 16)) for f in FACTORS]
+    deleting = fp.FlipNoise(0.0, 0.4)
+    rows = {
+        "samples": [(f * 8, f * 8 * seconds_per_sample(usual, samples=f * 8)) for f in FACTORS],
+        "nodes": [(f * 1000, seconds_per_sample(usual, nodes=f * 1000)) for f in FACTORS],
+        "ones that are left + added, by p_plus": [
+            (16 + 10 * f, seconds_per_sample(fp.FlipNoise(0.005 * f, 0.6))) for f in FACTORS
+        ],
+        "ones that are left + added, by attributes": [
+            (16 + 10 * f, seconds_per_sample(usual, words=f * 1000)) for f in FACTORS
+        ],
+        "ones that are left + added, by ones": [
+            (8 * f + 20, seconds_per_sample(usual, ones_per_node=20 * f)) for f in FACTORS
+        ],
+        "hidden units": [(f * 16, seconds_per_sample(usual, hidden=f * 16)) for f in FACTORS],
+        "nodes, noise on edges": [
+            (f * 1000, seconds_per_sample(deleting, nodes=f * 1000, noisy="structure")) for f in FACTORS
+        ],
+        "edges that are left, noise on edges": [
+            (f, seconds_per_sample(deleting, edges_per_node=2 * f, noisy="structure")) for f in FACTORS
+        ],
+        "edges that are left + added, by p_plus": [
+            (3.6 + 2 * f, seconds_per_sample(fp.FlipNoise(0.001 * f, 0.4), noisy="structure")) for f in FACTORS
+        ],
+    }
     claims = []
     for name, series in rows.items():
         print(f"{name}: " + ", ".join(f"{size:g}: {1e3 * seconds:.3g} ms" for size, seconds in series))

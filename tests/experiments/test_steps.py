@@ -2,12 +2,14 @@
 
 import json
 import shutil
+import socket
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import flipproof as fp
+from flipproof.experiments import steps
 from flipproof.experiments.model_spec import ModelSpec
 from flipproof.experiments.steps import Machine, Samples, certify_run, train_run, trained_job, vote_run
 from flipproof.experiments.task import PerClass, Task
@@ -448,3 +450,18 @@ def test_votes_of_another_noise_are_not_certified(run):
         fp.FileFormatError, match=r"expected the votes of the run in .*, got others: noise\.p_minus 0\.3"
     ):
         certify_run(run)
+
+
+def test_what_cannot_vote_is_refused_before_training(task, tmp_path):
+    (tmp_path / "net.py").write_text(OWN_MODEL)
+    own = replace(task, model=ModelSpec(f"{tmp_path / 'net.py'}:Net"))
+    with pytest.raises(fp.InvalidInputError, match=r"^expected one of gcn, appnp, gat for the fused engine, got .*Net"):
+        steps.run(tmp_path / "run", own, FEW, machine=Machine(engine="fused", progress=False))
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+        with pytest.raises(
+            fp.InvalidInputError, match=rf"^expected a Ray cluster at {address}, got: Connection refused$"
+        ):
+            steps.run(tmp_path / "run", task, FEW, machine=Machine("ray", address=address, progress=False))
+    assert not (tmp_path / "run").exists()

@@ -23,6 +23,8 @@ _MODULES = {
     "embedding": "text_modules:WordMean",
 }
 ESTIMATORS = ("logistic", "forest")
+FUSED_MODELS = ("gcn", "appnp", "gat")
+"""Those that the fused engine can evaluate."""
 
 
 def models_for(kind: str, noisy: str) -> tuple[str, ...]:

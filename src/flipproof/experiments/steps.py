@@ -14,15 +14,17 @@ import numpy as np
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.experiments.job import Job
 from flipproof.experiments.jobs import job_of
+from flipproof.experiments.model_spec import FUSED_MODELS
 from flipproof.experiments.task import Task
 from flipproof.experiments.torch_model import on_device, somebody_elses
 from flipproof.models.torch_modules import checked_device
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.engine import check_engine
+from flipproof.smoothing.engine import FUSED, check_engine
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.plan import checked_memory, checked_wanted
+from flipproof.smoothing.ray_connection import check_answers, checked_address
 from flipproof.smoothing.ray_pool import check_workers
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.run_certificates import Promise, write_certified
@@ -86,9 +88,22 @@ def run(
     force: bool = False,
 ) -> Certificates:
     """Trains, votes and certifies. Steps that are done are not repeated, unless forced; see the steps."""
+    machine = Machine() if machine is None else machine
+    _check_can_vote(machine, task)
     train_run(path, task, machine, weights, force)
     vote_run(path, samples, machine, task.model.name)
     return certify_run(path, promise, force)
+
+
+def _check_can_vote(machine: Machine, task: Task) -> None:
+    """Training would be for nothing on a machine that cannot vote."""
+    if machine.workers == "ray":
+        check_answers(checked_address(machine.address))
+    if machine.engine == FUSED and task.model.name not in FUSED_MODELS:
+        raise InvalidInputError(
+            f"expected one of {', '.join(FUSED_MODELS)} for the fused engine, got {task.model.name}; "
+            "leave the engine out for the fastest that there is"
+        )
 
 
 def train_run(

@@ -31,10 +31,11 @@ class TwoLayers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GCNHead:
-    """Both propagations of a `GCN`, from X W."""
+    """Both propagations of a `GCN`, from X W, which is another one for every sample or always the same."""
 
     layers: TwoLayers
     classes: int
+    noisy_features: bool
 
     def write_labels(self, out: IntArray, order: IntArray, features: Any, structure: Any) -> None:
         """From X W and the normalised adjacency."""
@@ -45,7 +46,9 @@ class GCNHead:
         from flipproof.models.fused_kernels import gcn_logits
 
         layers, logits = self.layers, np.empty((len(features), len(self.layers.second_bias)), np.float32)
-        gcn_logits(logits, features, structure, layers.first_bias, layers.second, layers.second_bias)
+        gcn_logits(
+            logits, features, structure, layers.first_bias, layers.second, layers.second_bias, self.noisy_features
+        )
         return logits
 
 

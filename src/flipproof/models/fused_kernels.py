@@ -159,8 +159,10 @@ def normalised(columns: Any, weights: Any, starts: Any, pairs: Any, nodes: Any, 
 
 
 @compiled
-def gcn_logits(logits: Any, products: Any, adjacency: Any, first_bias: Any, second: Any, second_bias: Any) -> None:
-    """A relu(A X W + b) V + c from X W."""
+def gcn_logits(
+    logits: Any, products: Any, adjacency: Any, first_bias: Any, second: Any, second_bias: Any, distant: bool
+) -> None:
+    """A relu(A X W + b) V + c from X W, which may be too distant from the processor to be read without notice."""
     nodes, width, classes = products.shape[0], products.shape[1], second.shape[1]
     hidden, messages, pitch = np.empty(width, np.float32), np.zeros((nodes, classes), np.float32), U64(4 * width)
     starts, columns, weights = adjacency.starts, data_address(adjacency.columns), data_address(adjacency.weights)
@@ -170,7 +172,7 @@ def gcn_logits(logits: Any, products: Any, adjacency: Any, first_bias: Any, seco
     for node in range(nodes):
         hidden[:] = np.float32(0)
         edges, degree = U64(4 * starts[node]), starts[node + 1] - starts[node]
-        if width >= _WIDE:
+        if distant and width >= _WIDE:
             later = min(node + _AHEAD, nodes - 1)
             for edge in range(starts[later], starts[later + 1]):
                 fetch_ahead(products_at + U64(adjacency.columns[edge]) * pitch)

@@ -258,4 +258,4 @@ def _head(module: Any, sampler: GraphSampler, classes: int) -> Head:
     if isinstance(module, APPNP):
         # What noise leaves alone has been through the layers.
         return APPNPHead(layers if sampler.attributes is not None else None, module.hops, module.teleport, classes)
-    return GCNHead(layers, classes)
+    return GCNHead(layers, classes, sampler.attributes is not None)

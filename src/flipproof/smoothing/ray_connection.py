@@ -52,8 +52,7 @@ def connected(ray: Any, address: str) -> Iterator[None]:
                 tempfile.TemporaryDirectory(prefix="fp-", dir=short, ignore_cleanup_errors=True)
             )
             options |= {"_temp_dir": folder, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-        elif address != "auto":
-            _check_answers(address)
+        check_answers(address)
         if threading.current_thread() is threading.main_thread():
             stack.callback(signal.signal, signal.SIGTERM, signal.getsignal(signal.SIGTERM))  # Ray sets its own
         stack.callback(ray.shutdown)
@@ -65,8 +64,10 @@ def connected(ray: Any, address: str) -> Iterator[None]:
         yield
 
 
-def _check_answers(address: str) -> None:
-    """Ray itself would try for many minutes."""
+def check_answers(address: str) -> None:
+    """Refuses HOST:PORT where there is no cluster; Ray itself would try for many minutes."""
+    if address in ("auto", "local"):
+        return
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE) as connection:
