@@ -73,10 +73,11 @@ def _votes_section(path: Path, alone: bool) -> Section:
     from flipproof.theory.radii import parts_of
 
     votes = Votes.load(path)
+    certificates = certify(votes)
     data = path.name if votes.run is None else f"data {votes.run.identity['data'][:8]}"
-    parts = (name for name, _ in parts_of(votes.noise))
+    parts = (name for name, _ in parts_of(certificates.noise))
     words = {name or "": f"entries of {data}" + (f", {name}," if name else "") for name in parts}
-    return section_of(certify(votes), path.name, Subject(entries={} if alone else words))
+    return section_of(certificates, path.name, Subject(entries={} if alone else words))
 
 
 def _section(path: Path) -> Section:

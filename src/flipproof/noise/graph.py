@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.noise.edges import Edges
 from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr, rows_between
-from flipproof.noise.sampling import BitSampler, Role, Stream
+from flipproof.noise.sampling import BitSampler, Role, Sampler, Stream
 from flipproof.noise.space import as_array, noise_of_parts
 from flipproof.theory.arrays import IntArray, read_only, read_only_csr
 from flipproof.theory.law import FlipNoise, Noise
@@ -192,7 +192,7 @@ class GraphSampler:
 
     graph: Graph
     structure: BitSampler | None
-    attributes: SparseSampler | DenseSampler | None
+    attributes: Sampler | None
     around: Neighbourhood | None = None
     _index: Any = field(init=False, repr=False)
     _plain: Any = field(init=False, repr=False)

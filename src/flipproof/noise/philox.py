@@ -37,6 +37,10 @@ POSITIONS = U64(2)
 """How many zeros of a block flip (its first four words), and which."""
 VALUES = U64(3)
 """Which other value a flipped entry takes."""
+SUBSETS = U64(4)
+"""Is an entry one of those that an ablation keeps? The next word decides, or the one after it."""
+FRACTIONS = U64(5)
+"""A number between zero and one: words 2 i and 2 i + 1 make that of entry i."""
 _TIES = U64(16)
 """First of the nine purposes of the further words of a non-zero; those of an entry follow at twice the number."""
 

@@ -106,12 +106,7 @@ class SparseSampler:
     def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
         """Every (sample, row), samples first."""
         starts, columns = self.bits.draw(role, samples, rows)
-        if starts[-1] < 2**31:
-            starts = starts.astype(np.int32)
-        ones = np.ones(columns.size, dtype=np.float32)
-        matrix = sp.csr_array((ones, columns, starts), shape=(starts.size - 1, self.columns))
-        matrix.has_sorted_indices = True
-        return matrix
+        return ones_at(starts, columns, self.columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,6 +164,15 @@ class SparseRows:
             )
         entries = np.full(self.inputs, self.columns, dtype=np.int64)
         return SparseSampler(BitSampler(self.starts, self.positions, entries, noise, stream), self.columns)
+
+
+def ones_at(starts: IntArray, columns: NDArray[Any], width: int) -> sp.csr_array:
+    """A CSR matrix with float32 ones in these columns, which are in order in every row."""
+    if starts[-1] < 2**31:
+        starts = starts.astype(np.int32)
+    matrix = sp.csr_array((np.ones(columns.size, np.float32), columns, starts), shape=(starts.size - 1, width))
+    matrix.has_sorted_indices = True
+    return matrix
 
 
 def binary_csr(matrix: Any, name: str) -> tuple[IntArray, NDArray[np.int32]]:

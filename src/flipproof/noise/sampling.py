@@ -131,7 +131,7 @@ class BitSampler:
 
         data = _unwritable(kernels.BitRows(self.starts, self.positions, self.entries))
         law = _unwritable(self._law)
-        return self.stream.words(role), _span(samples), _view(rows), data, law, kernels.scratch_for(law)
+        return self.stream.words(role), span_of(samples), _view(rows), data, law, kernels.scratch_for(law)
 
     def draw_kept(self, role: Role, samples: range, numbers: IntArray) -> tuple[IntArray, IntArray]:
         """Which of the given non-zeros of row 0 survive, for each sample; only with p_plus = 0.
@@ -143,7 +143,7 @@ class BitSampler:
         ends = np.zeros(len(samples) + 1, dtype=np.int64)
         out = np.empty(len(samples) * numbers.size, dtype=np.int64)
         stream = self.stream.words(role)
-        total = kernels.draw_kept_numbers(out, ends[1:], stream, _span(samples), numbers, self._law.p_minus)
+        total = kernels.draw_kept_numbers(out, ends[1:], stream, span_of(samples), numbers, self._law.p_minus)
         return ends, out[:total]
 
 
@@ -162,7 +162,7 @@ def _view(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def _span(samples: range) -> tuple[int, int]:
+def span_of(samples: range) -> tuple[int, int]:
     """The bounds of consecutive sample numbers. Past the limit they would run into another role's words."""
     from flipproof.noise.philox import SAMPLE_LIMIT
 
@@ -239,7 +239,7 @@ class ValueSampler:
         kernels.draw_values(
             out,
             self.stream.words(role),
-            _span(samples),
+            span_of(samples),
             rows,
             _unwritable(
                 kernels.CleanValues(

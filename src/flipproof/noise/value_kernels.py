@@ -8,7 +8,7 @@ import numpy as np
 
 from flipproof.noise.bitmaps import ONE, U64
 from flipproof.noise.digits import flips
-from flipproof.noise.philox import ENTRIES, LOW, VALUES, Place, fill_words
+from flipproof.noise.philox import ENTRIES, FRACTIONS, LOW, VALUES, Place, fill_words
 from flipproof.theory.compiled import compiled
 
 _STRETCH = 4096
@@ -50,20 +50,37 @@ def draw_values(out: Any, stream: Any, samples: Any, rows: Any, clean: Any) -> N
 
 
 @compiled
+def draw_fractions(out: Any, stream: Any, samples: Any, rows: Any) -> None:
+    """Writes a number strictly between zero and one, with 53 random bits, for every entry of every (sample, row)."""
+    words = np.empty(_STRETCH + 128, np.uint32)
+    index: Any = 0
+    for sample in range(samples[0], samples[1]):
+        for row in rows:
+            place = Place(stream.seed, stream.role, U64(sample), stream.part, U64(row))
+            for start in range(0, 2 * out.shape[1], _STRETCH):
+                stop = min(2 * out.shape[1], start + _STRETCH)
+                fill_words(words, place, FRACTIONS, start, stop - start)
+                for i in range(0, stop - start, 2):
+                    bits = (U64(words[i]) << U64(21)) | (U64(words[i + 1]) >> U64(11))
+                    out[index, (start + i) >> 1] = (np.float64(bits) + 0.5) * 2.0**-53
+            index += 1
+
+
+@compiled
 def _other_value(value: Any, categories: Any, place: Any, choices: Any, cursor: Any) -> Any:
     """One of the other values, each with equal probability."""
     if categories == U64(2):
         return 1 - value
-    other = np.int64(_below(categories - ONE, place, choices, cursor))
+    other = np.int64(below(categories - ONE, place, VALUES, choices, cursor))
     return other + np.int64(other >= value)
 
 
 @compiled
-def _below(limit: Any, place: Any, words: Any, cursor: Any) -> Any:
-    """A uniform integer below `limit` <= 2**31, without bias (Lemire 2019), from the next words of VALUES."""
+def below(limit: Any, place: Any, purpose: Any, words: Any, cursor: Any) -> Any:
+    """A uniform integer below `limit` <= 2**31, without bias (Lemire 2019), from the next words of a purpose."""
     while True:
         if cursor[0] & 63 == 0:
-            fill_words(words, place, VALUES, cursor[0], 64)
+            fill_words(words, place, purpose, cursor[0], 64)
         product = U64(words[cursor[0] & 63]) * limit
         cursor[0] += 1
         low = product & LOW

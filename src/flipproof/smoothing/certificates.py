@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
+from flipproof.noise.any_noise import OtherNoise
 from flipproof.smoothing.files import replacing
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
@@ -93,7 +94,10 @@ class Certificates:
     @property
     def noise(self) -> Noise:
         """The law under which the votes were drawn and against which the certificates hold."""
-        return self.votes.noise
+        noise = self.votes.noise
+        if isinstance(noise, OtherNoise):
+            raise InvalidInputError(f"expected votes under a FlipNoise or a JointNoise, got {noise}; see baselines")
+        return noise
 
     @property
     def alpha(self) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipproof.errors import InvalidInputError
+from flipproof.noise.any_noise import AnyNoise, sampler_of
 from flipproof.noise.graph import GraphSampler
 from flipproof.noise.space import Space
 from flipproof.noise.spaces import space_of
@@ -34,14 +35,13 @@ from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.workers import WorkerError, WorkerPool
 from flipproof.theory.arrays import IntArray
-from flipproof.theory.law import Noise
 from flipproof.theory.radii import checked_count
 
 
 def vote(
     classifier: Classifier,
     inputs: Any,
-    noise: Noise,
+    noise: AnyNoise,
     n_select: int | range = 1_000,
     n_estimate: int | range = 100_000,
     seed: int = 0,
@@ -64,7 +64,8 @@ def vote(
             wrap trained models.
         inputs: an array or tensor [inputs, ...] of small integers, a sparse binary matrix, a networkx or PyTorch
             Geometric graph, or a space (`Graph`, `Graphs`, `Tokens`, `Table`, ...).
-        noise: the law of the noise.
+        noise: the law of the noise: a `FlipNoise` or a `JointNoise`; or an `AblationNoise` or a `GaussianNoise`,
+            whose certificates are in `flipproof.baselines`.
         n_select: how many samples choose the label; a range draws the samples with these numbers.
         n_estimate: how many samples bound its probability; likewise.
         seed: of all randomness, in [0, 2**64).
@@ -149,15 +150,15 @@ class _Job:
 
     classifier: Classifier
     space: Space
-    noise: Noise
+    noise: AnyNoise
     seed: int
     targets: IntArray | None
     sampler: Any = field(repr=False)
 
     @classmethod
-    def of(cls, classifier: Any, inputs: Any, noise: Noise, seed: int, targets: ArrayLike | None) -> _Job:
+    def of(cls, classifier: Any, inputs: Any, noise: AnyNoise, seed: int, targets: ArrayLike | None) -> _Job:
         checked, space = checked_classifier(classifier), space_of(inputs)
-        sampler = space.sampler(noise, seed)
+        sampler: Any = sampler_of(space, noise, seed)
         limit = sampler.graph.nodes if isinstance(sampler, GraphSampler) else sampler.rows
         return cls(checked, space, noise, seed, _checked_targets(targets, limit), sampler)
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
+from flipproof.noise.any_noise import AnyNoise, OtherNoise
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.run import Run
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
 from flipproof.theory.arrays import IntArray, read_only
-from flipproof.theory.law import Noise
 from flipproof.theory.radii import parts_of
 
 
@@ -37,13 +37,14 @@ class Votes:
 
     selection: IntArray
     estimation: IntArray
-    noise: Noise
+    noise: AnyNoise
     n_select: int
     n_estimate: int
     run: Run | None = None
 
     def __post_init__(self) -> None:
-        parts_of(self.noise)
+        if not isinstance(self.noise, OtherNoise):
+            parts_of(self.noise)
         for role, n in (("selection", "n_select"), ("estimation", "n_estimate")):
             object.__setattr__(self, n, checked_samples(getattr(self, n), n))
             object.__setattr__(self, role, read_only(_checked_counts(getattr(self, role), role, getattr(self, n))))
@@ -72,7 +73,7 @@ class Votes:
         *,
         selection: ArrayLike,
         estimation: ArrayLike,
-        noise: Noise,
+        noise: AnyNoise,
         n_select: int | None = None,
         n_estimate: int | None = None,
     ) -> Votes:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flipproof.errors import FileFormatError
 from flipproof.smoothing.array_archive import ArrayArchive, FileKind, reading_archive, write_archive
-from flipproof.smoothing.noise_record import noise_from_record, noise_record
+from flipproof.smoothing.noise_record import any_noise_from_record, noise_record
 from flipproof.smoothing.run import Run
 from flipproof.theory.arrays import IntArray
 
@@ -40,7 +40,7 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
         return Votes(
             selection=_counts(archive, "selection"),
             estimation=_counts(archive, "estimation"),
-            noise=noise_from_record(description["noise"]),
+            noise=any_noise_from_record(description["noise"]),
             n_select=description["n_select"],
             n_estimate=description["n_estimate"],
             run=None if description.get("run") is None else Run.from_record(description["run"]),

@@ -1,0 +1,109 @@
+"""Communities that no attacker can split or merge (Jia et al., WWW 2020), for any method that detects communities.
+
+Nodes that belong together are the victims. Whether a method puts them all into one community is a label of the graph,
+and this label is smoothed: noise on pairs of nodes, votes, and a certificate as for any other classifier with two
+labels. Label 1 that is certified at radius r: changes of r pairs (edges added or deleted) do not split the victims.
+Label 0: they do not bring all victims into one community. The proof is about the smoothed method. The paper flips
+every pair with one probability, which makes any graph dense; noise for sparse graphs, `FlipNoise(1e-3, 0.4)` say, is
+given to `flipproof.vote` in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.noise.graph import NoisyGraph
+from flipproof.smoothing.certify import certify as certify_votes
+from flipproof.smoothing.votes import Votes
+from flipproof.theory.arrays import IntArray
+from flipproof.theory.search import SEARCH_LIMIT
+
+Detector = Callable[[Any], Iterable[Iterable[int]]]
+"""From a networkx graph of the nodes 0, 1, ... to communities, each a set of nodes; always the same for one graph."""
+
+
+def louvain(graph: Any) -> list[set[int]]:
+    """Louvain communities by networkx, with the nodes in one fixed random order."""
+    found: list[set[int]] = require("networkx").community.louvain_communities(graph, seed=0)
+    return found
+
+
+def label_propagation(graph: Any) -> list[set[int]]:
+    """Communities by networkx's label propagation without randomness."""
+    return list(require("networkx").community.label_propagation_communities(graph))
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """For each set of victims: 1 if a detector puts all of them into one community, 0 if not.
+
+    A classifier for `flipproof.vote` on a graph.
+
+    Attributes:
+        detector: `louvain`, `label_propagation`, or a function of yours.
+        victims: sets of node numbers, with two nodes or more in each.
+
+    Example:
+        >>> import flipproof as fp
+        >>> path = fp.Graph.from_edge_index([[0, 1, 2, 3, 3, 4], [1, 0, 3, 2, 4, 3]], nodes=5)
+        >>> Together(label_propagation, [(0, 1), (1, 2)])([path.clean()])
+        array([[1, 0]])
+    """
+
+    detector: Detector
+    victims: Sequence[Sequence[int]]
+
+    def __post_init__(self) -> None:
+        sets = tuple(tuple(sorted({int(node) for node in nodes})) for nodes in self.victims)
+        if not sets or any(len(nodes) < 2 or nodes[0] < 0 for nodes in sets):
+            raise InvalidInputError(f"expected sets of two nodes or more, got {self.victims!r}")
+        object.__setattr__(self, "victims", sets)
+
+    @property
+    def classes(self) -> int:
+        """Apart, together."""
+        return 2
+
+    def __call__(self, graphs: Sequence[NoisyGraph], /) -> IntArray:
+        """Labels [graphs, sets of victims]."""
+        return np.array([self._labels(graph) for graph in graphs], dtype=np.int64).reshape(len(graphs), -1)
+
+    def _labels(self, noisy: NoisyGraph) -> list[bool]:
+        most = max(nodes[-1] for nodes in self.victims)
+        if most >= noisy.nodes:
+            raise InvalidInputError(f"expected victims from 0 to {noisy.nodes - 1}, got {most}")
+        graph = require("networkx").empty_graph(noisy.nodes)
+        graph.add_edges_from(noisy.edge_index.T.tolist())
+        community = np.full(noisy.nodes, -1)
+        for number, members in enumerate(self.detector(graph)):
+            community[list(members)] = number
+        if (community < 0).any():
+            raise InvalidInputError("expected a detector that puts every node into a community, got nodes in none")
+        return [len(set(community[list(nodes)].tolist())) == 1 for nodes in self.victims]
+
+
+def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: int = SEARCH_LIMIT) -> Proofs:
+    """The largest number of changed pairs that neither split nor merge, one for each set of victims.
+
+    With probability at least 1 - alpha over the samples, for each set by itself.
+
+    Args:
+        votes: of a `Together`.
+        along: "add" or "delete" for edges that are only added or only deleted; by default any changes.
+        alpha: failure probability.
+        limit: the largest number that is looked for.
+    """
+    certificates = certify_votes(votes, alpha)
+    if votes.classes != 2:
+        raise InvalidInputError(f"expected votes with two labels, apart and together, got {votes.classes}")
+    radius = certificates.max_l0_radius(limit=limit) if along is None else certificates.max_radius(along, limit=limit)
+    threat = {None: "r edges are added or deleted", "add": "r edges are added", "delete": "r edges are deleted"}[along]
+    promise = Promise("Jia et al. 2020", Subject.SMOOTHED, threat, "two-class", alpha)
+    return Proofs(promise, certificates.label, radius, certificates.abstained)

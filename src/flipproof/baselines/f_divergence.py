@@ -1,0 +1,230 @@
+r"""Certificates from divergences (Dvijotham et al., ICLR 2020): what follows from how far noise is moved, and no more.
+
+An attacker who changes x to x~ moves the law P of the noisy input to another one, Q. If the divergence D(Q || P) is
+below the smallest divergence of any law under which the runner-up is as probable as the prediction, the prediction
+stays. Only the two bounds on probabilities are used ("information-limited"), so it can never prove more than `certify`
+does, which uses all that is known of P and Q. The proof is about the smoothed classifier and holds for any changes
+within the radii. With a = p_lower, b = p_upper, the prediction is proved if
+
+- KL: D < -log(1 - (sqrt a - sqrt b)^2),
+- Renyi of order k: D < -log(1 - a - b + 2 ((a^(1-k) + b^(1-k)) / 2)^(1/(1-k))), for some k of a grid,
+- hockey-stick of order k, the sum of max(Q - k P, 0) less max(1 - k, 0): D < (k (a - b) - |k - 1|) / 2, for some k.
+
+KL and Renyi divergences of independent entries add up, so they cost nothing; the third needs the regions. All are
+rounded to the safe side: divergences up, thresholds down.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from enum import StrEnum
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.smoothing.certify import certify as certify_tightly
+from flipproof.smoothing.votes import Votes
+from flipproof.statistics.bounds import Rule
+from flipproof.theory import exact
+from flipproof.theory.arrays import BoolArray, FloatArray
+from flipproof.theory.choices import chosen
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.probabilities import checked_pairs
+from flipproof.theory.radii import (
+    AnyRadii,
+    Point,
+    axis_index,
+    by_part,
+    checked_count,
+    kinds_of,
+    point_of,
+    radii_at,
+    unit_of,
+)
+from flipproof.theory.rounding import TINY
+
+ORDERS = (
+    *(float(order) for order in np.arange(0.02, 1.0, 0.02)),
+    1.0,
+    *(float(order) for order in 1.0 + 2.0 ** np.arange(-6.0, 12.0, 0.25)),
+)
+"""Orders of Renyi's divergence that are tried; that of order 1 is KL's."""
+HOCKEY_STICKS = tuple(float(order) for order in 2.0 ** np.arange(-6.0, 20.0, 0.125))
+
+_SAFETY = 1e-11
+"""Some hundred times what some dozen operations on logarithms of at most 800 can be wrong, relative to their size."""
+
+
+class Divergence(StrEnum):
+    """How far apart two laws are."""
+
+    KL = "kl"
+    RENYI = "renyi"
+    HOCKEY_STICK = "hockey-stick"
+
+    @classmethod
+    def named(cls, name: str) -> Divergence:
+        """The divergence with this name."""
+        return chosen(cls, name, "divergence")
+
+
+def certified(
+    noise: Noise, radii: AnyRadii, p_lower: FloatArray, p_upper: FloatArray | None = None, divergence: str = "renyi"
+) -> BoolArray:
+    """Whether predictions with these bounds are proved at the radii.
+
+    Example:
+        >>> from flipproof import Radii
+        >>> certified(FlipNoise(0.01, 0.6), Radii(delete=3), np.array([0.7, 0.999]))
+        array([False,  True])
+    """
+    return _certified(noise, point_of(noise, radii), *_pairs(p_lower, p_upper), Divergence.named(divergence))
+
+
+def critical_probability(noise: Noise, radii: AnyRadii, divergence: str = "renyi") -> float:
+    """The smallest p_lower that is proved when nothing else is known (p_upper = 1 - p_lower), to nine digits.
+
+    Example:
+        >>> from flipproof import Radii
+        >>> round(critical_probability(FlipNoise(0.8, 0.8, categories=256), Radii(change=1)), 4)
+        0.943
+    """
+    point, kind = point_of(noise, radii), Divergence.named(divergence)
+    below, above = 0.5, 1.0
+    if not _certified(noise, point, *_pairs(np.array([above]), None), kind)[0]:
+        return math.inf
+    while above - below > 1e-10:
+        middle = (below + above) / 2
+        proved = _certified(noise, point, *_pairs(np.array([middle]), None), kind)[0]
+        below, above = (below, middle) if proved else (middle, above)
+    return above
+
+
+def certify(
+    votes: Votes,
+    along: str = "delete",
+    alpha: float = 0.01,
+    rule: str = Rule.MULTI_CLASS,
+    divergence: str = "renyi",
+    limit: int = 1_000,
+) -> Proofs:
+    """The largest number of changes of one kind that a divergence proves, from votes of `flipproof.vote`.
+
+    With probability at least 1 - alpha over the samples, for each input by itself.
+
+    Example:
+        >>> votes = Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=FlipNoise(0.01, 0.6))
+        >>> certify(votes, "add").radius, certify_tightly(votes).max_radius("add")
+        (array([2]), array([3]))
+    """
+    kind, tight = Divergence.named(divergence), certify_tightly(votes, alpha, rule)
+    noise, axis = tight.noise, axis_index(tight.noise, along)
+    pairs, index = np.unique(np.stack([tight.p_lower, tight.p_upper]), axis=1, return_inverse=True)
+    radius, alive = np.zeros(pairs.shape[1], dtype=np.int64), np.ones(pairs.shape[1], dtype=bool)
+    for count in range(1, checked_count(limit, "limit") + 1):
+        alive &= _certified(noise, unit_of(noise, axis, count), pairs[0], pairs[1], kind)
+        if not alive.any():
+            break
+        radius[alive] = count
+    threat = f"r changes, all of kind {along}"
+    promise = Promise("Dvijotham et al. 2020", Subject.SMOOTHED, threat, f"{kind} divergence, {tight.rule}", alpha)
+    return Proofs(promise, tight.label, radius[index.ravel()], tight.abstained)
+
+
+def divergence_bound(noise: Noise, radii: AnyRadii, divergence: str, order: float = 1.0) -> float:
+    """An upper bound on D(noisy changed input || noisy input) for changes at the radii.
+
+    Example:
+        >>> from flipproof import Radii
+        >>> round(divergence_bound(FlipNoise(0.01, 0.6), Radii(delete=1), "kl"), 6)
+        0.458879
+    """
+    return _bound(noise, point_of(noise, radii), Divergence.named(divergence), order)
+
+
+def _pairs(p_lower: FloatArray, p_upper: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    lower, upper = checked_pairs(p_lower, p_upper)
+    return np.atleast_1d(lower), np.atleast_1d(upper)
+
+
+def _certified(
+    noise: Noise, point: Point, p_lower: FloatArray, p_upper: FloatArray, divergence: Divergence
+) -> BoolArray:
+    proved = np.zeros(p_lower.shape, dtype=bool)
+    orders = {Divergence.KL: (1.0,), Divergence.RENYI: ORDERS, Divergence.HOCKEY_STICK: HOCKEY_STICKS}
+    for order in orders[divergence]:
+        proved |= _bound(noise, point, divergence, order) < _threshold(p_lower, p_upper, divergence, order)
+    return proved & (p_lower > p_upper)
+
+
+def _threshold(p_lower: FloatArray, p_upper: FloatArray, divergence: Divergence, order: float) -> FloatArray:
+    """The smallest divergence at which the runner-up may catch up, rounded down."""
+    if divergence is Divergence.HOCKEY_STICK:
+        gap = np.nextafter(p_lower - p_upper, -1.0)
+        return np.asarray((order * gap - abs(order - 1.0)) / 2 - 4e-16 * (1.0 + order))
+    # The mean of the two probabilities of order 1 - k, which is their geometric mean for k = 1.
+    with np.errstate(divide="ignore", over="ignore"):
+        if order == 1.0:
+            mean = np.sqrt(p_lower * p_upper)
+        else:
+            logs = np.log(p_lower), np.log(p_upper)
+            power = 1.0 - order
+            mean = np.exp((np.logaddexp(power * logs[0], power * logs[1]) - math.log(2.0)) / power)
+    moved = p_lower + p_upper - 2.0 * mean * (1.0 + _SAFETY) - _SAFETY * 1e-3
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log1p(-np.clip(moved, 0.0, 1.0)) * (1.0 - _SAFETY))
+
+
+@lru_cache(maxsize=4096)
+def _bound(noise: Noise, point: Point, divergence: Divergence, order: float) -> float:
+    if divergence is Divergence.HOCKEY_STICK:
+        k = Fraction(order)
+        apart = sum((max(r.adversarial - k * r.clean, Fraction(0)) for r in _exact_regions(noise, point)), Fraction(0))
+        return math.nextafter(float(apart - max(1 - k, Fraction(0))), math.inf)
+    total = 0.0
+    for part, counts in by_part(noise, point):
+        for kind, count in zip(kinds_of(part), counts, strict=True):
+            if count:
+                total += count * _entry_divergence(part, kind, order)
+    return total * (1.0 + _SAFETY) + _SAFETY * 1e-3
+
+
+@lru_cache(maxsize=256)
+def _exact_regions(noise: Noise, point: Point) -> tuple[exact.Region, ...]:
+    return exact.regions(noise, radii_at(noise, point))
+
+
+def _entry_divergence(part: FlipNoise, kind: str, order: float) -> float:
+    """Of Renyi, or KL where the order is 1, for one entry that is changed."""
+    terms = []
+    for p, q, times in _outcomes(part, kind):
+        # What is hardly a number any more has no digits: taken for zero, it errs on the safe side or not at all.
+        if q < TINY or times == 0:
+            continue
+        if p < TINY:
+            if order >= 1.0:
+                return math.inf  # something can be seen now that could not be seen before
+            continue
+        log_ratio = math.log(q) - math.log(p)
+        if order == 1.0:
+            terms.append(times * q * log_ratio)
+        else:
+            terms.append(math.log(times) + math.log(q) + (order - 1.0) * log_ratio)
+    if not terms:
+        return math.inf
+    if order == 1.0:
+        return max(0.0, math.fsum(terms) + _SAFETY * 1e-2)
+    return max(0.0, float(np.logaddexp.reduce(terms)) / (order - 1.0) + _SAFETY * 1e-2)
+
+
+def _outcomes(part: FlipNoise, kind: str) -> Iterator[tuple[float, float, int]]:
+    """What noise makes of an entry: probability before and after the change, and for how many values that holds."""
+    before = part.p_plus if kind == "add" else part.p_minus
+    after = part.p_plus if kind == "delete" else part.p_minus
+    others = part.categories - 1
+    yield 1.0 - before, after / others, 1
+    yield before / others, 1.0 - after, 1
+    yield before / others, after / others, part.categories - 2

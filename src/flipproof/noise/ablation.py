@@ -1,0 +1,214 @@
+"""Ablation: noise that keeps exactly so many entries of an input and hides all others (Levine and Feizi 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.graph import Graph, GraphSampler
+from flipproof.noise.rows import DenseRows, SparseRows, ones_at
+from flipproof.noise.sampling import Role, Sampler, Stream, span_of
+from flipproof.noise.space import Space
+from flipproof.noise.tokens import Tokens
+from flipproof.theory.arrays import IntArray
+from flipproof.theory.radii import checked_count
+
+HIDDEN = -1
+"""What stands in the place of a hidden value of a dense row."""
+MOST_ENTRIES = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class AblationNoise:
+    """Keeps exactly `kept` of the `entries` of an input, every set of so many with the same probability.
+
+    Certificates for it come from `flipproof.baselines.ablation`.
+
+    Example:
+        >>> AblationNoise(entries=784, kept=45)
+        AblationNoise(entries=784, kept=45)
+    """
+
+    entries: int
+    kept: int
+
+    def __post_init__(self) -> None:
+        for name in ("entries", "kept"):
+            object.__setattr__(self, name, checked_count(getattr(self, name), name))
+        if not 1 <= self.kept <= self.entries <= MOST_ENTRIES:
+            raise InvalidInputError(
+                f"expected 1 <= kept <= entries <= {MOST_ENTRIES}, got kept = {self.kept}, entries = {self.entries}"
+            )
+
+
+def ablation_sampler(space: Space, noise: AblationNoise, seed: int) -> Sampler:
+    """Draws copies of a space in which most is hidden."""
+    if isinstance(space, Graph):
+        return _ablated_graph(space, noise, seed)
+    if isinstance(space, SparseRows):
+        _check_entries(noise, space.columns, "columns")
+        return AblatedBits(KeptEntries(space.starts, noise, Stream(seed)), space.positions, space.columns)
+    if isinstance(space, DenseRows):
+        _check_entries(noise, space.entries, "entries in a row")
+        return AblatedValues(KeptEntries.of_all(len(space.values), noise, Stream(seed)), space.values, HIDDEN)
+    if isinstance(space, Tokens) and space.mask is not None:
+        _check_entries(noise, space.values.shape[1], "positions")
+        return AblatedValues(KeptEntries.of_all(len(space.values), noise, Stream(seed)), space.values, space.mask)
+    raise InvalidInputError(
+        "expected rows, tokens with a mask, or a graph with noisy attributes of zeros and ones for an ablation, got "
+        f"{type(space).__name__}"
+    )
+
+
+def _check_entries(noise: AblationNoise, entries: int, name: str) -> None:
+    if noise.entries != entries:
+        raise InvalidInputError(f"expected an ablation of the {entries} {name}, got one of {noise.entries}")
+
+
+def _ablated_graph(graph: Graph, noise: AblationNoise, seed: int) -> GraphSampler:
+    """All attributes of all nodes are one input: exactly so many of the whole matrix are kept."""
+    if graph.noisy != "attributes" or not isinstance(graph.attributes, SparseRows):
+        raise InvalidInputError("expected a graph whose attributes, zeros and ones, get the noise, got another one")
+    rows = graph.attributes
+    _check_entries(noise, rows.inputs * rows.columns, "attributes of all nodes")
+    kept = KeptEntries(np.array([0, rows.ones], np.int64), noise, Stream(seed, part=1))
+    return GraphSampler(graph, structure=None, attributes=AblatedMatrix(kept, rows))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptEntries:
+    """Draws which of some listed entries of every row are kept; starts[r + 1] - starts[r] are listed of row r."""
+
+    starts: IntArray
+    noise: AblationNoise
+    stream: Stream
+
+    @classmethod
+    def of_all(cls, rows: int, noise: AblationNoise, stream: Stream) -> KeptEntries:
+        """With all entries listed."""
+        return cls(np.arange(rows + 1, dtype=np.int64) * noise.entries, noise, stream)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.starts.size - 1)
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Starts and numbers of the kept ones of every (sample, row), samples first; numbers count from 0 in each."""
+        from flipproof.noise.ablation_kernels import draw_kept_entries
+
+        listed = np.minimum(np.diff(self.starts)[rows], self.noise.kept)
+        out = np.empty(int(listed.sum()) * len(samples) + 1, np.int64)
+        ends = np.zeros(len(samples) * rows.size + 1, np.int64)
+        total = draw_kept_entries(
+            out, ends[1:], self.stream.words(role), span_of(samples), rows, self.starts, self.noise.entries,
+            self.noise.kept,
+        )  # fmt: skip
+        return ends, out[:total]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AblatedBits:
+    """Sparse rows of which hidden entries are zero: one CSR matrix [samples * rows, columns] of float32 ones."""
+
+    kept: KeptEntries
+    positions: NDArray[np.int32]
+    columns: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.kept.rows
+
+    @property
+    def distance(self) -> Fraction:
+        """Nothing is rounded."""
+        return Fraction(0)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Indices and ones, twice: a classifier may well copy them."""
+        share = self.kept.noise.kept / self.kept.noise.entries
+        return int(24 * share * self.positions.size / max(1, self.rows)) + 64
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
+        """Every (sample, row), samples first."""
+        starts, numbers = self.kept.draw(role, samples, rows)
+        first = np.tile(self.kept.starts[rows], len(samples))
+        columns = self.positions[numbers + np.repeat(first, np.diff(starts))]
+        return ones_at(starts, columns, self.columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AblatedMatrix:
+    """A sparse matrix, one row per node, of which exactly so many entries are kept altogether; hidden ones are zero."""
+
+    kept: KeptEntries
+    matrix: SparseRows
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.matrix.inputs
+
+    @property
+    def distance(self) -> Fraction:
+        """Nothing is rounded."""
+        return Fraction(0)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Indices and ones, twice: a classifier may well copy them."""
+        share = self.kept.noise.kept / self.kept.noise.entries
+        return int(24 * share * self.matrix.ones / max(1, self.rows)) + 64
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
+        """Every (sample, row), samples first. The whole matrix is drawn, whichever rows of it are wanted."""
+        starts, numbers = self.kept.draw(role, samples, np.zeros(1, np.int64))
+        row_of = np.searchsorted(self.matrix.starts, numbers, side="right") - 1
+        row_of += np.repeat(np.arange(len(samples)) * self.rows, np.diff(starts))
+        ends = np.searchsorted(row_of, np.arange(len(samples) * self.rows + 1))
+        whole = ones_at(ends, self.matrix.positions[numbers], self.matrix.columns)
+        if rows.size == self.rows and (rows == np.arange(self.rows)).all():
+            return whole
+        wanted = (np.arange(len(samples))[:, None] * self.rows + rows).ravel()
+        return sp.csr_array(whole[wanted])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AblatedValues:
+    """Dense rows or sequences in which `hidden` stands for what was not kept: one array [samples * rows, ...]."""
+
+    kept: KeptEntries
+    values: NDArray[Any]
+    hidden: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.kept.rows
+
+    @property
+    def distance(self) -> Fraction:
+        """Nothing is rounded."""
+        return Fraction(0)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Which are kept, the values, and the same as floats for the classifier."""
+        return int(self.kept.noise.entries) * 25 + 64
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
+        """Every (sample, row), samples first."""
+        starts, numbers = self.kept.draw(role, samples, rows)
+        clean = self.values.reshape(len(self.values), -1)[rows].astype(np.int64)
+        noisy = np.full((len(samples) * rows.size, clean.shape[1]), self.hidden, np.int64)
+        row_of = np.repeat(np.arange(len(noisy)), np.diff(starts))
+        noisy[row_of, numbers] = clean[row_of % rows.size, numbers]
+        return noisy.reshape(len(noisy), *self.values.shape[1:])

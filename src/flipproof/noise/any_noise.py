@@ -1,0 +1,31 @@
+"""All laws under which votes can be drawn, and the samplers that draw them."""
+
+from __future__ import annotations
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.ablation import AblationNoise, ablation_sampler
+from flipproof.noise.gaussian import GaussianNoise, GaussianSampler, RealRows
+from flipproof.noise.sampling import Sampler, Stream
+from flipproof.noise.space import Space
+from flipproof.theory.law import Noise
+
+OtherNoise = AblationNoise | GaussianNoise
+"""Laws with certificates of their own, in `flipproof.baselines`."""
+
+AnyNoise = Noise | OtherNoise
+
+
+def sampler_of(space: Space, noise: AnyNoise, seed: int) -> Sampler:
+    """Draws noisy copies of a space under any law.
+
+    Example:
+        >>> sampler_of(RealRows([[0.5, 1.0]]), GaussianNoise(0.1), seed=0).rows
+        1
+    """
+    if isinstance(noise, AblationNoise):
+        return ablation_sampler(space, noise, seed)
+    if isinstance(noise, GaussianNoise):
+        if not isinstance(space, RealRows):
+            raise InvalidInputError(f"expected RealRows for Gaussian noise, got {type(space).__name__}")
+        return GaussianSampler(space.values, noise, Stream(seed))
+    return space.sampler(noise, seed)

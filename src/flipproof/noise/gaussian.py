@@ -1,0 +1,107 @@
+"""Gaussian noise on real numbers, the continuous counterpart of flips (Cohen et al. 2019)."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.sampling import Role, Sampler, Stream, span_of
+from flipproof.noise.space import as_array
+from flipproof.theory.arrays import FloatArray, IntArray, read_only
+from flipproof.theory.law import Noise
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNoise:
+    """Adds an independent normal number with mean 0 and deviation `sigma` to every entry.
+
+    Certificates for it come from `flipproof.baselines.gaussian`.
+
+    Example:
+        >>> GaussianNoise(0.25)
+        GaussianNoise(sigma=0.25)
+    """
+
+    sigma: float
+
+    def __post_init__(self) -> None:
+        sigma = self.sigma
+        if isinstance(sigma, bool) or not isinstance(sigma, numbers.Real) or not 0.0 < float(sigma) < math.inf:
+            raise InvalidInputError(f"expected sigma to be a positive number, got {sigma!r}")
+        object.__setattr__(self, "sigma", float(sigma))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RealRows:
+    """A batch of vectors or images of real numbers; each row (first axis) is an input.
+
+    Example:
+        >>> RealRows([[0.5, 1.0], [0.0, 0.25]]).values.shape
+        (2, 2)
+    """
+
+    values: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        values = as_array(self.values, "values").astype(np.float64)
+        if values.ndim < 2:
+            raise InvalidInputError(f"expected values of shape [inputs, entries, ...], got shape {values.shape}")
+        if not np.isfinite(values).all():
+            raise InvalidInputError("expected finite values, got some that are not")
+        object.__setattr__(self, "values", read_only(values))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """There is one part."""
+        return ("values",)
+
+    def sampler(self, noise: Noise, seed: int) -> Sampler:
+        """Real numbers do not flip."""
+        raise InvalidInputError(f"expected a GaussianNoise for real numbers, got {noise!r}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GaussianSampler:
+    """Noisy copies of real rows, as one array [samples * rows, ...] of float32 numbers.
+
+    The noise is a normal quantile of a number with 53 random bits, rounded: as close to the law as float64 numbers
+    are to real ones, and not exact, as that of flips is.
+    """
+
+    values: FloatArray
+    noise: GaussianNoise
+    stream: Stream
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.values.shape[0])
+
+    @property
+    def distance(self) -> Fraction:
+        """None is counted: certificates speak of real numbers."""
+        return Fraction(0)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Random numbers, their quantiles, and the noisy values, twice."""
+        return int(self.values[:1].size) * 32 + 64
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[np.float32]:
+        """Every (sample, row), samples first."""
+        from scipy.special import ndtri
+
+        from flipproof.noise.value_kernels import draw_fractions
+
+        fractions = np.empty((len(samples) * rows.size, self.values[:1].size))
+        draw_fractions(fractions, self.stream.words(role), span_of(samples), rows)
+        noise = self.noise.sigma * ndtri(fractions)
+        clean = np.tile(self.values[rows].reshape(rows.size, -1), (len(samples), 1))
+        return np.asarray((clean + noise).astype(np.float32)).reshape(len(fractions), *self.values.shape[1:])

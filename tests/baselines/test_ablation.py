@@ -1,0 +1,82 @@
+"""Randomized ablation: exact binomials, votes of real spaces, files, and what must not be mixed up."""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import flipproof as fp
+from flipproof.baselines import ablation
+from flipproof.baselines.vote_bounds import bounds_of
+from flipproof.noise.ablation import AblationNoise
+from flipproof.statistics.bounds import Rule
+
+
+@pytest.mark.parametrize(("entries", "kept"), [(1, 1), (7, 7), (10, 1), (10, 3), (784, 45), (2879, 576), (50_000, 2)])
+def test_seen_changes_are_just_above_the_exact_ones(entries, kept):
+    seen = ablation.seen_changes(AblationNoise(entries, kept))
+    for r in {0, 1, 2, 3, len(seen) // 2, len(seen) - 1} & set(range(len(seen))):
+        exact = 1 - Fraction(comb(entries - r, kept), comb(entries, kept))
+        assert exact <= Fraction(float(seen[r])) <= exact + Fraction(1, 10**10)
+    after = 1 - Fraction(comb(max(0, entries - len(seen)), kept), comb(entries, kept))
+    assert len(seen) > entries or after > Fraction(1, 2) - Fraction(1, 10**10)
+    assert (np.diff(seen) > 0).all()
+
+
+def test_the_largest_radius_is_that_of_the_definition(rng):
+    noise = AblationNoise(60, 4)
+    lower = rng.uniform(0.4, 1, 300)
+    upper = rng.uniform(0, 1, 300) * (1 - lower)
+    found = ablation.largest_radius(noise, lower, upper)
+    for a, b, radius in zip(lower, upper, found, strict=True):
+        gaps = [
+            Fraction(float(a)) - Fraction(float(b)) > 2 * (1 - Fraction(comb(60 - r, 4), comb(60, 4)))
+            for r in range(60)
+        ]
+        assert radius == max(0, sum(gaps) - 1)
+
+
+def majority(rows):
+    values = rows.toarray() if sp.issparse(rows) else np.where(rows == 1, 1, 0)
+    return (values.reshape(len(values), -1).sum(axis=1) > 1).astype(int)
+
+
+def test_from_a_classifier_to_radii():
+    rows = sp.csr_array(np.array([[1] * 20 + [0] * 20, [0] * 40]))
+    votes = fp.vote(fp.FunctionClassifier(majority, 2), rows, AblationNoise(40, 10), 100, 2000)
+    proofs, (found, _) = ablation.certify(votes), bounds_of(votes, 0.01, Rule.MULTI_CLASS)
+    assert proofs.label.tolist() == [1, 0]
+    assert proofs.radius.tolist() == ablation.largest_radius(votes.noise, found.p_lower, found.p_upper).tolist()
+    assert proofs.radius.min() >= 1
+    assert proofs.promise.system == "Levine and Feizi 2020"
+
+
+def test_votes_do_not_depend_on_workers_and_are_kept(tmp_path):
+    values = np.random.default_rng(0).integers(0, 2, (3, 4, 4))
+    asked = (fp.FunctionClassifier(majority, 2), values, AblationNoise(16, 6), 20, 300)
+    votes = fp.vote(*asked)
+    again = fp.vote(*asked, workers=2, checkpoint=tmp_path / "votes")
+    assert (votes.estimation == again.estimation).all()
+    again.save(tmp_path / "votes.npz")
+    loaded = fp.Votes.load(tmp_path / "votes.npz")
+    assert loaded.noise == AblationNoise(16, 6)
+    assert (loaded.estimation == votes.estimation).all()
+
+
+def test_votes_under_one_noise_are_not_certified_for_another():
+    counts = [[100, 0]]
+    ablated = fp.Votes.from_counts(selection=counts, estimation=counts, noise=AblationNoise(10, 2))
+    with pytest.raises(fp.InvalidInputError, match=r"got AblationNoise\(entries=10, kept=2\); see baselines"):
+        fp.certify(ablated)
+    flipped = fp.Votes.from_counts(selection=counts, estimation=counts, noise=fp.FlipNoise(0.1, 0.1))
+    with pytest.raises(fp.InvalidInputError, match="expected votes under an AblationNoise, got votes under FlipNoise"):
+        ablation.certify(flipped)
+
+
+def test_inputs_without_votes_abstain():
+    votes = fp.Votes.from_counts(
+        selection=[[0, 0], [9, 1]], estimation=[[100, 0], [50, 50]], noise=AblationNoise(10, 2), n_select=10
+    )
+    assert ablation.certify(votes).abstained.tolist() == [True, True]
