@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from flipproof import baselines as baselines
     from flipproof import datasets as datasets
     from flipproof.errors import FileFormatError as FileFormatError
     from flipproof.errors import FlipproofError as FlipproofError
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from flipproof.models.training import train as train
     from flipproof.models.training_settings import TrainingError as TrainingError
     from flipproof.models.training_settings import TrainingSettings as TrainingSettings
+    from flipproof.noise.ablation import AblationNoise as AblationNoise
+    from flipproof.noise.gaussian import GaussianNoise as GaussianNoise
+    from flipproof.noise.gaussian import RealRows as RealRows
     from flipproof.noise.graph import Graph as Graph
     from flipproof.noise.graphs import Graphs as Graphs
     from flipproof.noise.rows import DenseRows as DenseRows
@@ -78,6 +82,8 @@ _HOMES = {
     "models.torch_classifier": ("TorchClassifier",),
     "models.training": ("train",),
     "models.training_settings": ("TrainingError", "TrainingSettings"),
+    "noise.ablation": ("AblationNoise",),
+    "noise.gaussian": ("GaussianNoise", "RealRows"),
     "noise.graph": ("Graph",),
     "noise.graphs": ("Graphs",),
     "noise.rows": ("DenseRows", "SparseRows"),
@@ -101,7 +107,7 @@ _HOMES = {
     "theory.worst_case": ("critical_probability", "mu", "rho", "rho_upper"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("datasets",)
+_MODULES = ("baselines", "datasets")
 
 __all__ = sorted((*_HOME_OF, *_MODULES))  # noqa: PLE0605 (a list all the same; type checkers read the imports above)
 

@@ -110,6 +110,20 @@ def test_radii_from_votes_are_at_most_the_tight_ones(rng):
             assert (proofs.label == tight.label).all()
 
 
+@pytest.mark.parametrize("noise", [fp.FlipNoise(0.05, 0.5), fp.FlipNoise(0.0, 0.4), fp.FlipNoise(0.3, 0.3, 4)])
+def test_radii_are_the_largest_that_are_certified(noise, rng):
+    counts = rng.multinomial(3000, [0.9, 0.07, 0.03], size=30)
+    counts[:10] = [[3000 - i, i, 0] for i in range(10)]
+    votes = fp.Votes.from_counts(selection=counts, estimation=counts, noise=noise)
+    tight = fp.certify(votes)
+    for along in ("add", "delete"):
+        for divergence in ("kl", "renyi"):
+            radius = f_divergence.certify(votes, along, divergence=divergence, limit=40).radius
+            for r in range(1, 42):
+                proved = f_divergence.certified(noise, fp.Radii(**{along: r}), tight.p_lower, tight.p_upper, divergence)
+                assert ((radius >= r) == (proved & (r <= 40))).all()
+
+
 def test_no_noise_and_all_noise():
     nothing, everything = fp.FlipNoise(0.0, 0.0), fp.FlipNoise(0.5, 0.5)
     for divergence in Divergence:

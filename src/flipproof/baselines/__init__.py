@@ -1,1 +1,28 @@
-"""The other certificates that the paper names, each behind the same verbs and with the same shape of result."""
+"""The other certificates that the paper names, each behind the same verbs and with the same shape of result.
+
+Each system is a module: `flipproof.baselines.ablation.certify(votes)`. They are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flipproof.baselines import ablation as ablation
+    from flipproof.baselines import communities as communities
+    from flipproof.baselines import f_divergence as f_divergence
+    from flipproof.baselines import gaussian as gaussian
+    from flipproof.baselines import lee as lee
+
+SYSTEMS = ("ablation", "communities", "f_divergence", "gaussian", "lee")
+
+
+def __getattr__(name: str) -> Any:
+    if name in SYSTEMS:
+        return import_module(f"flipproof.baselines.{name}")
+    raise AttributeError(f"module 'flipproof.baselines' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *SYSTEMS})

@@ -29,7 +29,7 @@ from flipproof.smoothing.certify import certify as certify_tightly
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory import exact
-from flipproof.theory.arrays import BoolArray, FloatArray
+from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.choices import chosen
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.probabilities import checked_pairs
@@ -52,7 +52,7 @@ ORDERS = (
     *(float(order) for order in 1.0 + 2.0 ** np.arange(-6.0, 12.0, 0.25)),
 )
 """Orders of Renyi's divergence that are tried; that of order 1 is KL's."""
-HOCKEY_STICKS = tuple(float(order) for order in 2.0 ** np.arange(-6.0, 20.0, 0.125))
+HOCKEY_STICKS = tuple(float(order) for order in 2.0 ** np.arange(-2.0, 20.0, 0.25))
 
 _SAFETY = 1e-11
 """Some hundred times what some dozen operations on logarithms of at most 800 can be wrong, relative to their size."""
@@ -69,6 +69,9 @@ class Divergence(StrEnum):
     def named(cls, name: str) -> Divergence:
         """The divergence with this name."""
         return chosen(cls, name, "divergence")
+
+
+_ORDERS_OF = {Divergence.KL: (1.0,), Divergence.RENYI: ORDERS, Divergence.HOCKEY_STICK: HOCKEY_STICKS}
 
 
 def certified(
@@ -120,18 +123,58 @@ def certify(
         >>> certify(votes, "add").radius, certify_tightly(votes).max_radius("add")
         (array([2]), array([3]))
     """
-    kind, tight = Divergence.named(divergence), certify_tightly(votes, alpha, rule)
-    noise, axis = tight.noise, axis_index(tight.noise, along)
-    pairs, index = np.unique(np.stack([tight.p_lower, tight.p_upper]), axis=1, return_inverse=True)
+    tight = certify_tightly(votes, alpha, rule)
+    radius = largest_radius(tight.noise, tight.p_lower, tight.p_upper, along, divergence, limit)
+    how = f"{Divergence.named(divergence)} divergence, {tight.rule}"
+    promise = Promise("Dvijotham et al. 2020", Subject.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
+    return Proofs(promise, tight.label, radius, tight.abstained)
+
+
+def largest_radius(
+    noise: Noise,
+    p_lower: FloatArray,
+    p_upper: FloatArray | None = None,
+    along: str = "delete",
+    divergence: str = "renyi",
+    limit: int = 1_000,
+) -> IntArray:
+    """The largest number of changes of one kind that is proved at these bounds.
+
+    Example:
+        >>> largest_radius(FlipNoise(0.01, 0.6), np.array([0.6, 0.9, 0.999]), along="add")
+        array([0, 0, 2])
+    """
+    kind, axis, most = Divergence.named(divergence), axis_index(noise, along), checked_count(limit, "limit")
+    pairs, index = np.unique(np.stack(_pairs(p_lower, p_upper)), axis=1, return_inverse=True)
+    if kind is Divergence.HOCKEY_STICK:
+        return _radii_one_by_one(noise, axis, pairs, most)[index.ravel()]
+    return _radii_of_sums(noise, axis, pairs, kind, most)[index.ravel()]
+
+
+def _radii_of_sums(noise: Noise, axis: int, pairs: FloatArray, kind: Divergence, limit: int) -> IntArray:
+    """The largest radii where divergences of single changes add up: quotients, put right where they were rounded."""
+    radius = np.zeros(pairs.shape[1], dtype=np.int64)
+    for order in _ORDERS_OF[kind]:
+        one, threshold = (
+            _bound(noise, unit_of(noise, axis, 1), kind, order),
+            _threshold(pairs[0], pairs[1], kind, order),
+        )
+        if one == math.inf:
+            continue
+        count = np.minimum(np.ceil(threshold / one), limit)
+        count -= ~(count * one < threshold)
+        radius = np.maximum(radius, count.astype(np.int64))
+    return np.where(pairs[0] > pairs[1], radius.clip(0), 0)
+
+
+def _radii_one_by_one(noise: Noise, axis: int, pairs: FloatArray, limit: int) -> IntArray:
     radius, alive = np.zeros(pairs.shape[1], dtype=np.int64), np.ones(pairs.shape[1], dtype=bool)
-    for count in range(1, checked_count(limit, "limit") + 1):
-        alive &= _certified(noise, unit_of(noise, axis, count), pairs[0], pairs[1], kind)
+    for count in range(1, limit + 1):
+        alive &= _certified(noise, unit_of(noise, axis, count), pairs[0], pairs[1], Divergence.HOCKEY_STICK)
         if not alive.any():
             break
         radius[alive] = count
-    threat = f"r changes, all of kind {along}"
-    promise = Promise("Dvijotham et al. 2020", Subject.SMOOTHED, threat, f"{kind} divergence, {tight.rule}", alpha)
-    return Proofs(promise, tight.label, radius[index.ravel()], tight.abstained)
+    return radius
 
 
 def divergence_bound(noise: Noise, radii: AnyRadii, divergence: str, order: float = 1.0) -> float:
@@ -154,8 +197,7 @@ def _certified(
     noise: Noise, point: Point, p_lower: FloatArray, p_upper: FloatArray, divergence: Divergence
 ) -> BoolArray:
     proved = np.zeros(p_lower.shape, dtype=bool)
-    orders = {Divergence.KL: (1.0,), Divergence.RENYI: ORDERS, Divergence.HOCKEY_STICK: HOCKEY_STICKS}
-    for order in orders[divergence]:
+    for order in _ORDERS_OF[divergence]:
         proved |= _bound(noise, point, divergence, order) < _threshold(p_lower, p_upper, divergence, order)
     return proved & (p_lower > p_upper)
 
