@@ -39,6 +39,8 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/monte_carlo.py
 	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/million.py
 
 # The claims about real data take an hour and need the datasets.
