@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from flipproof.baselines.proofs import Promise, Proofs, Subject
-from flipproof.baselines.vote_bounds import bounds_of
+from flipproof.baselines.proofs import Proofs
+from flipproof.baselines.vote_bounds import proofs_of
 from flipproof.errors import InvalidInputError
 from flipproof.noise.ablation import AblationNoise
 from flipproof.smoothing.votes import Votes
@@ -39,11 +39,9 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> 
     """
     if not isinstance(votes.noise, AblationNoise):
         raise InvalidInputError(f"expected votes under an AblationNoise, got votes under {votes.noise}")
-    named = Rule.named(rule)
-    bounds, abstained = bounds_of(votes, alpha, named)
-    promise = Promise("Levine and Feizi 2020", Subject.SMOOTHED, "any change of r entries", str(named), alpha)
-    radius = largest_radius(votes.noise, bounds.p_lower, bounds.p_upper)
-    return Proofs(promise, bounds.label, radius, abstained)
+    noise = votes.noise
+    system, threat = "Levine and Feizi 2020", "any change of r entries"
+    return proofs_of(votes, system, threat, alpha, rule, lambda *bounds: largest_radius(noise, *bounds))
 
 
 def largest_radius(noise: AblationNoise, p_lower: FloatArray, p_upper: FloatArray | None = None) -> IntArray:

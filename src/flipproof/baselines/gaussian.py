@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-from flipproof.baselines.proofs import Promise, Proofs, Subject
-from flipproof.baselines.vote_bounds import bounds_of
+from flipproof.baselines.proofs import Proofs
+from flipproof.baselines.vote_bounds import proofs_of
 from flipproof.errors import InvalidInputError
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.smoothing.votes import Votes
@@ -39,11 +39,9 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> 
     """
     if not isinstance(votes.noise, GaussianNoise):
         raise InvalidInputError(f"expected votes under a GaussianNoise, got votes under {votes.noise}")
-    named = Rule.named(rule)
-    bounds, abstained = bounds_of(votes, alpha, named)
-    promise = Promise("Cohen et al. 2019", Subject.SMOOTHED, "changes of Euclidean norm r", str(named), alpha)
-    radius = largest_radius(votes.noise, bounds.p_lower, bounds.p_upper)
-    return Proofs(promise, bounds.label, radius, abstained)
+    noise = votes.noise
+    system, threat = "Cohen et al. 2019", "changes of Euclidean norm r"
+    return proofs_of(votes, system, threat, alpha, rule, lambda *bounds: largest_radius(noise, *bounds))
 
 
 def largest_radius(noise: GaussianNoise, p_lower: FloatArray, p_upper: FloatArray | None = None) -> FloatArray:

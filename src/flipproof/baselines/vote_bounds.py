@@ -1,13 +1,29 @@
-"""Bounds from votes, for certificates whose noise has a rule of its own."""
+"""From votes to radii, for certificates whose noise has a rule of its own."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
-from flipproof.theory.arrays import BoolArray
+from flipproof.theory.arrays import BoolArray, FloatArray
+
+RadiusRule = Callable[[FloatArray, FloatArray], NDArray[Any]]
+"""The largest radii at bounds p_lower and p_upper."""
+
+
+def proofs_of(votes: Votes, system: str, threat: str, alpha: float, rule: str, radius_at: RadiusRule) -> Proofs:
+    """What votes prove about the smoothed classifier by somebody's rule for the radius."""
+    named = Rule.named(rule)
+    bounds, abstained = bounds_of(votes, alpha, named)
+    promise = Promise(system, Subject.SMOOTHED, threat, str(named), alpha)
+    return Proofs(promise, bounds.label, radius_at(bounds.p_lower, bounds.p_upper), abstained)
 
 
 def bounds_of(votes: Votes, alpha: float, rule: Rule) -> tuple[Bounds, BoolArray]:

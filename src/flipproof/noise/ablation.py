@@ -99,6 +99,10 @@ class KeptEntries:
         """How many rows there are."""
         return int(self.starts.size - 1)
 
+    def bytes_per_row(self, rows: int) -> int:
+        """About how much memory the kept ones take in each of `rows` rows: numbers, indices, ones, and a copy."""
+        return int(24 * self.noise.kept / self.noise.entries * self.starts[-1] / max(1, rows)) + 64
+
     def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Starts and numbers of the kept ones of every (sample, row), samples first; numbers count from 0 in each."""
         from flipproof.noise.ablation_kernels import draw_kept_entries
@@ -134,8 +138,7 @@ class AblatedBits:
     @property
     def bytes_per_row(self) -> int:
         """Indices and ones, twice: a classifier may well copy them."""
-        share = self.kept.noise.kept / self.kept.noise.entries
-        return int(24 * share * self.positions.size / max(1, self.rows)) + 64
+        return self.kept.bytes_per_row(self.rows)
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
         """Every (sample, row), samples first."""
@@ -165,8 +168,7 @@ class AblatedMatrix:
     @property
     def bytes_per_row(self) -> int:
         """Indices and ones, twice: a classifier may well copy them."""
-        share = self.kept.noise.kept / self.kept.noise.entries
-        return int(24 * share * self.matrix.ones / max(1, self.rows)) + 64
+        return self.kept.bytes_per_row(self.rows)
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
         """Every (sample, row), samples first. The whole matrix is drawn, whichever rows of it are wanted."""
