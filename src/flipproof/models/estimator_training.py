@@ -8,17 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.errors import InvalidInputError
+from flipproof.noise.any_noise import AnyNoise, sampler_of, without_noise
 from flipproof.noise.ordering import sorted_rows
 from flipproof.noise.sampling import Role
 from flipproof.noise.spaces import space_of
 from flipproof.smoothing.plan import check_fits, checked_memory
 from flipproof.smoothing.split import checked_labels, label_array
-from flipproof.theory.law import Noise, without_flips
 from flipproof.theory.radii import checked_count
 
 
 def fit_estimator(
-    estimator: Any, inputs: Any, labels: Any, rows: Any, noise: Noise, copies: int = 10, seed: int = 0,
+    estimator: Any, inputs: Any, labels: Any, rows: Any, noise: AnyNoise, copies: int = 10, seed: int = 0,
     memory_limit: str | int = "2GB",
 ) -> Any:  # fmt: skip
     """Fits an estimator to noisy copies of some rows, drawn by the exact sampler of votes from a stream of their own.
@@ -44,7 +44,7 @@ def fit_estimator(
     if not hasattr(estimator, "fit"):
         raise InvalidInputError(f"expected an estimator with fit, got {type(estimator).__name__}")
     space, copies = space_of(inputs), checked_count(copies, "copies")
-    sampler = space.sampler(noise if copies else without_flips(noise), seed)
+    sampler = sampler_of(space, noise if copies else without_noise(noise), seed)
     chosen = _checked_rows(rows, sampler.rows)
     known = checked_labels(label_array(labels, sampler.rows)[chosen], chosen.size)
     check_fits(sampler, None, checked_memory(memory_limit), max(1, copies) * chosen.size)

@@ -15,6 +15,7 @@ from flipproof.models.node_classifier import NodeClassifier
 from flipproof.models.torch_modules import device_of
 from flipproof.models.training_progress import training_progress
 from flipproof.models.training_settings import History, TrainingSettings
+from flipproof.noise.any_noise import AnyNoise, sampler_of, without_noise
 from flipproof.noise.graph import Graph
 from flipproof.noise.sampling import Stream
 from flipproof.noise.spaces import space_of
@@ -22,7 +23,6 @@ from flipproof.smoothing.plan import check_fits, checked_memory
 from flipproof.smoothing.split import Split
 from flipproof.smoothing.threads import single_threaded
 from flipproof.theory.arrays import IntArray
-from flipproof.theory.law import Noise, without_flips
 
 
 def train(
@@ -30,7 +30,7 @@ def train(
     inputs: Any,
     labels: Any,
     split: Split,
-    noise: Noise | None = None,
+    noise: AnyNoise | None = None,
     settings: TrainingSettings | None = None,
     seed: int = 0,
     memory_limit: str | int = "2GB",
@@ -89,7 +89,7 @@ def train(
 
 
 def _node_lessons(
-    classifier: NodeClassifier, graph: Any, labels: Any, split: Split, noise: Noise | None,
+    classifier: NodeClassifier, graph: Any, labels: Any, split: Split, noise: AnyNoise | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[Lessons, IntArray]:  # fmt: skip
     """The nodes of a graph as lessons, and the labels that are learned."""
@@ -102,9 +102,9 @@ def _node_lessons(
         Nodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
         for part in (split.train, split.validation)
     )
-    sampler = None
+    sampler: Any = None
     if settings.noisy_samples:
-        sampler = graph.sampler(_checked_noise(noise, "noisy_samples=0 trains without"), seed)
+        sampler = sampler_of(graph, _checked_noise(noise, "noisy_samples=0 trains without"), seed)
         check_fits(sampler, classifier, memory_limit, settings.noisy_samples)
     lessons = NodeLessons(
         classifier.forward(), classifier.classes, graph.clean(), train, validated, sampler, settings.noisy_samples
@@ -113,7 +113,7 @@ def _node_lessons(
 
 
 def _row_lessons(
-    classifier: Any, inputs: Any, labels: Any, split: Split, noise: Noise | None,
+    classifier: Any, inputs: Any, labels: Any, split: Split, noise: AnyNoise | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[Lessons, IntArray]:  # fmt: skip
     """Rows or small graphs as lessons, and the labels that are learned."""
@@ -130,7 +130,7 @@ def _row_lessons(
         )
     _check_trainable(classifier.module)
     law = _checked_noise(noise, "noisy_samples=0 trains without, but needs to know the parts and categories")
-    sampler = space.sampler(law if settings.noisy_samples else without_flips(law), seed)
+    sampler = sampler_of(space, law if settings.noisy_samples else without_noise(law), seed)
     known = checked_targets(labels, sampler.rows, split, classifier.classes, "inputs")
     copies = max(1, settings.noisy_samples)
     if settings.epochs * copies > VALIDATION_FROM:
@@ -141,7 +141,7 @@ def _row_lessons(
     return lessons, known[split.train]
 
 
-def _checked_noise(noise: Noise | None, without: str) -> Noise:
+def _checked_noise(noise: AnyNoise | None, without: str) -> AnyNoise:
     if noise is None:
         raise InvalidInputError(f"expected a noise to train with, got none; {without}")
     return noise

@@ -7,12 +7,26 @@ from flipproof.noise.ablation import AblationNoise, ablation_sampler
 from flipproof.noise.gaussian import GaussianNoise, GaussianSampler, RealRows
 from flipproof.noise.sampling import Sampler, Stream
 from flipproof.noise.space import Space
-from flipproof.theory.law import Noise
+from flipproof.theory.law import Noise, without_flips
 
 OtherNoise = AblationNoise | GaussianNoise
 """Laws with certificates of their own, in `flipproof.baselines`."""
 
 AnyNoise = Noise | OtherNoise
+
+
+def without_noise(noise: AnyNoise) -> AnyNoise:
+    """The law of the same kind that leaves inputs as they are.
+
+    Example:
+        >>> without_noise(AblationNoise(entries=10, kept=2))
+        AblationNoise(entries=10, kept=10)
+    """
+    if isinstance(noise, AblationNoise):
+        return AblationNoise(noise.entries, noise.entries)
+    if isinstance(noise, GaussianNoise):
+        return GaussianNoise(1e-300)  # which no float32 number shows
+    return without_flips(noise)
 
 
 def sampler_of(space: Space, noise: AnyNoise, seed: int) -> Sampler:
