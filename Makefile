@@ -50,6 +50,8 @@ bench-data: $(DEV)
 	$(BIN)/python benchmarks/molecules.py
 	$(BIN)/python benchmarks/images.py
 	$(BIN)/python benchmarks/cora_ml.py
+	$(BIN)/python benchmarks/page_rank.py
+	$(BIN)/python benchmarks/gcn_structure.py
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "flipproof needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

@@ -1,0 +1,233 @@
+"""Certificates of a GCN under deleted edges (Zügner and Günnemann, KDD 2020).
+
+The paper is "Certifiable robustness of graph convolutional networks under structure perturbations". The network is that
+of Kipf and Welling with two layers; at most Q edges of an undirected graph are deleted, at most so many at each node.
+The label of a node is proved if its margin over every other class is positive under all such deletions.
+
+As in the paper the margin is a bilinear program: the target's row of the normalised adjacency times a hidden layer
+that depends on the other rows, with ReLUs replaced by their convex hull, McCormick envelopes, and branching. The
+relaxation is another one. The paper bounds the entries of the matrix one by one, and sums of their changes; here how
+much of each edge is deleted is a variable, entries lie between planes in it, and both directions of an edge are one
+variable. One deletion then changes all that it must at once, and branching on edges ends at single graphs: with enough
+programs the answer is exact. Most nodes need no program, because an interval bound is enough.
+
+The proof is about the network in exact arithmetic, with the weights and attributes as they are; the rounding errors of
+the proof are accounted for. A forward pass in float32 has rounding errors of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from flipproof.baselines.gcn_structure_bounds import Layers, Surroundings, slack_of
+from flipproof.baselines.gcn_structure_search import Reached, logits, search
+from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.datasets.node_dataset import NodeDataset
+from flipproof.errors import InvalidInputError
+from flipproof.noise.graph import Graph, plain_attributes
+from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
+from flipproof.theory.radii import checked_count
+
+SYSTEM = "Zügner and Günnemann 2020"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Margins:
+    """How far the margins of predictions are known under the worst deletions.
+
+    Attributes:
+        label: the prediction, one per node.
+        budgets: of deleted edges in total.
+        lower: what is proved, [nodes, budgets]; the label is proved where it is positive. After the first budget that
+            is not proved no more is tried, and it is -inf.
+        upper: the margin under the worst deletions that were found; the label is refuted where it is not positive.
+        programs: how many linear programs that took, for each node.
+        abstained: where rounding errors leave open what the label of the graph as it is would be.
+    """
+
+    label: IntArray
+    budgets: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    programs: IntArray
+    abstained: BoolArray
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def radius(self) -> IntArray:
+        """The largest budget that is proved, or 0."""
+        radius: IntArray = np.where(self.lower > 0.0, self.budgets, 0).max(axis=1, initial=0)
+        return radius
+
+
+def certify(
+    model: Any,
+    graph: Graph | NodeDataset,
+    nodes: Any = None,
+    *,
+    local: Any = None,
+    budgets: Iterable[int] = range(1, 6),
+    node_limit: int = 50,
+) -> Proofs:
+    """The largest number of deleted edges at which the GCN's own label of each node is proved.
+
+    Args:
+        model: a `GCN`, or a `NodeClassifier` of one.
+        graph: an undirected graph with attributes, or a dataset of one.
+        nodes: which nodes to certify; all by default.
+        local: how many edges may be deleted at a node, one number for all or one per node; by default as many as
+            in total.
+        budgets: how many edges may be deleted in total; tried in order until one is not proved.
+        node_limit: how many linear programs may be solved for a node and a budget, in branch and bound.
+
+    Example:
+        >>> import torch
+        >>> from flipproof import GCN
+        >>> _ = torch.manual_seed(1)
+        >>> ring = [[0, 1, 2, 3, 1, 2, 3, 0], [1, 2, 3, 0, 0, 1, 2, 3]]
+        >>> graph = Graph.from_edge_index(ring, attributes=np.eye(4, 5), noisy="structure")
+        >>> certify(GCN(features=5, classes=2), graph, budgets=[1, 2]).radius
+        array([1, 1, 2, 2])
+    """
+    margins = bounds(model, graph, nodes, local=local, budgets=budgets, node_limit=node_limit)
+    at_node = "at each node at most its budget" if np.ndim(local) else f"at most {local} at a node"
+    threat = "r edges are deleted" + ("" if local is None else f", {at_node}")
+    rule = f"linear programs, at most {node_limit} for a node and a radius, and branching"
+    return Proofs(Promise(SYSTEM, Subject.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
+
+
+def bounds(
+    model: Any,
+    graph: Graph | NodeDataset,
+    nodes: Any = None,
+    *,
+    local: Any = None,
+    budgets: Iterable[int] = range(1, 6),
+    node_limit: int = 50,
+) -> Margins:
+    """The bounds that `certify` reaches, whose arguments it has."""
+    graph = _checked_graph(graph)
+    tried = sorted({checked_count(budget, "every budget") for budget in budgets})
+    most, limit = max(tried, default=0), checked_count(node_limit, "node_limit")
+    targets, at_nodes = _checked_nodes(nodes, graph.nodes), _checked_local(local, graph.nodes)
+    adjacency = _adjacency(graph)
+    layers = _layers(_checked_module(model), graph, adjacency, most)
+    label = np.zeros(targets.size, dtype=np.int64)
+    found = np.zeros((targets.size, 1 + len(tried), len(Reached._fields)))
+    for i, target in enumerate(targets):
+        around, near = _surroundings(adjacency, target, at_nodes, most)
+        here = layers.of_nodes(near)
+        label[i] = logits(around, here).argmax()
+        found[i] = _searches(around, here, int(label[i]), [0, *tried], limit)
+    lower, upper, programs = np.moveaxis(found, 2, 0)
+    programs, abstained = programs.sum(axis=1).astype(np.int64), lower[:, 0] <= 0.0
+    return Margins(label, np.array(tried, dtype=np.int64), lower[:, 1:], upper[:, 1:], programs, abstained)
+
+
+def _searches(around: Surroundings, layers: Layers, label: int, budgets: list[int], limit: int) -> list[Reached]:
+    """One search after another, until one does not prove the label."""
+    found = [Reached(np.inf, np.inf, 0)]
+    for budget in budgets:
+        if found[-1].lower > 0.0:
+            found.append(search(replace(around, budget=budget), layers, label, found[-1].upper, limit))
+        else:
+            found.append(Reached(-np.inf, found[-1].upper, 0))
+    return found[1:]
+
+
+def _surroundings(adjacency: Any, target: int, local: IntArray, most: int) -> tuple[Surroundings, IntArray]:
+    """What matters to a target, and the numbers that its nodes have in the graph (the last one is made up)."""
+
+    def next_to(nodes: IntArray, known: IntArray) -> IntArray:
+        return np.setdiff1d(adjacency[nodes].indices, known).astype(np.int64)
+
+    inner = np.concatenate([[target], next_to(np.array([target]), np.array([target]))])
+    near = np.concatenate([inner, next_to(inner, inner)])
+    # Deleting an edge beyond costs the local budget of its far end, which only matters if that is small.
+    beyond = next_to(near, near)
+    joined = adjacency[beyond][:, near].indptr
+    near_and_tight = np.concatenate([near, beyond[local[beyond] < np.minimum(np.diff(joined), most)]])
+    place = np.full(adjacency.shape[0], near_and_tight.size, dtype=np.int64)
+    place[near_and_tight] = np.arange(near_and_tight.size)
+    rows = adjacency[near].tocoo()
+    heads, tails = rows.coords[0].astype(np.int64), place[rows.coords[1]]
+    pairs, free = np.unique(np.stack([heads, tails], axis=1)[heads < tails], axis=0, return_counts=True)
+    degrees = np.append(np.diff(adjacency.indptr)[near_and_tight] + 1, 1)
+    there = np.ones(free.size, dtype=bool)
+    budgets = np.append(np.minimum(local[near_and_tight], most), free.sum() + most)
+    around = Surroundings(inner.size, pairs, there, free, degrees, budgets, most)
+    return around, np.append(near_and_tight, target)
+
+
+def _layers(module: Any, graph: Graph, adjacency: Any, most: int) -> Layers:
+    attributes = plain_attributes(graph.attributes)
+    if attributes is None:
+        raise InvalidInputError("expected a graph with attributes, got none")
+    first, second, *biases = (
+        parameter.detach().cpu().double().numpy()
+        for parameter in (module.first.weight, module.second.weight, module.first_bias, module.second_bias)
+    )
+    if attributes.shape[1] != first.shape[0]:
+        raise InvalidInputError(f"expected attributes with {first.shape[0]} columns, got {attributes.shape[1]}")
+    x = sp.csr_array(attributes).astype(np.float32).astype(np.float64)  # what the network is given
+    if not all(np.isfinite(numbers).all() for numbers in (x.data, first, second, *biases)):
+        raise InvalidInputError("expected finite weights and attributes, got others")
+    terms = int(np.diff(x.indptr).max(initial=0))
+    largest = int(np.diff(adjacency.indptr).max(initial=0))
+    slack = slack_of(terms, first.shape[1], 2 * largest, 4 * most)
+    return Layers(x @ first, abs(x) @ np.abs(first), biases[0], second, biases[1], slack)
+
+
+def _adjacency(graph: Graph) -> Any:
+    """Without loops: the network gives every node one, whether it has one or not."""
+    heads, tails = graph.edges.index()
+    proper = heads != tails
+    ones = np.ones(int(proper.sum()), dtype=np.int8)
+    return sp.csr_array((ones, (heads[proper], tails[proper])), shape=(graph.nodes, graph.nodes))
+
+
+def _checked_module(model: Any) -> Any:
+    from flipproof.models.node_forward import is_node_module
+    from flipproof.models.node_modules import GCN
+
+    module = getattr(model, "module", model)
+    if type(module) is not GCN or not is_node_module(module):
+        raise InvalidInputError(f"expected a flipproof.GCN or a NodeClassifier of one, got {type(module).__name__}")
+    return module
+
+
+def _checked_graph(graph: Any) -> Graph:
+    given = graph.graph("structure") if isinstance(graph, NodeDataset) else graph
+    if not isinstance(given, Graph):
+        raise InvalidInputError(f"expected a Graph or a NodeDataset, got {type(graph).__name__}")
+    if given.edges.directed:
+        raise InvalidInputError("expected an undirected graph, got a directed one; see NodeDataset.standardised")
+    return given
+
+
+def _checked_local(local: Any, nodes: int) -> IntArray:
+    if local is None:
+        return np.full(nodes, np.iinfo(np.int64).max // 2)
+    given = np.asarray(local)
+    if given.dtype.kind not in "iu" or given.shape not in ((), (nodes,)) or given.min(initial=0) < 0:
+        raise InvalidInputError(f"expected local to be one non-negative integer, or one per node, got {local!r}")
+    return np.array(np.broadcast_to(given, nodes), dtype=np.int64)
+
+
+def _checked_nodes(nodes: Any, count: int) -> IntArray:
+    if nodes is None:
+        return np.arange(count)
+    given = np.asarray(nodes)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InvalidInputError(f"expected a list of node numbers, got {nodes!r}")
+    if given.size and not 0 <= given.min() <= given.max() < count:
+        raise InvalidInputError(f"expected node numbers from 0 to {count - 1}, got {nodes!r}")
+    return given.astype(np.int64)
