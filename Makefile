@@ -51,6 +51,7 @@ bench-data: $(DEV)
 	$(BIN)/python benchmarks/images.py
 	$(BIN)/python benchmarks/cora_ml.py
 	$(BIN)/python benchmarks/page_rank.py
+	$(BIN)/python benchmarks/gcn_attributes.py
 	$(BIN)/python benchmarks/gcn_structure.py
 
 $(CORE): pyproject.toml constraints.txt

@@ -13,11 +13,23 @@ if TYPE_CHECKING:
     from flipproof.baselines import communities as communities
     from flipproof.baselines import f_divergence as f_divergence
     from flipproof.baselines import gaussian as gaussian
+    from flipproof.baselines import gcn_attributes as gcn_attributes
     from flipproof.baselines import gcn_structure as gcn_structure
     from flipproof.baselines import lee as lee
     from flipproof.baselines import page_rank as page_rank
+    from flipproof.baselines import robust_training as robust_training
 
-SYSTEMS = ("ablation", "communities", "f_divergence", "gaussian", "gcn_structure", "lee", "page_rank")
+SYSTEMS = (
+    "ablation",
+    "communities",
+    "f_divergence",
+    "gaussian",
+    "gcn_attributes",
+    "gcn_structure",
+    "lee",
+    "page_rank",
+    "robust_training",
+)
 
 
 def __getattr__(name: str) -> Any:
