@@ -65,10 +65,24 @@ def test_votes_do_not_depend_on_workers_and_are_kept(tmp_path):
     assert (loaded.estimation == votes.estimation).all()
 
 
+def test_what_a_classifier_makes_of_hidden_rows_counts_for_the_memory():
+    class Dense(fp.FunctionClassifier):
+        bytes_per_entry = 4
+
+    rows, asked = sp.csr_array((3, 200_000)), (AblationNoise(200_000, 100), 1, 1)
+    with pytest.raises(fp.TooLargeError, match="expected a memory limit of at least"):
+        fp.vote(Dense(majority, 2), rows, *asked, memory_limit="1MB")
+    fp.vote(Dense(majority, 2), rows, *asked, memory_limit="8MB")
+
+
+def test_the_table_ends_where_nobody_looks():
+    assert ablation.seen_changes(AblationNoise(2**31, 1)).size < 2**22
+
+
 def test_votes_under_one_noise_are_not_certified_for_another():
     counts = [[100, 0]]
     ablated = fp.Votes.from_counts(selection=counts, estimation=counts, noise=AblationNoise(10, 2))
-    with pytest.raises(fp.InvalidInputError, match=r"got AblationNoise\(entries=10, kept=2\); see baselines"):
+    with pytest.raises(fp.InvalidInputError, match=r"got AblationNoise\(.*\); see flipproof\.baselines"):
         fp.certify(ablated)
     flipped = fp.Votes.from_counts(selection=counts, estimation=counts, noise=fp.FlipNoise(0.1, 0.1))
     with pytest.raises(fp.InvalidInputError, match="expected votes under an AblationNoise, got votes under FlipNoise"):

@@ -80,12 +80,27 @@ def test_published_flips_are_an_ordinary_noise():
 
 
 def test_refusals():
-    with pytest.raises(fp.InvalidInputError, match="expected sets of two nodes or more"):
+    with pytest.raises(fp.InvalidInputError, match="expected sets of two node numbers or more"):
         Together(louvain, [(0,)])
     with pytest.raises(fp.InvalidInputError, match="expected victims from 0 to 4, got 9"):
         Together(louvain, [(0, 9)])([cliques(5).clean()])
-    with pytest.raises(fp.InvalidInputError, match="expected a detector that puts every node into a community"):
+    with pytest.raises(fp.InvalidInputError, match="expected a detector that puts every node into one community"):
         Together(lambda _: [{0, 1}], [(0, 1)])([cliques(5).clean()])
     three = fp.Votes.from_counts(selection=[[1, 0, 0]], estimation=[[9, 0, 0]], noise=fp.FlipNoise(0.1, 0.1))
     with pytest.raises(fp.InvalidInputError, match="expected votes with two labels, apart and together, got 3"):
         communities.certify(three)
+    joint = fp.JointNoise(structure=fp.FlipNoise(0.1, 0.1), attributes=fp.FlipNoise(0.1, 0.1))
+    both = fp.Votes.from_counts(selection=[[1, 0]], estimation=[[9, 0]], noise=joint)
+    with pytest.raises(fp.InvalidInputError, match="expected votes under a FlipNoise on edges"):
+        communities.certify(both)
+
+
+@pytest.mark.parametrize("victims", [[], [(0.7, 1.2)], ["ab"], [3, 4], [(-1, 2)], [(2, 2)]])
+def test_what_is_no_set_of_nodes(victims):
+    with pytest.raises(fp.InvalidInputError, match="expected sets of two node numbers or more"):
+        Together(louvain, victims)
+
+
+def test_a_detector_with_overlapping_communities():
+    with pytest.raises(fp.InvalidInputError, match="expected a detector that puts every node into one community"):
+        Together(lambda _: [{0, 1, 2}, {2, 3, 4}], [(0, 1)])([cliques(5).clean()])

@@ -132,6 +132,32 @@ def test_no_noise_and_all_noise():
     assert f_divergence.critical_probability(nothing, fp.Radii(delete=1)) == np.inf
 
 
+@pytest.mark.parametrize(
+    ("divergence", "order"),
+    [("renyi", np.inf), ("renyi", -1.0), ("renyi", np.nan), ("hockey-stick", np.inf), ("kl", 2.0)],
+)
+def test_orders_that_there_are_not(divergence, order):
+    with pytest.raises(fp.InvalidInputError, match=r"expected (a positive, finite order|order 1)"):
+        f_divergence.divergence_bound(fp.FlipNoise(0.1, 0.2), fp.Radii(add=1), divergence, order)
+
+
+def test_many_categories_are_rounded_up_too():
+    """Where logarithms are large and the order is close to one."""
+    noise = fp.FlipNoise(0.3040044809933222, 0.9999999999997704, 2**31)
+    bound = f_divergence.divergence_bound(noise, fp.Radii(change=1000), "renyi", 0.98)
+    assert bound >= 3.28725581e-6
+    assert bound == pytest.approx(3.28725581e-6, rel=1e-2)
+
+
+@given(cases(), st.floats(0.3, 30.0))
+def test_hockey_sticks_are_at_least_the_exact_ones(case, order):
+    noise, radii, *_ = case
+    k = Fraction(order)
+    exactly = sum(max(r.adversarial - k * r.clean, 0) for r in exact.regions(noise, radii)) - max(1 - k, 0)
+    bound = f_divergence.divergence_bound(noise, radii, "hockey-stick", order)
+    assert exactly <= Fraction(bound) <= exactly + Fraction(1, 10**9)
+
+
 def test_refusals():
     with pytest.raises(
         fp.InvalidInputError, match="expected divergence to be one of kl, renyi, hockey-stick, got 'tv'"

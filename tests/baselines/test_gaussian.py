@@ -74,10 +74,11 @@ def test_from_a_classifier_to_radii(tmp_path):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: GaussianNoise(0.0), "expected sigma to be a positive number, got 0.0"),
-        (lambda: GaussianNoise(float("nan")), "expected sigma to be a positive number, got nan"),
+        (lambda: GaussianNoise(0.0), "expected sigma to be a positive number of at most .*, got 0.0"),
+        (lambda: GaussianNoise(float("nan")), "expected sigma to be a positive number of at most .*, got nan"),
         (lambda: RealRows([1.0, 2.0]), r"expected values of shape \[inputs, entries, ...\], got shape \(2,\)"),
-        (lambda: RealRows([[np.inf]]), "expected finite values"),
+        (lambda: GaussianNoise(10**400), "expected sigma to be a positive number of at most"),
+        (lambda: RealRows([[np.inf]]), "expected values from -1e\\+30 to 1e\\+30, got others"),
         (lambda: sampler_of(fp.DenseRows([[0, 1]]), GaussianNoise(1.0), 0), "expected RealRows for Gaussian noise"),
         (lambda: sampler_of(RealRows([[0.0]]), fp.FlipNoise(0.1, 0.1), 0), "expected a GaussianNoise for real numbers"),
     ],
@@ -85,6 +86,17 @@ def test_from_a_classifier_to_radii(tmp_path):
 def test_refusals(make, words):
     with pytest.raises(fp.InvalidInputError, match=words):
         make()
+
+
+def test_bounds_that_say_nothing(recwarn):
+    bounds = np.array([0.0, 1.0, 0.3]), np.array([0.0, 1.0, 0.3])
+    assert gaussian.largest_radius(GaussianNoise(1.0), *bounds).tolist() == [0, 0, 0]
+    assert not recwarn.list
+
+
+def test_numbers_become_real_rows():
+    votes = fp.vote(fp.FunctionClassifier(by_sign, 2), np.array([[0.5, 0.75]]), GaussianNoise(0.1), 5, 50)
+    assert votes.estimation.tolist() == [[0, 50]]
 
 
 def test_votes_are_not_mixed_up():

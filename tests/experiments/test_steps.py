@@ -453,10 +453,11 @@ def test_votes_of_another_noise_are_not_certified(run):
 
 
 def test_what_cannot_vote_is_refused_before_training(task, tmp_path):
-    (tmp_path / "net.py").write_text(OWN_MODEL)
-    own = replace(task, model=ModelSpec(f"{tmp_path / 'net.py'}:Net"))
-    with pytest.raises(fp.InvalidInputError, match=r"^expected one of gcn, appnp, gat for the fused engine, got .*Net"):
-        steps.run(tmp_path / "run", own, FEW, machine=Machine(engine="fused", progress=False))
+    attention = replace(task, model=ModelSpec("gat"), noisy="structure")
+    with pytest.raises(
+        fp.InvalidInputError, match=r"^expected one of gcn, appnp, gat .* got gat under noise on structure"
+    ):
+        steps.run(tmp_path / "run", attention, FEW, machine=Machine(engine="fused", progress=False))
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{nobody.getsockname()[1]}"

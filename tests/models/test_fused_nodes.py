@@ -383,7 +383,7 @@ def test_categories_are_refused(noisy):
     part = fp.FlipNoise(0.1, 0.3, 3)
     noise = fp.JointNoise(structure=fp.FlipNoise(0.0, 0.4), attributes=part) if noisy == "both" else part
     classifier = fp.NodeClassifier(network(fp.GCN, 40, 3), 3)
-    assert classifier.fused(clean.sampler(noise, seed=0)) == "its attributes are categories"
+    assert classifier.fused(clean.sampler(noise, seed=0)) == "its attributes are not bits that flip"
     one, other = (fp.vote(classifier, clean, noise, 4, 4, engine=engine) for engine in (None, "torch"))
     assert one.run.engine == "torch"
     assert (one.estimation == other.estimation).all()
@@ -453,7 +453,7 @@ from flipproof.noise.sampling import Role
 rng = np.random.default_rng(0)
 edges = Edges.from_index([[0, 1, 1, 2, 5, 0], [1, 0, 2, 1, 0, 5]], 9, directed=False, merge_duplicates=False)
 rows = fp.SparseRows(sp.csr_array(rng.random((9, 5000)) < 0.01))
-for width in (8, 72):
+for width in (8, 32, 72):
     weights, second = rng.normal(size=(5000, width)).astype(np.float32), rng.normal(size=(width, 8)).astype(np.float32)
     layers = TwoLayers(np.ones(width, np.float32), second, np.ones(8, np.float32))
     adjacency, dense = adjacency_of(edges, edges.ranks), np.eye(9)
@@ -467,8 +467,9 @@ for width in (8, 72):
         for x, found in zip(noisy, products):
             assert np.allclose(found, x @ weights, rtol=1e-4, atol=1e-3)
             hidden = np.maximum(dense @ x @ weights + 1, 0)
-            logits = GCNHead(layers, 8).logits(found, adjacency)
-            assert np.allclose(logits, dense @ hidden @ second + 1, rtol=1e-4, atol=1e-2), "GCN"
+            for noisy_features in (False, True):
+                logits = GCNHead(layers, 8, noisy_features).logits(found, adjacency)
+                assert np.allclose(logits, dense @ hidden @ second + 1, rtol=1e-4, atol=1e-2), "GCN"
             state = alone = np.maximum(x @ weights + 1, 0) @ second + 1
             for _ in range(2):
                 state = 0.75 * dense @ state + 0.25 * alone

@@ -25,6 +25,8 @@ from flipproof.theory.arrays import FloatArray, IntArray
 from flipproof.theory.probabilities import checked_pairs
 from flipproof.theory.rounding import ROUNDOFF
 
+_MOST_CHANGES = 2**20
+
 
 def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> Proofs:
     """The largest number of entries that may change in any way, from votes under an `AblationNoise`.
@@ -45,7 +47,7 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> 
 
 
 def largest_radius(noise: AblationNoise, p_lower: FloatArray, p_upper: FloatArray | None = None) -> IntArray:
-    """The largest r with p_lower - p_upper > 2 Delta(r), 0 if there is none; `entries` if nothing matters.
+    """The largest r with p_lower - p_upper > 2 Delta(r), 0 if there is none.
 
     Example:
         >>> largest_radius(AblationNoise(entries=100, kept=20), np.array([0.6, 0.9, 0.999]))
@@ -59,12 +61,14 @@ def largest_radius(noise: AblationNoise, p_lower: FloatArray, p_upper: FloatArra
 def seen_changes(noise: AblationNoise) -> FloatArray:
     """Delta(0), Delta(1), ..., rounded up, as long as it is below one half: beyond that nothing is ever certified.
 
+    There are at most a few million of them; where an attacker may change more, that is not looked for.
+
     Example:
         >>> seen_changes(AblationNoise(entries=10, kept=1)).round(3)
         array([0. , 0.1, 0.2, 0.3, 0.4])
     """
     shares, some, first = [np.ones(1)], 1024, 0
-    while shares[-1][-1] > 0.4:
+    while shares[-1][-1] > 0.4 and first < _MOST_CHANGES:
         r = np.arange(first, min(first + some, noise.entries), dtype=np.float64)
         if not r.size:
             break

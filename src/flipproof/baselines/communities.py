@@ -10,7 +10,8 @@ given to `flipproof.vote` in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import operator
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +24,14 @@ from flipproof.noise.graph import NoisyGraph
 from flipproof.smoothing.certify import certify as certify_votes
 from flipproof.smoothing.votes import Votes
 from flipproof.theory.arrays import IntArray
+from flipproof.theory.law import FlipNoise
 from flipproof.theory.search import SEARCH_LIMIT
 
-Detector = Callable[[Any], Iterable[Iterable[int]]]
+Detector = Callable[[Any], Iterable[Collection[int]]]
 """From a networkx graph of the nodes 0, 1, ... to communities, each a set of nodes; always the same for one graph."""
+
+
+_THREATS = {None: "r edges are added or deleted", "add": "r edges are added", "delete": "r edges are deleted"}
 
 
 def louvain(graph: Any) -> list[set[int]]:
@@ -61,9 +66,12 @@ class Together:
     victims: Sequence[Sequence[int]]
 
     def __post_init__(self) -> None:
-        sets = tuple(tuple(sorted({int(node) for node in nodes})) for nodes in self.victims)
+        try:
+            sets = tuple(tuple(sorted({operator.index(node) for node in nodes})) for nodes in self.victims)
+        except TypeError:
+            sets = ()
         if not sets or any(len(nodes) < 2 or nodes[0] < 0 for nodes in sets):
-            raise InvalidInputError(f"expected sets of two nodes or more, got {self.victims!r}")
+            raise InvalidInputError(f"expected sets of two node numbers or more, got {self.victims!r}")
         object.__setattr__(self, "victims", sets)
 
     @property
@@ -81,12 +89,11 @@ class Together:
             raise InvalidInputError(f"expected victims from 0 to {noisy.nodes - 1}, got {most}")
         graph = require("networkx").empty_graph(noisy.nodes)
         graph.add_edges_from(noisy.edge_index.T.tolist())
-        community = np.full(noisy.nodes, -1)
-        for number, members in enumerate(self.detector(graph)):
-            community[list(members)] = number
-        if (community < 0).any():
-            raise InvalidInputError("expected a detector that puts every node into a community, got nodes in none")
-        return [len(set(community[list(nodes)].tolist())) == 1 for nodes in self.victims]
+        found = list(self.detector(graph))
+        community = {node: number for number, members in enumerate(found) for node in members}
+        if sum(map(len, found)) != noisy.nodes or set(community) != set(range(noisy.nodes)):
+            raise InvalidInputError("expected a detector that puts every node into one community, got another one")
+        return [len({community[node] for node in nodes}) == 1 for nodes in self.victims]
 
 
 def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: int = SEARCH_LIMIT) -> Proofs:
@@ -100,10 +107,14 @@ def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: 
         alpha: failure probability.
         limit: the largest number that is looked for.
     """
-    certificates = certify_votes(votes, alpha)
     if votes.classes != 2:
         raise InvalidInputError(f"expected votes with two labels, apart and together, got {votes.classes}")
+    if not isinstance(votes.noise, FlipNoise) or votes.noise.categories != 2 or along not in _THREATS:
+        raise InvalidInputError(
+            f"expected votes under a FlipNoise on edges, and along to be 'add', 'delete' or None, got {votes.noise} "
+            f"and {along!r}"
+        )
+    certificates = certify_votes(votes, alpha)
     radius = certificates.max_l0_radius(limit=limit) if along is None else certificates.max_radius(along, limit=limit)
-    threat = {None: "r edges are added or deleted", "add": "r edges are added", "delete": "r edges are deleted"}[along]
-    promise = Promise("Jia et al. 2020", Subject.SMOOTHED, threat, "two-class", alpha)
+    promise = Promise("Jia et al. 2020", Subject.SMOOTHED, _THREATS[along], "two-class", alpha)
     return Proofs(promise, certificates.label, radius, certificates.abstained)

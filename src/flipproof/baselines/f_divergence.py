@@ -19,16 +19,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from enum import StrEnum
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
 from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_tightly
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
-from flipproof.theory import exact
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.choices import chosen
 from flipproof.theory.law import FlipNoise, Noise
@@ -41,10 +40,10 @@ from flipproof.theory.radii import (
     checked_count,
     kinds_of,
     point_of,
-    radii_at,
     unit_of,
 )
-from flipproof.theory.rounding import TINY
+from flipproof.theory.regions import regions_at
+from flipproof.theory.rounding import ROUNDOFF, TINY
 
 ORDERS = (
     *(float(order) for order in np.arange(0.02, 1.0, 0.02)),
@@ -185,7 +184,12 @@ def divergence_bound(noise: Noise, radii: AnyRadii, divergence: str, order: floa
         >>> round(divergence_bound(FlipNoise(0.01, 0.6), Radii(delete=1), "kl"), 6)
         0.458879
     """
-    return _bound(noise, point_of(noise, radii), Divergence.named(divergence), order)
+    kind = Divergence.named(divergence)
+    if not 0.0 < order < math.inf:
+        raise InvalidInputError(f"expected a positive, finite order, got {order}")
+    if kind is Divergence.KL and order != 1.0:
+        raise InvalidInputError(f"expected order 1 for the KL divergence, got {order}")
+    return _bound(noise, point_of(noise, radii), kind, float(order))
 
 
 def _pairs(p_lower: FloatArray, p_upper: FloatArray | None) -> tuple[FloatArray, FloatArray]:
@@ -223,9 +227,11 @@ def _threshold(p_lower: FloatArray, p_upper: FloatArray, divergence: Divergence,
 @lru_cache(maxsize=4096)
 def _bound(noise: Noise, point: Point, divergence: Divergence, order: float) -> float:
     if divergence is Divergence.HOCKEY_STICK:
-        k = Fraction(order)
-        apart = sum((max(r.adversarial - k * r.clean, Fraction(0)) for r in _exact_regions(noise, point)), Fraction(0))
-        return math.nextafter(float(apart - max(1 - k, Fraction(0))), math.inf)
+        # The largest Q(S) - k P(S) of all sets S; Q(S) is at most (1 + slack) times the sum of its masses.
+        regions = regions_at(noise, point)
+        apart = np.maximum(regions.adversarial * (1.0 + regions.slack) - order * regions.clean, 0.0)
+        rounded = 8.0 * ROUNDOFF * (1.0 + order)
+        return math.fsum(apart) - max(1.0 - order, 0.0) + rounded
     total = 0.0
     for part, counts in by_part(noise, point):
         for kind, count in zip(kinds_of(part), counts, strict=True):
@@ -234,14 +240,9 @@ def _bound(noise: Noise, point: Point, divergence: Divergence, order: float) -> 
     return total * (1.0 + _SAFETY) + _SAFETY * 1e-3
 
 
-@lru_cache(maxsize=256)
-def _exact_regions(noise: Noise, point: Point) -> tuple[exact.Region, ...]:
-    return exact.regions(noise, radii_at(noise, point))
-
-
 def _entry_divergence(part: FlipNoise, kind: str, order: float) -> float:
     """Of Renyi, or KL where the order is 1, for one entry that is changed."""
-    terms = []
+    terms, largest = [], 1.0
     for p, q, times in _outcomes(part, kind):
         # What is hardly a number any more has no digits: taken for zero, it errs on the safe side or not at all.
         if q < TINY or times == 0:
@@ -251,15 +252,17 @@ def _entry_divergence(part: FlipNoise, kind: str, order: float) -> float:
                 return math.inf  # something can be seen now that could not be seen before
             continue
         log_ratio = math.log(q) - math.log(p)
+        largest = max(largest, abs(math.log(q)) + abs(order - 1.0) * (abs(math.log(q)) + abs(math.log(p))))
         if order == 1.0:
             terms.append(times * q * log_ratio)
         else:
             terms.append(math.log(times) + math.log(q) + (order - 1.0) * log_ratio)
     if not terms:
         return math.inf
+    rounded = 64.0 * ROUNDOFF * (largest + abs(math.log(part.categories)))
     if order == 1.0:
-        return max(0.0, math.fsum(terms) + _SAFETY * 1e-2)
-    return max(0.0, float(np.logaddexp.reduce(terms)) / (order - 1.0) + _SAFETY * 1e-2)
+        return max(0.0, math.fsum(terms) + rounded + 64.0 * ROUNDOFF * math.fsum(map(abs, terms)))
+    return max(0.0, float(np.logaddexp.reduce(terms)) / (order - 1.0) + rounded / abs(order - 1.0))
 
 
 def _outcomes(part: FlipNoise, kind: str) -> Iterator[tuple[float, float, int]]:

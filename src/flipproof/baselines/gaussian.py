@@ -52,5 +52,7 @@ def largest_radius(noise: GaussianNoise, p_lower: FloatArray, p_upper: FloatArra
         array([0.    , 1.    , 3.0902])
     """
     lower, upper = (np.atleast_1d(bound) for bound in checked_pairs(p_lower, p_upper))
-    deviations = (ndtri(lower) - ndtri(upper)) / 2.0 - _SAFETY
+    ahead = lower > upper
+    deviations = np.zeros(lower.shape)
+    deviations[ahead] = (ndtri(lower[ahead]) - ndtri(upper[ahead])) / 2.0 - _SAFETY
     return np.asarray(noise.sigma * np.clip(deviations, 0.0, None) * (1.0 - _SAFETY))

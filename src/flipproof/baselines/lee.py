@@ -54,6 +54,8 @@ def original_counts(entries: int, categories: int, radius: int) -> dict[tuple[in
     """
     if checked_count(radius, "radius") > checked_count(entries, "entries"):
         raise InvalidInputError(f"expected at most {entries} changed entries, got {radius}")
+    if checked_count(categories, "categories") < 2:
+        raise InvalidInputError(f"expected two categories or more, got {categories}")
     counts: dict[tuple[int, int], int] = defaultdict(int)
     elsewhere = [comb(entries - radius, c) * (categories - 1) ** c for c in range(entries - radius + 1)]
     for old in range(radius + 1):
@@ -67,13 +69,13 @@ def original_counts(entries: int, categories: int, radius: int) -> dict[tuple[in
 
 
 def original_critical_probability(noise: FlipNoise, entries: int, radius: int) -> Fraction:
-    """The smallest p_lower that is certified, by the published algorithm: exact, in O(entries * radius) regions.
+    """What p_lower has to exceed, by the published algorithm: exact, in O(entries * radius) regions.
 
     Example:
         >>> float(original_critical_probability(FlipNoise(0.25, 0.25), entries=12, radius=2))
         0.9444444444444444
     """
-    if noise.p_plus != noise.p_minus:
+    if not isinstance(noise, FlipNoise) or noise.p_plus != noise.p_minus:
         raise InvalidInputError(f"expected noise with p_plus = p_minus, got {noise}")
     flip = Fraction(noise.p_plus)
     keep, other = 1 - flip, flip / (noise.categories - 1)

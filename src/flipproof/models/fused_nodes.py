@@ -147,7 +147,7 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
     if isinstance(module, GAT) and sampler.structure is not None:
         return "attention on noisy edges is no faster"
     if sampler.attributes is not None and not isinstance(sampler.attributes, SparseSampler):
-        return "its attributes are categories"
+        return "its attributes are not bits that flip"
     if not sampler.nodes.size:
         return "the graph has no nodes"
     attributes = sampler.graph.attributes if sampler.attributes is None else sampler.attributes

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flipproof.errors import InvalidInputError
 from flipproof.noise.ablation import AblationNoise, ablation_sampler
 from flipproof.noise.gaussian import GaussianNoise, GaussianSampler, RealRows
 from flipproof.noise.sampling import Sampler, Stream
 from flipproof.noise.space import Space
+from flipproof.noise.spaces import space_of
 from flipproof.theory.law import Noise, without_flips
 
 OtherNoise = AblationNoise | GaussianNoise
 """Laws with certificates of their own, in `flipproof.baselines`."""
 
 AnyNoise = Noise | OtherNoise
+
+
+def space_for(inputs: Any, noise: AnyNoise) -> Space:
+    """The space of some data, which depends on the noise: only Gaussian noise takes numbers as they are."""
+    if isinstance(noise, GaussianNoise) and not isinstance(inputs, Space):
+        return RealRows(inputs)
+    return space_of(inputs)
 
 
 def without_noise(noise: AnyNoise) -> AnyNoise:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +15,9 @@ from flipproof.noise.sampling import Role, Sampler, Stream, span_of
 from flipproof.noise.space import as_array
 from flipproof.theory.arrays import FloatArray, IntArray, read_only
 from flipproof.theory.law import Noise
+
+LARGEST = 1e30
+"""Of values and deviations: noisy values must be float32 numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,8 @@ class GaussianNoise:
 
     def __post_init__(self) -> None:
         sigma = self.sigma
-        if isinstance(sigma, bool) or not isinstance(sigma, numbers.Real) or not 0.0 < float(sigma) < math.inf:
-            raise InvalidInputError(f"expected sigma to be a positive number, got {sigma!r}")
+        if isinstance(sigma, bool) or not isinstance(sigma, numbers.Real) or not 0.0 < sigma <= LARGEST:
+            raise InvalidInputError(f"expected sigma to be a positive number of at most {LARGEST:g}, got {sigma!r}")
         object.__setattr__(self, "sigma", float(sigma))
 
 
@@ -53,8 +55,8 @@ class RealRows:
         values = as_array(self.values, "values").astype(np.float64)
         if values.ndim < 2:
             raise InvalidInputError(f"expected values of shape [inputs, entries, ...], got shape {values.shape}")
-        if not np.isfinite(values).all():
-            raise InvalidInputError("expected finite values, got some that are not")
+        if not (np.abs(values) <= LARGEST).all():
+            raise InvalidInputError(f"expected values from {-LARGEST:g} to {LARGEST:g}, got others")
         object.__setattr__(self, "values", read_only(values))
 
     @property

@@ -96,7 +96,9 @@ class Certificates:
         """The law under which the votes were drawn and against which the certificates hold."""
         noise = self.votes.noise
         if isinstance(noise, OtherNoise):
-            raise InvalidInputError(f"expected votes under a FlipNoise or a JointNoise, got {noise}; see baselines")
+            raise InvalidInputError(
+                f"expected votes under a FlipNoise or a JointNoise, got {noise}; see flipproof.baselines"
+            )
         return noise
 
     @property

@@ -11,7 +11,6 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.graph import GraphSampler
-from flipproof.noise.rows import SparseSampler
 from flipproof.noise.sampling import Sampler
 from flipproof.smoothing.sample_ranges import MAX_SAMPLE, SampleRanges
 from flipproof.theory.radii import checked_count
@@ -62,7 +61,7 @@ class Plan:
         """
         check_fits(sampler, classifier, memory_limit)
         budget = min(_CHUNK_BYTES, memory_limit // _SHARE_OF_LIMIT)
-        columns = sampler.columns if isinstance(sampler, SparseSampler) else 0
+        columns = getattr(sampler, "columns", 0)
         per_row = sampler.bytes_per_row + getattr(classifier, "bytes_per_entry", 0) * columns
         if chunk_size is None:
             most = _MOST_GRAPHS if isinstance(sampler, GraphSampler) else _MOST_SAMPLES
@@ -97,7 +96,7 @@ class Plan:
 
 def check_fits(sampler: Sampler, classifier: Any, memory_limit: int, copies: int = 1) -> None:
     """Refuses noise whose samples, with what a classifier makes of them, are too large, and says how large."""
-    columns = sampler.columns if isinstance(sampler, SparseSampler) else 0
+    columns = getattr(sampler, "columns", 0)
     edges = sampler.expected_edges if isinstance(sampler, GraphSampler) else 0.0
     made = getattr(classifier, "bytes_per_entry", 0) * columns + getattr(classifier, "bytes_per_edge", 0) * edges
     size = copies * (sampler.bytes_per_row + int(made))
@@ -108,7 +107,7 @@ def _check_size(size: int, memory_limit: int, what: str) -> None:
     if size > memory_limit // 2:
         raise TooLargeError(
             f"expected a memory limit of at least {_size_words(2 * size)} for {what}, got "
-            f"{_size_words(memory_limit)}; raise the limit or lower p_plus"
+            f"{_size_words(memory_limit)}; raise the limit, or lower p_plus if there is one"
         )
 
 

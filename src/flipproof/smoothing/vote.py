@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.any_noise import AnyNoise, sampler_of
+from flipproof.noise.any_noise import AnyNoise, sampler_of, space_for
 from flipproof.noise.graph import GraphSampler
 from flipproof.noise.space import Space
-from flipproof.noise.spaces import space_of
 from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
 from flipproof.smoothing.engine import TORCH, engine_for
@@ -157,7 +156,7 @@ class _Job:
 
     @classmethod
     def of(cls, classifier: Any, inputs: Any, noise: AnyNoise, seed: int, targets: ArrayLike | None) -> _Job:
-        checked, space = checked_classifier(classifier), space_of(inputs)
+        checked, space = checked_classifier(classifier), space_for(inputs, noise)
         sampler: Any = sampler_of(space, noise, seed)
         limit = sampler.graph.nodes if isinstance(sampler, GraphSampler) else sampler.rows
         return cls(checked, space, noise, seed, _checked_targets(targets, limit), sampler)
