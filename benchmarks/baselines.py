@@ -23,7 +23,8 @@ def main():
         *(
             Claim(
                 f"{name} divergence: radii of 2,810 bounds",
-                1e3 * best_of(lambda name=name: f_divergence.largest_radius(flips, p_lower, divergence=name), repeats=3),
+                1e3
+                * best_of(lambda name=name: f_divergence.largest_radius(flips, p_lower, divergence=name), repeats=3),
                 "ms",
             )
             for name in ("kl", "renyi", "hockey-stick")
