@@ -174,7 +174,7 @@ def test_bounds_stop_after_the_first_budget_without_a_proof():
 def test_refusals():
     instance = Instance.random(1)
     graph, module = instance.graph, instance.module
-    with pytest.raises(fp.InvalidInputError, match=r"expected a flipproof\.GCN .* got APPNP"):
+    with pytest.raises(fp.InvalidInputError, match=r"expected a flipproof\.GCN, .* got APPNP"):
         certify(fp.APPNP(5, 3), graph)
     with pytest.raises(fp.InvalidInputError, match="expected a Graph or a NodeDataset, got list"):
         certify(module, [])

@@ -1,4 +1,4 @@
-"""Certificates for a trained GCN when attribute bits of nodes are flipped (Zuegner and Guennemann, KDD 2019).
+"""Certificates for a trained GCN when attribute bits of nodes are flipped (Zügner and Günnemann, KDD 2019).
 
 "Certifiable Robustness and Robust Training for Graph Convolutional Networks": an attacker flips binary attributes of
 any nodes, at most `local` bits of every node and at most `total` altogether, and leaves the edges alone. The network
@@ -22,12 +22,12 @@ import scipy.sparse as sp
 
 from flipproof.baselines.gcn_bounds import PORTION, Flips, HiddenBounds, Scene, Threat, Weights, hidden_bounds
 from flipproof.baselines.gcn_margins import Paths, chords, lowest, paths_to, relaxed, rounding
+from flipproof.baselines.gcn_module import checked_gcn
 from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.extras import require
 from flipproof.models.node_classifier import NodeClassifier
-from flipproof.models.node_forward import is_node_module
 from flipproof.models.node_modules import GCN
 from flipproof.models.tensors import edge_tensor
 from flipproof.noise.graph import Graph
@@ -70,7 +70,7 @@ def certify(
         >>> certify(GCN(features=3, classes=2), graph, budgets=[1, 2]).radius
         array([1, 1, 0])
     """
-    module, graph = checked_module(model), checked_graph(data)
+    module, graph = checked_gcn(model), checked_graph(data)
     scene = scene_of(module, graph)
     threat = Threat(usual_local(scene) if local is None else local, tuple(sorted(set(budgets))), flips)
     targets, steps = _checked_nodes(nodes, graph.nodes), checked_count(steps, "steps")
@@ -154,19 +154,6 @@ class _Prover:
         yield from np.split(np.arange(targets.size), np.flatnonzero(np.diff(numbers)) + 1)
 
 
-def checked_module(model: Any) -> GCN:
-    """The network of a GCN, or of a classifier that has one, that computes what its formula says."""
-    module = model.module if isinstance(model, NodeClassifier) else model
-    if type(module) is not GCN or not is_node_module(module):
-        raise InvalidInputError(f"expected a GCN of flipproof without hooks, got {type(module).__name__}")
-    if module.second_bias.numel() < 2:
-        raise InvalidInputError(f"expected a GCN with at least two classes, got {module.second_bias.numel()}")
-    for name, parameter in module.named_parameters():
-        if parameter.dtype != torch.float32 or not bool(parameter.isfinite().all()):
-            raise InvalidInputError(f"expected finite weights of float32, got others in {name}")
-    return module
-
-
 def checked_graph(data: Any) -> Graph:
     """The graph of a dataset, or the graph itself, with attributes."""
     graph = data.graph("attributes") if isinstance(data, NodeDataset) else data
@@ -207,7 +194,7 @@ def _checked_nodes(nodes: Any, count: int) -> IntArray:
 def _promise(threat: Threat) -> Promise:
     kind = {Flips.BOTH: "flipped", Flips.ADD: "added", Flips.DELETE: "deleted"}[Flips(threat.flips)]
     return Promise(
-        "Zuegner and Guennemann 2019",
+        "Zügner and Günnemann 2019",
         Subject.BASE,
         f"r attribute bits are {kind}, at most {threat.local} of a node",
         "linear relaxation of the ReLUs",

@@ -5,7 +5,7 @@ With R <= H <= S (`gcn_bounds`) each is replaced by a line: where w >= 0, relu(z
 w < 0, relu(z) <= c z + max((1 - c) S, -c R) for every c in [0, 1] and z in [R, S], since relu is convex and the line
 is above it at both ends; c = S / (S - R) makes it touch both. Where R >= 0 or S <= 0 that c is 1 or 0 and the line is
 exact. What is left is linear in the attributes, so its minimum over all flips is a sum of largest terms again. This is
-the dual of Zuegner and Guennemann (2019, theorem 4.3) with its variables for the budgets (eta, psi, rho) at their
+the dual of Zügner and Günnemann (2019, theorem 4.3) with its variables for the budgets (eta, psi, rho) at their
 optimum; the slopes a are their Omega.
 """
 
@@ -226,4 +226,8 @@ def rounding(
     steps = ways + scene.most_senders * (len(second) + 1) + threat.totals[-1] + 14
     both = size.gather(1, labels.unsqueeze(1)) + size.gather(1, rivals_of(labels, second.shape[1]))
     error = (gamma(ways, _SINGLE_ROUNDOFF) + 8 * gamma(steps, ROUNDOFF)) * both
-    return torch.where(both < _SINGLE_MOST, error, torch.inf)
+    # Nothing on the way may leave the range of float32 either: X W, the hidden layer, and its terms of a logit.
+    sizes = hidden.size.max() if hidden.size.numel() else torch.zeros(())
+    first = weights.first.detach().abs().max() * (scene.most_ones + threat.per_node)
+    largest = max(float(first), float(sizes), float(sizes * second.abs().max()) * len(second))
+    return torch.where((both < _SINGLE_MOST) & (largest < _SINGLE_MOST), error, torch.inf)

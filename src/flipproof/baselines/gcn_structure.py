@@ -24,11 +24,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.baselines.gcn_module import checked_gcn
 from flipproof.baselines.gcn_structure_bounds import Layers, Surroundings, slack_of
 from flipproof.baselines.gcn_structure_search import Reached, logits, search
 from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
+from flipproof.models.node_classifier import NodeClassifier
 from flipproof.noise.graph import Graph, plain_attributes
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.theory.radii import checked_count
@@ -47,7 +49,8 @@ class Margins:
             is not proved no more is tried, and it is -inf.
         upper: the margin under the worst deletions that were found; the label is refuted where it is not positive.
         programs: how many linear programs that took, for each node.
-        abstained: where rounding errors leave open what the label of the graph as it is would be.
+        abstained: where rounding errors leave open what the label of the graph as it is would be, or where the network
+            itself, in float32, gives another.
     """
 
     label: IntArray
@@ -119,7 +122,8 @@ def bounds(
     most, limit = max(tried, default=0), checked_count(node_limit, "node_limit")
     targets, at_nodes = _checked_nodes(nodes, graph.nodes), _checked_local(local, graph.nodes)
     adjacency = _adjacency(graph)
-    layers = _layers(_checked_module(model), graph, adjacency, most)
+    module = checked_gcn(model)
+    layers = _layers(module, graph, adjacency, most)
     label = np.zeros(targets.size, dtype=np.int64)
     found = np.zeros((targets.size, 1 + len(tried), len(Reached._fields)))
     for i, target in enumerate(targets):
@@ -128,7 +132,8 @@ def bounds(
         label[i] = logits(around, here).argmax()
         found[i] = _searches(around, here, int(label[i]), [0, *tried], limit)
     lower, upper, programs = np.moveaxis(found, 2, 0)
-    programs, abstained = programs.sum(axis=1).astype(np.int64), lower[:, 0] <= 0.0
+    programs = programs.sum(axis=1).astype(np.int64)
+    abstained = (lower[:, 0] <= 0.0) | (label != _own_labels(module, graph)[targets])
     return Margins(label, np.array(tried, dtype=np.int64), lower[:, 1:], upper[:, 1:], programs, abstained)
 
 
@@ -137,10 +142,17 @@ def _searches(around: Surroundings, layers: Layers, label: int, budgets: list[in
     found = [Reached(np.inf, np.inf, 0)]
     for budget in budgets:
         if found[-1].lower > 0.0:
-            found.append(search(replace(around, budget=budget), layers, label, found[-1].upper, limit))
+            allowed = min(budget, int(around.free.sum()))  # more than all edges are no threat
+            found.append(search(replace(around, budget=allowed), layers, label, found[-1].upper, limit))
         else:
             found.append(Reached(-np.inf, found[-1].upper, 0))
     return found[1:]
+
+
+def _own_labels(module: Any, graph: Graph) -> IntArray:
+    """What the network says in float32."""
+    classifier = NodeClassifier(module, classes=module.second_bias.numel())
+    return np.asarray(classifier([graph.clean()])[0])
 
 
 def _surroundings(adjacency: Any, target: int, local: IntArray, most: int) -> tuple[Surroundings, IntArray]:
@@ -192,16 +204,6 @@ def _adjacency(graph: Graph) -> Any:
     proper = heads != tails
     ones = np.ones(int(proper.sum()), dtype=np.int8)
     return sp.csr_array((ones, (heads[proper], tails[proper])), shape=(graph.nodes, graph.nodes))
-
-
-def _checked_module(model: Any) -> Any:
-    from flipproof.models.node_forward import is_node_module
-    from flipproof.models.node_modules import GCN
-
-    module = getattr(model, "module", model)
-    if type(module) is not GCN or not is_node_module(module):
-        raise InvalidInputError(f"expected a flipproof.GCN or a NodeClassifier of one, got {type(module).__name__}")
-    return module
 
 
 def _checked_graph(graph: Any) -> Graph:

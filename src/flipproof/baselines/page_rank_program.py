@@ -111,10 +111,13 @@ class Program:
         limit[-1] = self.total
         there = np.zeros(walk.nodes)
         there[self.target] = 1.0 / self.bounds[self.target]
-        solved = linprog(-(outflow.T @ visit), local, limit, balance, there, (0, None), "highs")
+        cost = outflow.T @ visit
+        scale = float(np.abs(cost).max(initial=0.0)) or 1.0  # HiGHS has been seen to crash on costs of many sizes
+        solved = linprog(-cost / scale, local, limit, balance, there, (0, None), "highs")
         if solved.status != 0:
             return None
-        price, values = -float(solved.ineqlin.marginals[-1]), -solved.eqlin.marginals / self.bounds
+        price = -scale * float(solved.ineqlin.marginals[-1])
+        values = -scale * solved.eqlin.marginals / self.bounds
         return Marginals(max(price, 0.0), values) if np.isfinite(price) and np.isfinite(values).all() else None
 
     def _balance(self) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Training a GCN so that more of its labels can be certified by `gcn_attributes` (Zuegner and Guennemann, KDD 2019).
+"""Training a GCN so that more of its labels can be certified by `gcn_attributes` (Zügner and Günnemann, KDD 2019).
 
 The certificate is a lower bound of margins, and its gradient reaches the weights. The robust hinge loss asks for a
 bound of at least log(90/10) for nodes whose labels are known, and of log(60/40) over their predicted label for all
@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.baselines.gcn_attributes import checked_graph, checked_module, scene_of, usual_local
+from flipproof.baselines.gcn_attributes import checked_graph, scene_of, usual_local
 from flipproof.baselines.gcn_bounds import Scene, Threat, Weights
 from flipproof.baselines.gcn_margins import margin_bounds
+from flipproof.baselines.gcn_module import checked_gcn
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -110,7 +111,7 @@ def train_robustly(
         (20, True)
     """
     settings = RobustSettings() if settings is None else settings
-    module, graph = checked_module(model), checked_graph(data)
+    module, graph = checked_gcn(model), checked_graph(data)
     known = checked_targets(labels, graph.nodes, split, module.second_bias.numel(), "nodes")
     scene = scene_of(module, graph)
     threat = Threat(usual_local(scene) if settings.local is None else settings.local, (settings.total,))

@@ -138,7 +138,7 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
     """How a network of ours is evaluated on noisy copies of a graph, or why it is not."""
     from flipproof.models.node_modules import APPNP, GAT, GCN
 
-    if type(module) not in (GCN, APPNP, GAT) or not _as_shipped(module):
+    if type(module) not in (GCN, APPNP, GAT) or not as_shipped(module):
         return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
     if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", require("torch").float32)}:
         return "its weights are not float32 numbers on the CPU"
@@ -160,7 +160,7 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
     return FusedNodes(features, structure, _head(module, sampler, classes), order)
 
 
-def _as_shipped(module: Any) -> bool:
+def as_shipped(module: Any) -> bool:
     """Whether the network does what its class says, with weights of the shapes that compiled loops rely on."""
     shadowed = {"forward", "features", "structure", "combine"}
     hooked = any(part._forward_hooks or part._forward_pre_hooks for part in module.modules())

@@ -1,0 +1,29 @@
+"""Which networks the certificates of a GCN are about: those that compute what their formula says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.models.fused_nodes import as_shipped
+from flipproof.models.node_classifier import NodeClassifier
+
+
+def checked_gcn(model: Any) -> Any:
+    """The network of a `GCN`, or of a classifier that has one; refused if more than its weights was changed."""
+    from flipproof.models.node_modules import GCN
+
+    torch = require("torch")
+    module = model.module if isinstance(model, NodeClassifier) else model
+    if type(module) is not GCN or not as_shipped(module):
+        raise InvalidInputError(
+            f"expected a flipproof.GCN, or a NodeClassifier of one, with no part replaced or hooked, got "
+            f"{type(module).__name__}"
+        )
+    if module.second_bias.numel() < 2:
+        raise InvalidInputError(f"expected a GCN with at least two classes, got {module.second_bias.numel()}")
+    for name, parameter in module.named_parameters():
+        if parameter.dtype != torch.float32 or not bool(parameter.isfinite().all()):
+            raise InvalidInputError(f"expected finite weights of float32, got others in {name}")
+    return module
