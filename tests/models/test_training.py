@@ -554,7 +554,7 @@ def test_copies_that_do_not_fit_are_refused_before_they_are_drawn():
     with pytest.raises(fp.TooLargeError, match=r"^expected a memory limit of at least .* got 9KB; raise the limit"):
         train(model(), graph("both"), noise=NOISES["both"], memory_limit=9000)
     large = fp.Graph.from_edge_index([[0, 1], [1, 0]], attributes=np.ones((20_000, WORDS)), noisy="structure")
-    words = "^expected a memory limit of at least 40GB for one noisy input, got 2GB; raise the limit, or lower p_plus if there is one$"
+    words = "^expected a memory limit of at least 40GB for one noisy input, got 2GB; raise the limit, or lower p_plus"
     split = fp.Split([0, 1], [2, 3], [])
     with pytest.raises(fp.TooLargeError, match=words):
         train(model(), large, np.arange(20_000) % 2, split, noise=fp.FlipNoise(0.5, 0.5))
