@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 import flipproof as fp
 from flipproof.baselines import f_divergence
-from flipproof.baselines.f_divergence import Divergence
+from flipproof.baselines.divergences import Divergence, threshold_at
 from flipproof.theory import exact
 
 probabilities = st.floats(0.02, 0.98)
@@ -45,7 +45,7 @@ def test_the_threshold_is_the_smallest_divergence_at_which_the_runner_up_catches
             apart = (after * np.log(after / before)).sum(axis=0)
         else:
             apart = np.log((after**order * before ** (1 - order)).sum(axis=0)) / (order - 1)
-        found = f_divergence._threshold(np.array([a]), np.array([b]), Divergence.RENYI, order)[0]
+        found = threshold_at(np.array([a]), np.array([b]), Divergence.RENYI, order)[0]
         assert found <= apart.min()
         assert found == pytest.approx(apart.min(), rel=1e-3, abs=1e-9)
 
@@ -62,7 +62,7 @@ def test_the_hockey_stick_threshold_is_that_of_a_linear_program(order, rng):
             c=[0, 0, 0, 1, 1, 1], A_ub=rows, b_ub=order * p, A_eq=[[1, 1, 1, 0, 0, 0], [1, -1, 0, 0, 0, 0]], b_eq=[1, 0]
         )
         least = solved.fun - max(0.0, 1 - order)  # below order one, some of it is there whatever q is
-        found = f_divergence._threshold(np.array([a]), np.array([b]), Divergence.HOCKEY_STICK, order)[0]
+        found = threshold_at(np.array([a]), np.array([b]), Divergence.HOCKEY_STICK, order)[0]
         assert max(found, 0.0) == pytest.approx(least, abs=1e-7)
 
 

@@ -176,22 +176,22 @@ def test_refusals():
     graph, module = instance.graph, instance.module
     with pytest.raises(fp.InvalidInputError, match=r"expected a flipproof\.GCN, .* got APPNP"):
         certify(fp.APPNP(5, 3), graph)
-    with pytest.raises(fp.InvalidInputError, match="expected a Graph or a NodeDataset, got list"):
+    with pytest.raises(fp.InvalidInputError, match="expected a NodeDataset or a Graph, got list"):
         certify(module, [])
     one_way = fp.Graph.from_edge_index([[0], [1]], attributes=np.eye(2, 5), noisy="structure", directed=True)
     with pytest.raises(fp.InvalidInputError, match="expected an undirected graph"):
         certify(module, one_way)
     with pytest.raises(fp.InvalidInputError, match="expected a graph with attributes"):
         certify(module, fp.Graph.from_edge_index([[0, 1], [1, 0]], nodes=2))
-    with pytest.raises(fp.InvalidInputError, match="expected attributes with 4 columns, got 5"):
+    with pytest.raises(fp.InvalidInputError, match="expected 4 attributes of a node, got 5"):
         certify(fp.GCN(4, 3), graph)
-    with pytest.raises(fp.InvalidInputError, match="expected node numbers from 0"):
+    with pytest.raises(fp.InvalidInputError, match="expected nodes from 0"):
         certify(module, graph, [99])
-    with pytest.raises(fp.InvalidInputError, match="expected a list of node numbers"):
+    with pytest.raises(fp.InvalidInputError, match="expected nodes to be a list of integers"):
         certify(module, graph, [0.5])
     with pytest.raises(fp.InvalidInputError, match="expected local to be one non-negative integer"):
         certify(module, graph, local=-1)
-    with pytest.raises(fp.InvalidInputError, match="expected every budget to be a non-negative integer"):
+    with pytest.raises(fp.InvalidInputError, match="expected each of the budgets to be a non-negative integer"):
         certify(module, graph, budgets=[-1])
     with torch.no_grad():
         module.first_bias[0] = np.nan

@@ -153,7 +153,7 @@ def test_features_come_from_a_trained_network():
     assert model.teleport == 0.2
     # A message from 0 to 1 is what node 1 listens to.
     np.testing.assert_array_equal(model.adjacency.toarray(), [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
-    with pytest.raises(fp.InvalidInputError, match="expected an APPNP, got GCN"):
+    with pytest.raises(fp.InvalidInputError, match="expected an APPNP, or a NodeClassifier of one, got GCN"):
         PageRank.from_appnp(fp.GCN(4, 3), graph)
 
 
@@ -178,18 +178,18 @@ def test_some_nodes_get_what_all_get(rng):
     [
         (lambda: PageRank(TRIANGLE, np.eye(2)), r"features of shape \[3 nodes, classes\], got shape \(2, 2\)"),
         (lambda: PageRank(TRIANGLE[:2], np.eye(2)), "expected a square adjacency matrix"),
-        (lambda: PageRank(TRIANGLE, np.full((3, 2), np.nan)), "expected finite features, got nan"),
+        (lambda: PageRank(TRIANGLE, np.full((3, 2), np.nan)), r"expected finite features, at most 1e\+100, got nan"),
         (lambda: PageRank(TRIANGLE, np.eye(3), teleport=0.0), r"expected teleport in \[0.001, 1\), got 0.0"),
         (lambda: PageRank(TRIANGLE, np.eye(3), teleport=1.0), r"expected teleport in \[0.001, 1\), got 1.0"),
         (lambda: Threat([[0, 1]], 1), r"integers of shape \[2, edges\], got int64 of shape \(1, 2\)"),
-        (lambda: Threat([[0], [1]], -1), "expected local budgets to be non-negative integers, got -1"),
+        (lambda: Threat([[0], [1]], -1), "expected local to be one non-negative integer, or one per node, got -1"),
         (lambda: Threat([[0], [1]], 1, total=-1), "expected total to be a non-negative integer, got -1"),
         (lambda: certify(MODEL, [1], fragile=[[0], [3]]), "between nodes 0 to 2, got node 3"),
         (lambda: certify(MODEL, [1], fragile=[[0, 0], [1, 1]]), "every fragile edge once, got 1 of them more"),
         (lambda: certify(MODEL, [1], fragile=[[0, 0], [1, 2]]), "an edge that is not fragile, got none at node 0"),
-        (lambda: certify(MODEL, [-1]), "expected a radius to be a non-negative integer, got -1"),
+        (lambda: certify(MODEL, [-1]), "expected each of the radii to be a non-negative integer, got -1"),
         (lambda: certify(MODEL, [1], nodes=[3]), "expected nodes from 0 to 2, got 3"),
-        (lambda: certify(MODEL, [1], nodes=[0.5]), "expected nodes to be integers, got float64"),
+        (lambda: certify(MODEL, [1], nodes=[0.5]), "expected nodes to be a list of integers, got float64"),
         (lambda: certify(MODEL, [1], "locl"), "did you mean local"),
         (lambda: MODEL.walk(Threat([[0], [1]], [1, 1])), "one for each of 3 nodes, got 2"),
         (lambda: outside_forest(sp.csr_array([[0, 1], [0, 1]])), "undirected graph, got 1 edges without the reverse"),

@@ -83,10 +83,37 @@ def test_settings_that_make_no_sense_are_refused(data, split, plain):
     for options, message in (
         ({"total": 0}, "expected total to be at least 1, got 0"),
         ({"steps": -1}, "expected steps to be a non-negative integer, got -1"),
-        ({"other_margin": -1.0}, "expected other_margin to be a number from 0, got -1.0"),
+        ({"local": 0}, "expected local to be at least 1, got 0"),
+        ({"other_margin": -1.0}, r"expected other_margin to be a number from 0 to 1e\+30, got -1.0"),
+        ({"learning_rate": np.nan}, r"expected learning_rate to be a number from 0 to 1e\+30, got nan"),
+        ({"weight_decay": "a"}, r"expected weight_decay to be a number from 0 to 1e\+30, got 'a'"),
     ):
         with pytest.raises(fp.InvalidInputError, match=message):
             RobustSettings(**options)
+    with pytest.raises(fp.InvalidInputError, match="expected RobustSettings, got TrainingSettings"):
+        train_robustly(plain, data, data.labels, split, fp.TrainingSettings())
     settings = RobustSettings(total=2, steps=40, learning_rate=1e30)
     with pytest.raises(fp.TrainingError, match="expected a finite loss"):
         train_robustly(copy.deepcopy(plain), data, data.labels, split, settings)
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_gradients_are_found_wherever_training_is_called_from(data, split, plain, mode):
+    settings = RobustSettings(total=4, local=2, batch_size=10, steps=2)
+    inside, outside = (copy.deepcopy(plain) for _ in range(2))
+    with mode():
+        losses = train_robustly(inside, data, data.labels, split, settings)
+    assert losses == train_robustly(outside, data, data.labels, split, settings)
+    assert torch.equal(inside.module.first.weight, outside.module.first.weight)
+
+
+def test_frozen_weights(data, split, plain):
+    settings = RobustSettings(total=4, local=2, batch_size=10, steps=2, learning_rate=0.02)
+    robust = copy.deepcopy(plain)
+    robust.module.first.weight.requires_grad_(False)
+    train_robustly(robust, data, data.labels, split, settings)
+    assert torch.equal(robust.module.first.weight, plain.module.first.weight)
+    assert not torch.equal(robust.module.second.weight, plain.module.second.weight)
+    robust.module.requires_grad_(False)
+    with pytest.raises(fp.InvalidInputError, match="expected a GCN with weights that require gradients"):
+        train_robustly(robust, data, data.labels, split, settings)

@@ -252,7 +252,16 @@ def test_a_length_beyond_the_file_allocates_nothing(path):
         ({"chunks": [10, 30]}, "chunks [10, 20] instead of [10, 30]"),
         ({"noise": {"p_plus": 1 / 3, "p_minus": 0.6}}, "noise.p_plus 0.01 instead of 0.3333333333333333"),
         ({"noise": {"p_plus": 0.01}}, "noise.p_minus 0.6 instead of nothing"),
-        ({"noise": "paper"}, 'noise {"p_minus": instead of paper'),
+        ({"noise": "paper"}, "noise FlipNoise(p_plus=0.01, p_minus=0.6, categories=2) instead of paper"),
+        (
+            {"noise": {"ablation": {"entries": 784, "kept": 45}}},
+            "noise FlipNoise(p_plus=0.01, p_minus=0.6, categories=2) instead of AblationNoise(entries=784, kept=45)",
+        ),
+        (
+            {"noise": {"parts": {"structure": {"p_plus": 0.5, "p_minus": 0.25, "categories": 2}}}},
+            "noise FlipNoise(p_plus=0.01, p_minus=0.6, categories=2) instead of "
+            "JointNoise(structure=FlipNoise(p_plus=0.5, p_minus=0.25, categories=2))",
+        ),
         ({"model": "gcn\n"}, "no model instead of gcn\\n"),
         ({"seed": 3, "chunks": []}, "seed 0 instead of 3; chunks [10, 20] instead of []"),
     ],

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
+from flipproof.noise.ablation import AblationNoise
 
 NOISE = fp.FlipNoise(0.01, 0.6)
 ROWS = [[9, 1], [4, 6]]
@@ -98,6 +99,10 @@ def test_merged_votes_are_those_of_all_samples():
         ({"n_select": range(5, 25)}, "expected disjoint select samples, got 15 in both, .*n_select=0"),
         ({"seed": 1}, "expected votes of the same run, got others: seed 1 instead of 0$"),
         ({"noise": fp.FlipNoise(0.02, 0.6)}, "got others: noise.p_plus 0.02 instead of 0.01$"),
+        (
+            {"noise": AblationNoise(entries=3, kept=3)},
+            r"got others: noise AblationNoise\(entries=3, kept=3\) instead of FlipNoise\(p_plus=0.01, p_minus=0.6, cat",
+        ),
         ({"inputs": ((0, 1, 1), (1, 0, 1))}, "got others: data [0-9a-f]{12} instead of [0-9a-f]{12}$"),
         ({"targets": [0, 1]}, "got others: targets [0-9a-f]{12} instead of null$"),
         ({"chunk_size": 8}, "got others: chunk size 8 instead of 1024$"),

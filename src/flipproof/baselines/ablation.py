@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from flipproof.baselines.proofs import Proofs
-from flipproof.baselines.vote_bounds import proofs_of
+from flipproof.baselines.vote_bounds import checked_votes, proofs_of
 from flipproof.errors import InvalidInputError
 from flipproof.noise.ablation import AblationNoise
 from flipproof.smoothing.votes import Votes
@@ -39,9 +39,9 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> 
         >>> certify(votes).radius
         array([11])
     """
-    if not isinstance(votes.noise, AblationNoise):
-        raise InvalidInputError(f"expected votes under an AblationNoise, got votes under {votes.noise}")
-    noise = votes.noise
+    noise = checked_votes(votes).noise
+    if not isinstance(noise, AblationNoise):
+        raise InvalidInputError(f"expected votes under an AblationNoise, got votes under {noise}")
     system, threat = "Levine and Feizi 2020", "any change of r entries"
     return proofs_of(votes, system, threat, alpha, rule, lambda *bounds: largest_radius(noise, *bounds))
 
@@ -67,6 +67,8 @@ def seen_changes(noise: AblationNoise) -> FloatArray:
         >>> seen_changes(AblationNoise(entries=10, kept=1)).round(3)
         array([0. , 0.1, 0.2, 0.3, 0.4])
     """
+    if not isinstance(noise, AblationNoise):
+        raise InvalidInputError(f"expected an AblationNoise, got {noise!r}")
     shares, some, first = [np.ones(1)], 1024, 0
     while shares[-1][-1] > 0.4 and first < _MOST_CHANGES:
         r = np.arange(first, min(first + some, noise.entries), dtype=np.float64)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.vote_bounds import checked_votes
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.noise.graph import NoisyGraph
@@ -66,6 +67,8 @@ class Together:
     victims: Sequence[Sequence[int]]
 
     def __post_init__(self) -> None:
+        if not callable(self.detector):
+            raise InvalidInputError(f"expected detector to be a function of a graph, got {self.detector!r}")
         try:
             sets = tuple(tuple(sorted({operator.index(node) for node in nodes})) for nodes in self.victims)
         except TypeError:
@@ -81,19 +84,33 @@ class Together:
 
     def __call__(self, graphs: Sequence[NoisyGraph], /) -> IntArray:
         """Labels [graphs, sets of victims]."""
-        return np.array([self._labels(graph) for graph in graphs], dtype=np.int64).reshape(len(graphs), -1)
+        if not isinstance(graphs, Sequence):
+            raise InvalidInputError(f"expected copies of one graph, got {type(graphs).__name__}")
+        labels = [self._labels(graph) for graph in graphs]
+        return np.array(labels, dtype=np.int64).reshape(len(graphs), len(self.victims))
 
     def _labels(self, noisy: NoisyGraph) -> list[bool]:
+        if not isinstance(noisy, NoisyGraph):
+            raise InvalidInputError(f"expected copies of one graph, got a {type(noisy).__name__}")
         most = max(nodes[-1] for nodes in self.victims)
         if most >= noisy.nodes:
             raise InvalidInputError(f"expected victims from 0 to {noisy.nodes - 1}, got {most}")
         graph = require("networkx").empty_graph(noisy.nodes)
         graph.add_edges_from(noisy.edge_index.T.tolist())
-        found = list(self.detector(graph))
-        community = {node: number for number, members in enumerate(found) for node in members}
-        if sum(map(len, found)) != noisy.nodes or set(community) != set(range(noisy.nodes)):
+        community = _community_of(self.detector(graph))
+        if community is None or set(community) != set(range(noisy.nodes)):
             raise InvalidInputError("expected a detector that puts every node into one community, got another one")
         return [len({community[node] for node in nodes}) == 1 for nodes in self.victims]
+
+
+def _community_of(found: Any) -> dict[int, int] | None:
+    """The community of every node, or None if these are no communities or a node is in two of them."""
+    try:
+        listed = [list(members) for members in found]
+        community = {node: number for number, members in enumerate(listed) for node in members}
+    except TypeError:
+        return None
+    return community if sum(map(len, listed)) == len(community) else None
 
 
 def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: int = SEARCH_LIMIT) -> Proofs:
@@ -107,13 +124,12 @@ def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: 
         alpha: failure probability.
         limit: the largest number that is looked for.
     """
-    if votes.classes != 2:
+    if checked_votes(votes).classes != 2:
         raise InvalidInputError(f"expected votes with two labels, apart and together, got {votes.classes}")
-    if not isinstance(votes.noise, FlipNoise) or votes.noise.categories != 2 or along not in _THREATS:
-        raise InvalidInputError(
-            f"expected votes under a FlipNoise on edges, and along to be 'add', 'delete' or None, got {votes.noise} "
-            f"and {along!r}"
-        )
+    if not isinstance(votes.noise, FlipNoise) or votes.noise.categories != 2:
+        raise InvalidInputError(f"expected votes under a FlipNoise on edges, got votes under {votes.noise}")
+    if not isinstance(along, str | None) or along not in _THREATS:
+        raise InvalidInputError(f"expected along to be 'add', 'delete' or None, got {along!r}")
     certificates = certify_votes(votes, alpha)
     radius = certificates.max_l0_radius(limit=limit) if along is None else certificates.max_radius(along, limit=limit)
     promise = Promise("Jia et al. 2020", Subject.SMOOTHED, _THREATS[along], "two-class", alpha)

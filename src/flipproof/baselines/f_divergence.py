@@ -17,33 +17,21 @@ rounded to the safe side: divergences up, thresholds down.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from enum import StrEnum
-from functools import lru_cache
+import numbers
 
 import numpy as np
 
+from flipproof.baselines.divergences import Divergence as Divergence
+from flipproof.baselines.divergences import bound_at, threshold_at
 from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_tightly
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
-from flipproof.theory.choices import chosen
-from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs
-from flipproof.theory.radii import (
-    AnyRadii,
-    Point,
-    axis_index,
-    by_part,
-    checked_count,
-    kinds_of,
-    point_of,
-    unit_of,
-)
-from flipproof.theory.regions import regions_at
-from flipproof.theory.rounding import ROUNDOFF, TINY
+from flipproof.theory.radii import AnyRadii, Point, axis_index, checked_count, point_of, unit_of
 
 ORDERS = (
     *(float(order) for order in np.arange(0.02, 1.0, 0.02)),
@@ -52,23 +40,6 @@ ORDERS = (
 )
 """Orders of Renyi's divergence that are tried; that of order 1 is KL's."""
 HOCKEY_STICKS = tuple(float(order) for order in 2.0 ** np.arange(-2.0, 20.0, 0.25))
-
-_SAFETY = 1e-11
-"""Some hundred times what some dozen operations on logarithms of at most 800 can be wrong, relative to their size."""
-
-
-class Divergence(StrEnum):
-    """How far apart two laws are."""
-
-    KL = "kl"
-    RENYI = "renyi"
-    HOCKEY_STICK = "hockey-stick"
-
-    @classmethod
-    def named(cls, name: str) -> Divergence:
-        """The divergence with this name."""
-        return chosen(cls, name, "divergence")
-
 
 _ORDERS_OF = {Divergence.KL: (1.0,), Divergence.RENYI: ORDERS, Divergence.HOCKEY_STICK: HOCKEY_STICKS}
 
@@ -79,7 +50,7 @@ def certified(
     """Whether predictions with these bounds are proved at the radii.
 
     Example:
-        >>> from flipproof import Radii
+        >>> from flipproof import FlipNoise, Radii
         >>> certified(FlipNoise(0.01, 0.6), Radii(delete=3), np.array([0.7, 0.999]))
         array([False,  True])
     """
@@ -90,7 +61,7 @@ def critical_probability(noise: Noise, radii: AnyRadii, divergence: str = "renyi
     """The smallest p_lower that is proved when nothing else is known (p_upper = 1 - p_lower), to nine digits.
 
     Example:
-        >>> from flipproof import Radii
+        >>> from flipproof import FlipNoise, Radii
         >>> round(critical_probability(FlipNoise(0.8, 0.8, categories=256), Radii(change=1)), 4)
         0.943
     """
@@ -118,6 +89,7 @@ def certify(
     With probability at least 1 - alpha over the samples, for each input by itself.
 
     Example:
+        >>> from flipproof import FlipNoise
         >>> votes = Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=FlipNoise(0.01, 0.6))
         >>> certify(votes, "add").radius, certify_tightly(votes).max_radius("add")
         (array([2]), array([3]))
@@ -140,14 +112,18 @@ def largest_radius(
     """The largest number of changes of one kind that is proved at these bounds.
 
     Example:
+        >>> from flipproof import FlipNoise
         >>> largest_radius(FlipNoise(0.01, 0.6), np.array([0.6, 0.9, 0.999]), along="add")
         array([0, 0, 2])
     """
     kind, axis, most = Divergence.named(divergence), axis_index(noise, along), checked_count(limit, "limit")
-    pairs, index = np.unique(np.stack(_pairs(p_lower, p_upper)), axis=1, return_inverse=True)
+    lower, upper = _pairs(p_lower, p_upper)
+    pairs, index = np.unique(np.stack([lower.ravel(), upper.ravel()]), axis=1, return_inverse=True)
     if kind is Divergence.HOCKEY_STICK:
-        return _radii_one_by_one(noise, axis, pairs, most)[index.ravel()]
-    return _radii_of_sums(noise, axis, pairs, kind, most)[index.ravel()]
+        radius = _radii_one_by_one(noise, axis, pairs, most)
+    else:
+        radius = _radii_of_sums(noise, axis, pairs, kind, most)
+    return radius[index.ravel()].reshape(lower.shape)
 
 
 def _radii_of_sums(noise: Noise, axis: int, pairs: FloatArray, kind: Divergence, limit: int) -> IntArray:
@@ -155,8 +131,8 @@ def _radii_of_sums(noise: Noise, axis: int, pairs: FloatArray, kind: Divergence,
     radius = np.zeros(pairs.shape[1], dtype=np.int64)
     for order in _ORDERS_OF[kind]:
         one, threshold = (
-            _bound(noise, unit_of(noise, axis, 1), kind, order),
-            _threshold(pairs[0], pairs[1], kind, order),
+            bound_at(noise, unit_of(noise, axis, 1), kind, order),
+            threshold_at(pairs[0], pairs[1], kind, order),
         )
         if one == math.inf:
             continue
@@ -180,16 +156,16 @@ def divergence_bound(noise: Noise, radii: AnyRadii, divergence: str, order: floa
     """An upper bound on D(noisy changed input || noisy input) for changes at the radii.
 
     Example:
-        >>> from flipproof import Radii
+        >>> from flipproof import FlipNoise, Radii
         >>> round(divergence_bound(FlipNoise(0.01, 0.6), Radii(delete=1), "kl"), 6)
         0.458879
     """
     kind = Divergence.named(divergence)
-    if not 0.0 < order < math.inf:
-        raise InvalidInputError(f"expected a positive, finite order, got {order}")
+    if isinstance(order, bool) or not isinstance(order, numbers.Real) or not 0.0 < order < math.inf:
+        raise InvalidInputError(f"expected a positive, finite order, got {order!r}")
     if kind is Divergence.KL and order != 1.0:
         raise InvalidInputError(f"expected order 1 for the KL divergence, got {order}")
-    return _bound(noise, point_of(noise, radii), kind, float(order))
+    return bound_at(noise, point_of(noise, radii), kind, float(order))
 
 
 def _pairs(p_lower: FloatArray, p_upper: FloatArray | None) -> tuple[FloatArray, FloatArray]:
@@ -202,74 +178,5 @@ def _certified(
 ) -> BoolArray:
     proved = np.zeros(p_lower.shape, dtype=bool)
     for order in _ORDERS_OF[divergence]:
-        proved |= _bound(noise, point, divergence, order) < _threshold(p_lower, p_upper, divergence, order)
+        proved |= bound_at(noise, point, divergence, order) < threshold_at(p_lower, p_upper, divergence, order)
     return proved & (p_lower > p_upper)
-
-
-def _threshold(p_lower: FloatArray, p_upper: FloatArray, divergence: Divergence, order: float) -> FloatArray:
-    """The smallest divergence at which the runner-up may catch up, rounded down."""
-    if divergence is Divergence.HOCKEY_STICK:
-        gap = np.nextafter(p_lower - p_upper, -1.0)
-        return np.asarray((order * gap - abs(order - 1.0)) / 2 - 4e-16 * (1.0 + order))
-    # The mean of the two probabilities of order 1 - k, which is their geometric mean for k = 1.
-    with np.errstate(divide="ignore", over="ignore"):
-        if order == 1.0:
-            mean = np.sqrt(p_lower * p_upper)
-        else:
-            logs = np.log(p_lower), np.log(p_upper)
-            power = 1.0 - order
-            mean = np.exp((np.logaddexp(power * logs[0], power * logs[1]) - math.log(2.0)) / power)
-    moved = p_lower + p_upper - 2.0 * mean * (1.0 + _SAFETY) - _SAFETY * 1e-3
-    with np.errstate(divide="ignore"):
-        return np.asarray(-np.log1p(-np.clip(moved, 0.0, 1.0)) * (1.0 - _SAFETY))
-
-
-@lru_cache(maxsize=4096)
-def _bound(noise: Noise, point: Point, divergence: Divergence, order: float) -> float:
-    if divergence is Divergence.HOCKEY_STICK:
-        # The largest Q(S) - k P(S) of all sets S; Q(S) is at most (1 + slack) times the sum of its masses.
-        regions = regions_at(noise, point)
-        apart = np.maximum(regions.adversarial * (1.0 + regions.slack) - order * regions.clean, 0.0)
-        rounded = 8.0 * ROUNDOFF * (1.0 + order)
-        return math.fsum(apart) - max(1.0 - order, 0.0) + rounded
-    total = 0.0
-    for part, counts in by_part(noise, point):
-        for kind, count in zip(kinds_of(part), counts, strict=True):
-            if count:
-                total += count * _entry_divergence(part, kind, order)
-    return total * (1.0 + _SAFETY) + _SAFETY * 1e-3
-
-
-def _entry_divergence(part: FlipNoise, kind: str, order: float) -> float:
-    """Of Renyi, or KL where the order is 1, for one entry that is changed."""
-    terms, largest = [], 1.0
-    for p, q, times in _outcomes(part, kind):
-        # What is hardly a number any more has no digits: taken for zero, it errs on the safe side or not at all.
-        if q < TINY or times == 0:
-            continue
-        if p < TINY:
-            if order >= 1.0:
-                return math.inf  # something can be seen now that could not be seen before
-            continue
-        log_ratio = math.log(q) - math.log(p)
-        largest = max(largest, abs(math.log(q)) + abs(order - 1.0) * (abs(math.log(q)) + abs(math.log(p))))
-        if order == 1.0:
-            terms.append(times * q * log_ratio)
-        else:
-            terms.append(math.log(times) + math.log(q) + (order - 1.0) * log_ratio)
-    if not terms:
-        return math.inf
-    rounded = 64.0 * ROUNDOFF * (largest + abs(math.log(part.categories)))
-    if order == 1.0:
-        return max(0.0, math.fsum(terms) + rounded + 64.0 * ROUNDOFF * math.fsum(map(abs, terms)))
-    return max(0.0, float(np.logaddexp.reduce(terms)) / (order - 1.0) + rounded / abs(order - 1.0))
-
-
-def _outcomes(part: FlipNoise, kind: str) -> Iterator[tuple[float, float, int]]:
-    """What noise makes of an entry: probability before and after the change, and for how many values that holds."""
-    before = part.p_plus if kind == "add" else part.p_minus
-    after = part.p_plus if kind == "delete" else part.p_minus
-    others = part.categories - 1
-    yield 1.0 - before, after / others, 1
-    yield before / others, 1.0 - after, 1
-    yield before / others, after / others, part.categories - 2

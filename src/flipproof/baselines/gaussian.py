@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from flipproof.baselines.proofs import Proofs
-from flipproof.baselines.vote_bounds import proofs_of
+from flipproof.baselines.vote_bounds import checked_votes, proofs_of
 from flipproof.errors import InvalidInputError
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.smoothing.votes import Votes
@@ -37,9 +37,9 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> 
         >>> certify(votes).radius.round(3)
         array([1.438])
     """
-    if not isinstance(votes.noise, GaussianNoise):
-        raise InvalidInputError(f"expected votes under a GaussianNoise, got votes under {votes.noise}")
-    noise = votes.noise
+    noise = checked_votes(votes).noise
+    if not isinstance(noise, GaussianNoise):
+        raise InvalidInputError(f"expected votes under a GaussianNoise, got votes under {noise}")
     system, threat = "Cohen et al. 2019", "changes of Euclidean norm r"
     return proofs_of(votes, system, threat, alpha, rule, lambda *bounds: largest_radius(noise, *bounds))
 
@@ -51,6 +51,8 @@ def largest_radius(noise: GaussianNoise, p_lower: FloatArray, p_upper: FloatArra
         >>> largest_radius(GaussianNoise(1.0), np.array([0.5, 0.8413447, 0.999])).round(4)
         array([0.    , 1.    , 3.0902])
     """
+    if not isinstance(noise, GaussianNoise):
+        raise InvalidInputError(f"expected a GaussianNoise, got {noise!r}")
     lower, upper = (np.atleast_1d(bound) for bound in checked_pairs(p_lower, p_upper))
     ahead = lower > upper
     deviations = np.zeros(lower.shape)

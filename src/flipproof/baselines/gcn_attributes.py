@@ -9,7 +9,8 @@ nothing is known. There are no samples: alpha is 0.
 
 What is proved is proved for the network in exact arithmetic on its float32 numbers (weights, and the adjacency as the
 module normalises it), and also for what float32 arithmetic makes of it on a CPU, in whatever order it adds: a bound
-counts only if it exceeds the largest error of both evaluations (`gcn_margins.rounding`).
+counts only if it exceeds the largest error of both evaluations (`gcn_margins.rounding`). A node whose label without
+any flips does not stand out like that abstains.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.baselines.asked import check_width, checked_graph, checked_nodes, checked_radii
 from flipproof.baselines.gcn_bounds import PORTION, Flips, HiddenBounds, Scene, Threat, Weights, hidden_bounds
 from flipproof.baselines.gcn_margins import Paths, chords, lowest, paths_to, relaxed, rounding
 from flipproof.baselines.gcn_module import checked_gcn
 from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.datasets.node_dataset import NodeDataset
-from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.errors import TooLargeError
 from flipproof.extras import require
 from flipproof.models.node_classifier import NodeClassifier
 from flipproof.models.node_modules import GCN
@@ -59,7 +61,8 @@ def certify(
         nodes: whose labels to prove; by default all.
         local: how many bits of one node may be flipped; by default a hundredth of them, as in the paper, at least one.
         budgets: numbers of flips altogether to look at. The largest one that is proved is found by bisection, as the
-            truth is monotone; where the bound is not, a larger one may exist.
+            truth is monotone; where the bound is not, a larger one may exist. Without flips the label is always looked
+            at: a node abstains where rounding errors leave it open.
         flips: "both", or only "add" (zeros become one) or "delete".
         steps: how many gradient steps improve the slopes of lines below ReLUs for every bound that does not prove
             its label; any slopes give a proof. Each takes a few times as long as the bound itself.
@@ -70,15 +73,17 @@ def certify(
         >>> certify(GCN(features=3, classes=2), graph, budgets=[1, 2]).radius
         array([1, 1, 0])
     """
-    module, graph = checked_gcn(model), checked_graph(data)
-    scene = scene_of(module, graph)
-    threat = Threat(usual_local(scene) if local is None else local, tuple(sorted(set(budgets))), flips)
-    targets, steps = _checked_nodes(nodes, graph.nodes), checked_count(steps, "steps")
+    module, graph = checked_gcn(model), checked_graph(data, "attributes")
+    scene, radii = scene_of(module, graph), checked_radii(budgets, "budgets")
+    threat = threat_of(scene, local, radii, flips)
+    targets, steps = checked_nodes(nodes, graph.nodes), checked_count(steps, "steps")
     labels = NodeClassifier(module, classes=module.second_bias.numel())([graph.clean()])[0][targets]
-    with torch.no_grad():
-        proved = _Prover(Weights.of(module), scene, threat, steps).largest(targets, labels)
-    radius = np.array([0, *threat.totals])[proved]
-    return Proofs(_promise(threat), labels, radius, np.zeros(targets.size, dtype=bool))
+    with torch.inference_mode(False), torch.no_grad():
+        place = _Prover(Weights.of(module), scene, threat, steps).largest(targets, labels)
+    # The largest radius of each budget: there are several where they exceed all that can be flipped.
+    cut = np.minimum(radii, threat.local * graph.nodes)
+    radius = np.array(radii)[np.searchsorted(cut, [0, *threat.totals], side="right") - 1]
+    return Proofs(_promise(threat), labels, radius[place.clip(0)], place < 0)
 
 
 class _Prover:
@@ -88,9 +93,18 @@ class _Prover:
         self._weights, self._scene, self._threat, self._steps = weights, scene, threat, steps
 
     def largest(self, targets: IntArray, labels: IntArray) -> IntArray:
-        """The place of the largest budget that is proved for each target, from 1; 0 if there is none."""
-        if not targets.size:
-            return np.zeros(0, dtype=np.int64)
+        """The place of the largest budget that is proved for each target, from 1; without flips 0, or -1 if open."""
+        place = self._bisected(targets, labels)
+        left = np.flatnonzero(place == 0)
+        if left.size:
+            clean = _Prover(self._weights, self._scene, Threat(0, (0,)), steps=0)
+            place[left] = clean._bisected(targets[left], labels[left]) - 1
+        return place
+
+    def _bisected(self, targets: IntArray, labels: IntArray) -> IntArray:
+        """The same, with 0 where no budget is proved."""
+        if not targets.size or self._weights.second.shape[1] == 1:  # nothing else can be predicted
+            return np.full(targets.size, len(self._threat.totals))
         near = np.unique(self._scene.adjacency[targets].indices).astype(np.int64)
         if 2 * len(self._threat.totals) * near.size * self._weights.first_bias.numel() > _MOST_BOUNDS:
             raise TooLargeError("expected bounds that fit into 2 GB, got more; ask for fewer nodes or budgets at once")
@@ -154,41 +168,27 @@ class _Prover:
         yield from np.split(np.arange(targets.size), np.flatnonzero(np.diff(numbers)) + 1)
 
 
-def checked_graph(data: Any) -> Graph:
-    """The graph of a dataset, or the graph itself, with attributes."""
-    graph = data.graph("attributes") if isinstance(data, NodeDataset) else data
-    if not isinstance(graph, Graph):
-        raise InvalidInputError(f"expected a NodeDataset or a Graph, got {type(data).__name__}")
-    if graph.attributes is None:
-        raise InvalidInputError("expected a graph with attributes, got none")
-    return graph
-
-
 def scene_of(module: GCN, graph: Graph) -> Scene:
     """What the module gets: its own adjacency, as exact float64 copies of float32 numbers, and binary attributes."""
     clean = graph.clean()
     given = clean.attributes if sp.issparse(clean.attributes) else sp.csr_array(clean.attributes)
     starts, columns = binary_csr(given, "attributes")
-    if given.shape[1] != len(module.first.weight):
-        raise InvalidInputError(f"expected {len(module.first.weight)} attributes of a node, got {given.shape[1]}")
+    check_width(given, module.first.weight)
     attributes = sp.csr_array((np.ones(columns.size, dtype=np.float32), columns, starts), shape=given.shape)
     structure = module.structure(edge_tensor(clean, "cpu"), graph.nodes)
     parts = structure.weights.double().numpy(), structure.columns.numpy(), structure.starts.numpy()
     return Scene(sp.csr_array(parts, shape=(graph.nodes, graph.nodes)), attributes)
 
 
-def usual_local(scene: Scene) -> int:
-    """The paper's budget of a node: a hundredth of its attributes, but at least one."""
-    return max(1, int(scene.attributes.shape[1]) // 100)
+def threat_of(scene: Scene, local: Any, radii: Iterable[int], flips: str = Flips.BOTH) -> Threat:
+    """What an attacker may do at these radii, who cannot flip more than all there is.
 
-
-def _checked_nodes(nodes: Any, count: int) -> IntArray:
-    if nodes is None:
-        return np.arange(count)
-    given = np.asarray(nodes)
-    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= count)):
-        raise InvalidInputError(f"expected nodes from 0 to {count - 1}, got {given.dtype} of shape {given.shape}")
-    return given.astype(np.int64)
+    The local budget is by default that of the paper: a hundredth of the attributes, but at least one.
+    """
+    features = int(scene.attributes.shape[1])
+    each = min(max(1, features // 100) if local is None else checked_count(local, "local"), features)
+    totals = sorted({min(radius, each * int(scene.attributes.shape[0])) for radius in radii} - {0})
+    return Threat(each, tuple(totals) or (0,), flips)
 
 
 def _promise(threat: Threat) -> Promise:

@@ -45,7 +45,7 @@ class Threat:
     """At most `local` attribute bits of every node are flipped, and at most a total altogether, one of `totals`.
 
     Attributes:
-        local: the budget of a node.
+        local: the budget of a node; at most as many as it has attributes.
         totals: budgets of the whole graph, in increasing order; each is looked at by itself.
         flips: "add" allows only zeros to become one, "delete" only ones to become zero, "both" either.
 
@@ -61,10 +61,9 @@ class Threat:
     def __post_init__(self) -> None:
         object.__setattr__(self, "flips", chosen(Flips, self.flips, "flips"))
         object.__setattr__(self, "totals", tuple(checked_count(total, "a budget") for total in self.totals))
-        if not self.totals or self.totals[0] < 1 or any(np.diff(self.totals) < 1):
-            raise InvalidInputError(f"expected budgets from 1 in increasing order, got {list(self.totals)[:9]}")
-        if checked_count(self.local, "local") < 1:
-            raise InvalidInputError(f"expected local to be at least 1, got {self.local}")
+        if not self.totals or any(np.diff(self.totals) < 1):
+            raise InvalidInputError(f"expected budgets in increasing order, got {list(self.totals)[:9]}")
+        checked_count(self.local, "local")
 
     @property
     def per_node(self) -> int:
@@ -243,6 +242,6 @@ def _shared_moves(own: torch.Tensor, threat: Threat, near: Any) -> torch.Tensor:
         scale = torch.from_numpy(near.data[entries]).unsqueeze(2)
         moves = (own[:, torch.from_numpy(near.indices[entries])] * scale).flatten(2)
         most = min(threat.totals[-1], moves.shape[2])
-        running = moves.topk(most, dim=2).values.cumsum(dim=2)
-        sums.append(running[:, :, [min(total, most) - 1 for total in threat.totals]])
+        running = torch.nn.functional.pad(moves.topk(most, dim=2).values.cumsum(dim=2), (1, 0))
+        sums.append(running[:, :, [min(total, most) for total in threat.totals]])
     return torch.cat(sums, dim=1)[:, torch.from_numpy(np.argsort(order))].permute(2, 1, 0)

@@ -149,6 +149,8 @@ def lowest(line: Relaxed, weights: Weights, scene: Scene, threat: Threat, budget
 
     Flips are chosen without gradients and are then looked up.
     """
+    if not min(threat.local, threat.totals[budget]):
+        return line.clean
     rows, columns, signs = _worst_flips(line.pull.detach(), weights, scene, threat, budget, paths)
     rivals = torch.arange(line.pull.shape[1])[None, :, None]
     moves = signs * (line.pull[rows, rivals] * weights.first[columns]).sum(dim=3)

@@ -21,9 +21,8 @@ def checked_gcn(model: Any) -> Any:
             f"expected a flipproof.GCN, or a NodeClassifier of one, with no part replaced or hooked, got "
             f"{type(module).__name__}"
         )
-    if module.second_bias.numel() < 2:
-        raise InvalidInputError(f"expected a GCN with at least two classes, got {module.second_bias.numel()}")
-    for name, parameter in module.named_parameters():
-        if parameter.dtype != torch.float32 or not bool(parameter.isfinite().all()):
-            raise InvalidInputError(f"expected finite weights of float32, got others in {name}")
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            if parameter.dtype != torch.float32 or not bool(parameter.isfinite().all()):
+                raise InvalidInputError(f"expected finite weights of float32, got others in {name}")
     return module

@@ -24,9 +24,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.baselines.asked import (
+    check_width,
+    checked_graph,
+    checked_local,
+    checked_nodes,
+    checked_radii,
+    local_of_each,
+)
 from flipproof.baselines.gcn_module import checked_gcn
 from flipproof.baselines.gcn_structure_bounds import Layers, Surroundings, slack_of
 from flipproof.baselines.gcn_structure_search import Reached, logits, search
+from flipproof.baselines.node_progress import one_by_one
 from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
@@ -44,7 +53,7 @@ class Margins:
 
     Attributes:
         label: the prediction, one per node.
-        budgets: of deleted edges in total.
+        budgets: of deleted edges in total, from 1.
         lower: what is proved, [nodes, budgets]; the label is proved where it is positive. After the first budget that
             is not proved no more is tried, and it is -inf.
         upper: the margin under the worst deletions that were found; the label is refuted where it is not positive.
@@ -79,6 +88,7 @@ def certify(
     local: Any = None,
     budgets: Iterable[int] = range(1, 6),
     node_limit: int = 50,
+    progress: bool = False,
 ) -> Proofs:
     """The largest number of deleted edges at which the GCN's own label of each node is proved.
 
@@ -88,8 +98,10 @@ def certify(
         nodes: which nodes to certify; all by default.
         local: how many edges may be deleted at a node, one number for all or one per node; by default as many as
             in total.
-        budgets: how many edges may be deleted in total; tried in order until one is not proved.
+        budgets: how many edges may be deleted in total; tried in order until one is not proved. Without deletions the
+            label is always looked at: a node abstains where rounding errors leave it open.
         node_limit: how many linear programs may be solved for a node and a budget, in branch and bound.
+        progress: whether to show a line in a terminal.
 
     Example:
         >>> import torch
@@ -100,7 +112,7 @@ def certify(
         >>> certify(GCN(features=5, classes=2), graph, budgets=[1, 2]).radius
         array([1, 1, 2, 2])
     """
-    margins = bounds(model, graph, nodes, local=local, budgets=budgets, node_limit=node_limit)
+    margins = bounds(model, graph, nodes, local=local, budgets=budgets, node_limit=node_limit, progress=progress)
     at_node = "at each node at most its budget" if np.ndim(local) else f"at most {local} at a node"
     threat = "r edges are deleted" + ("" if local is None else f", {at_node}")
     rule = f"linear programs, at most {node_limit} for a node and a radius, and branching"
@@ -115,29 +127,29 @@ def bounds(
     local: Any = None,
     budgets: Iterable[int] = range(1, 6),
     node_limit: int = 50,
+    progress: bool = False,
 ) -> Margins:
     """The bounds that `certify` reaches, whose arguments it has."""
-    graph = _checked_graph(graph)
-    tried = sorted({checked_count(budget, "every budget") for budget in budgets})
-    most, limit = max(tried, default=0), checked_count(node_limit, "node_limit")
-    targets, at_nodes = _checked_nodes(nodes, graph.nodes), _checked_local(local, graph.nodes)
+    module, graph = checked_gcn(model), _undirected(checked_graph(graph, "structure"))
+    radii, limit = checked_radii(budgets, "budgets"), checked_count(node_limit, "node_limit")
+    targets, at_nodes = checked_nodes(nodes, graph.nodes), local_of_each(checked_local(local), graph.nodes)
     adjacency = _adjacency(graph)
-    module = checked_gcn(model)
+    most = min(radii[-1], int(adjacency.nnz))  # more than all edges are no threat
     layers = _layers(module, graph, adjacency, most)
     label = np.zeros(targets.size, dtype=np.int64)
-    found = np.zeros((targets.size, 1 + len(tried), len(Reached._fields)))
-    for i, target in enumerate(targets):
+    found = np.zeros((targets.size, len(radii), len(Reached._fields)))
+    for i, target in one_by_one(list(enumerate(targets)), "nodes", progress):
         around, near = _surroundings(adjacency, target, at_nodes, most)
         here = layers.of_nodes(near)
         label[i] = logits(around, here).argmax()
-        found[i] = _searches(around, here, int(label[i]), [0, *tried], limit)
+        found[i] = _searches(around, here, int(label[i]), radii, limit)
     lower, upper, programs = np.moveaxis(found, 2, 0)
     programs = programs.sum(axis=1).astype(np.int64)
     abstained = (lower[:, 0] <= 0.0) | (label != _own_labels(module, graph)[targets])
-    return Margins(label, np.array(tried, dtype=np.int64), lower[:, 1:], upper[:, 1:], programs, abstained)
+    return Margins(label, np.array(radii[1:], dtype=np.int64), lower[:, 1:], upper[:, 1:], programs, abstained)
 
 
-def _searches(around: Surroundings, layers: Layers, label: int, budgets: list[int], limit: int) -> list[Reached]:
+def _searches(around: Surroundings, layers: Layers, label: int, budgets: Iterable[int], limit: int) -> list[Reached]:
     """One search after another, until one does not prove the label."""
     found = [Reached(np.inf, np.inf, 0)]
     for budget in budgets:
@@ -181,14 +193,11 @@ def _surroundings(adjacency: Any, target: int, local: IntArray, most: int) -> tu
 
 def _layers(module: Any, graph: Graph, adjacency: Any, most: int) -> Layers:
     attributes = plain_attributes(graph.attributes)
-    if attributes is None:
-        raise InvalidInputError("expected a graph with attributes, got none")
+    check_width(attributes, module.first.weight)
     first, second, *biases = (
         parameter.detach().cpu().double().numpy()
         for parameter in (module.first.weight, module.second.weight, module.first_bias, module.second_bias)
     )
-    if attributes.shape[1] != first.shape[0]:
-        raise InvalidInputError(f"expected attributes with {first.shape[0]} columns, got {attributes.shape[1]}")
     x = sp.csr_array(attributes).astype(np.float32).astype(np.float64)  # what the network is given
     if not all(np.isfinite(numbers).all() for numbers in (x.data, first, second, *biases)):
         raise InvalidInputError("expected finite weights and attributes, got others")
@@ -206,30 +215,7 @@ def _adjacency(graph: Graph) -> Any:
     return sp.csr_array((ones, (heads[proper], tails[proper])), shape=(graph.nodes, graph.nodes))
 
 
-def _checked_graph(graph: Any) -> Graph:
-    given = graph.graph("structure") if isinstance(graph, NodeDataset) else graph
-    if not isinstance(given, Graph):
-        raise InvalidInputError(f"expected a Graph or a NodeDataset, got {type(graph).__name__}")
-    if given.edges.directed:
+def _undirected(graph: Graph) -> Graph:
+    if graph.edges.directed:
         raise InvalidInputError("expected an undirected graph, got a directed one; see NodeDataset.standardised")
-    return given
-
-
-def _checked_local(local: Any, nodes: int) -> IntArray:
-    if local is None:
-        return np.full(nodes, np.iinfo(np.int64).max // 2)
-    given = np.asarray(local)
-    if given.dtype.kind not in "iu" or given.shape not in ((), (nodes,)) or given.min(initial=0) < 0:
-        raise InvalidInputError(f"expected local to be one non-negative integer, or one per node, got {local!r}")
-    return np.array(np.broadcast_to(given, nodes), dtype=np.int64)
-
-
-def _checked_nodes(nodes: Any, count: int) -> IntArray:
-    if nodes is None:
-        return np.arange(count)
-    given = np.asarray(nodes)
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-        raise InvalidInputError(f"expected a list of node numbers, got {nodes!r}")
-    if given.size and not 0 <= given.min() <= given.max() < count:
-        raise InvalidInputError(f"expected node numbers from 0 to {count - 1}, got {nodes!r}")
-    return given.astype(np.int64)
+    return graph

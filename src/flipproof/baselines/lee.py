@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import comb, factorial
 
 from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.vote_bounds import checked_votes
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_votes
 from flipproof.smoothing.votes import Votes
@@ -34,7 +35,7 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS, lim
         >>> certify(votes).radius
         array([2])
     """
-    noise = votes.noise
+    noise = checked_votes(votes).noise
     if not isinstance(noise, FlipNoise) or noise.p_plus != noise.p_minus:
         raise InvalidInputError(f"expected votes under noise with p_plus = p_minus, got {noise}")
     certificates = certify_votes(votes, alpha, rule)
@@ -52,9 +53,14 @@ def original_counts(entries: int, categories: int, radius: int) -> dict[tuple[in
         >>> original_counts(2, 2, 1)
         {(1, 0): 1, (2, 1): 1, (0, 1): 1, (1, 2): 1}
     """
-    if checked_count(radius, "radius") > checked_count(entries, "entries"):
+    # Numbers of numpy would overflow.
+    entries, categories, radius = (
+        checked_count(number, name)
+        for number, name in ((entries, "entries"), (categories, "categories"), (radius, "radius"))
+    )
+    if radius > entries:
         raise InvalidInputError(f"expected at most {entries} changed entries, got {radius}")
-    if checked_count(categories, "categories") < 2:
+    if categories < 2:
         raise InvalidInputError(f"expected two categories or more, got {categories}")
     counts: dict[tuple[int, int], int] = defaultdict(int)
     elsewhere = [comb(entries - radius, c) * (categories - 1) ** c for c in range(entries - radius + 1)]
@@ -77,7 +83,7 @@ def original_critical_probability(noise: FlipNoise, entries: int, radius: int) -
     """
     if not isinstance(noise, FlipNoise) or noise.p_plus != noise.p_minus:
         raise InvalidInputError(f"expected noise with p_plus = p_minus, got {noise}")
-    flip = Fraction(noise.p_plus)
+    flip, entries = Fraction(noise.p_plus), checked_count(entries, "entries")
     keep, other = 1 - flip, flip / (noise.categories - 1)
     masses = []
     for (near, far), count in original_counts(entries, noise.categories, radius).items():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.baselines.asked import checked_local, local_of_each
 from flipproof.errors import InvalidInputError
 from flipproof.noise.rows import binary_csr
 from flipproof.noise.space import as_array
@@ -22,7 +23,7 @@ class Threat:
     Attributes:
         fragile: integers [2, edges]: (i, j) may be switched, removed if it is there and added if not, independently
             of (j, i).
-        local: at most so many of the fragile edges (i, .) of each node i; one number, or one per node.
+        local: at most so many of the fragile edges (i, .) of each node i; one number, one per node, or None for all.
         total: at most so many in all; None leaves it to the local budgets.
 
     Example:
@@ -35,19 +36,17 @@ class Threat:
     total: int | None = None
 
     def __post_init__(self) -> None:
-        fragile, local = as_array(self.fragile, "fragile"), as_array(self.local, "local")
+        fragile = as_array(self.fragile, "fragile")
         if fragile.size == 0:
             fragile = np.zeros((2, 0), dtype=np.int64)
         if fragile.ndim != 2 or fragile.shape[0] != 2 or fragile.dtype.kind not in "iu":
             raise InvalidInputError(
                 f"expected fragile to be integers of shape [2, edges], got {fragile.dtype} of shape {fragile.shape}"
             )
-        if local.ndim > 1 or local.dtype.kind not in "iu" or (local.size and local.min() < 0):
-            raise InvalidInputError(f"expected local budgets to be non-negative integers, got {self.local!r}")
         if self.total is not None:
             checked_count(self.total, "total")
         object.__setattr__(self, "fragile", read_only(fragile.astype(np.int64)))
-        object.__setattr__(self, "local", read_only(local.astype(np.int64)))
+        object.__setattr__(self, "local", read_only(checked_local(self.local)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +92,7 @@ class Walk:
     @classmethod
     def under(cls, threat: Threat, adjacency: Any, damping: float) -> Walk:
         """The walk on a graph under a threat."""
-        starts, columns = binary_csr(adjacency, "the adjacency matrix")
+        starts, columns = square_csr(adjacency)
         nodes = starts.size - 1
         there = np.repeat(np.arange(nodes), np.diff(starts)) * nodes + columns
         fragile = _codes(threat.fragile, nodes)
@@ -110,7 +109,7 @@ class Walk:
             heads=read_only(fragile // max(1, nodes)),
             tails=read_only(fragile % max(1, nodes)),
             signs=read_only(1.0 - 2.0 * present[places]),
-            budget=_budget(threat.local, nodes),
+            budget=read_only(local_of_each(threat.local, nodes)),
             damping=damping,
         )
 
@@ -118,6 +117,14 @@ class Walk:
     def nodes(self) -> int:
         """How many nodes there are."""
         return int(self.degree.size)
+
+
+def square_csr(adjacency: Any) -> tuple[IntArray, IntArray]:
+    """Row starts and columns of an adjacency matrix of zeros and ones."""
+    starts, columns = binary_csr(adjacency, "the adjacency matrix")
+    if adjacency.shape[0] != adjacency.shape[1]:
+        raise InvalidInputError(f"expected a square adjacency matrix, got shape {adjacency.shape}")
+    return starts, columns.astype(np.int64)
 
 
 def _codes(fragile: IntArray, nodes: int) -> IntArray:
@@ -130,12 +137,6 @@ def _codes(fragile: IntArray, nodes: int) -> IntArray:
             f"expected every fragile edge once, got {fragile.shape[1] - codes.size} of them more than once"
         )
     return codes
-
-
-def _budget(local: IntArray, nodes: int) -> IntArray:
-    if local.ndim == 1 and local.size != nodes:
-        raise InvalidInputError(f"expected one local budget or one for each of {nodes} nodes, got {local.size}")
-    return read_only(np.broadcast_to(local, nodes))
 
 
 def outside_forest(adjacency: Any) -> IntArray:
@@ -152,8 +153,8 @@ def outside_forest(adjacency: Any) -> IntArray:
     """
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-    starts, columns = binary_csr(adjacency, "the adjacency matrix")
-    nodes, columns = starts.size - 1, columns.astype(np.int64)
+    starts, columns = square_csr(adjacency)
+    nodes = starts.size - 1
     heads = np.repeat(np.arange(nodes), np.diff(starts))
     one_way = np.setdiff1d(heads * nodes + columns, columns * nodes + heads).size
     if one_way:
@@ -167,14 +168,3 @@ def outside_forest(adjacency: Any) -> IntArray:
     parent = breadth_first_order(joined, nodes, directed=False)[1]
     kept = (parent[columns] != heads) & (parent[heads] != columns) & (heads != columns)
     return np.stack([heads[kept], columns[kept]])
-
-
-def checked_nodes(given: Any, nodes: int) -> IntArray:
-    """Returns numbers of nodes; all of them for None."""
-    which = np.arange(nodes) if given is None else as_array(given, "nodes")
-    if which.ndim != 1 or (which.size and which.dtype.kind not in "iu"):
-        raise InvalidInputError(f"expected nodes to be integers, got {which.dtype} of shape {which.shape}")
-    if which.size and (which.min() < 0 or which.max() >= nodes):
-        wrong = which.min() if which.min() < 0 else which.max()
-        raise InvalidInputError(f"expected nodes from 0 to {nodes - 1}, got {wrong}")
-    return which.astype(np.int64)

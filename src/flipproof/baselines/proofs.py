@@ -77,6 +77,10 @@ class Proofs:
     def __len__(self) -> int:
         return int(self.label.size)
 
+    def selected(self, rows: IntArray) -> Proofs:
+        """The proofs about some of the inputs, in this order."""
+        return Proofs(self.promise, self.label[rows], self.radius[rows], self.abstained[rows])
+
     def certified(self, radius: float) -> BoolArray:
         """For every input, whether its prediction is proved at this radius."""
         return np.asarray((self.radius >= radius) & ~self.abstained)

@@ -8,12 +8,14 @@ others: those have no label to learn, but a decision to be sure of (Sec. 5 there
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from flipproof.baselines.gcn_attributes import checked_graph, scene_of, usual_local
+from flipproof.baselines.asked import checked_graph
+from flipproof.baselines.gcn_attributes import scene_of, threat_of
 from flipproof.baselines.gcn_bounds import Scene, Threat, Weights
 from flipproof.baselines.gcn_margins import margin_bounds
 from flipproof.baselines.gcn_module import checked_gcn
@@ -25,6 +27,7 @@ from flipproof.models.node_modules import GCN
 from flipproof.models.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.training_settings import TrainingError
 from flipproof.noise.graph import Graph
+from flipproof.noise.sampling import Stream
 from flipproof.smoothing.split import Split
 from flipproof.smoothing.threads import single_threaded
 from flipproof.theory.arrays import IntArray
@@ -32,6 +35,8 @@ from flipproof.theory.radii import checked_count
 
 require("torch")
 import torch  # noqa: E402
+
+_MOST = 1e30
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,16 @@ class RobustSettings:
     weight_decay: float = 1e-5
 
     def __post_init__(self) -> None:
-        for name in ("total", "batch_size", "steps"):
-            if checked_count(getattr(self, name), name) < 1:
-                raise InvalidInputError(f"expected {name} to be at least 1, got {getattr(self, name)}")
+        for name in ("total", "local", "batch_size", "steps"):
+            count = getattr(self, name)
+            if not (name == "local" and count is None) and checked_count(count, name) < 1:
+                raise InvalidInputError(f"expected {name} to be at least 1, got {count}")
         for name in ("known_margin", "other_margin", "learning_rate", "weight_decay"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise InvalidInputError(f"expected {name} to be a number from 0, got {getattr(self, name)!r}")
+            number = getattr(self, name)
+            real = isinstance(number, numbers.Real) and not isinstance(number, bool)
+            if not real or not 0.0 <= number <= _MOST:
+                raise InvalidInputError(f"expected {name} to be a number from 0 to {_MOST:g}, got {number!r}")
+            object.__setattr__(self, name, float(number))
 
 
 def robust_loss(bounds: torch.Tensor, margins: torch.Tensor) -> torch.Tensor:
@@ -111,15 +120,22 @@ def train_robustly(
         (20, True)
     """
     settings = RobustSettings() if settings is None else settings
-    module, graph = checked_gcn(model), checked_graph(data)
+    if not isinstance(settings, RobustSettings):
+        raise InvalidInputError(f"expected RobustSettings, got {type(settings).__name__}")
+    with torch.inference_mode(False), torch.enable_grad():
+        return _trained(checked_gcn(model), checked_graph(data, "attributes"), labels, split, settings, seed)
+
+
+def _trained(module: GCN, graph: Graph, labels: Any, split: Split, settings: RobustSettings, seed: int) -> list[float]:
     known = checked_targets(labels, graph.nodes, split, module.second_bias.numel(), "nodes")
     scene = scene_of(module, graph)
-    threat = Threat(usual_local(scene) if settings.local is None else settings.local, (settings.total,))
+    threat = threat_of(scene, settings.local, [settings.total])
     lesson = _Lesson(module, graph, scene, threat, split.train, known, settings)
-    optimizer = torch.optim.Adam(module.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
-    rng, losses = np.random.Generator(np.random.Philox(checked_count(seed, "seed"))), []
+    optimizer = torch.optim.Adam(_trainable(module), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    Stream(seed)  # refuses what is no seed
+    rng, losses = np.random.Generator(np.random.Philox(seed)), []
     with single_threaded(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.manual_seed(int(seed))
         for _ in range(settings.steps):
             batch = np.sort(rng.choice(graph.nodes, min(settings.batch_size, graph.nodes), replace=False))
             loss: Any = lesson.loss(batch)
@@ -129,6 +145,13 @@ def train_robustly(
             losses.append(_finite(float(loss.detach())))
     module.eval()
     return losses
+
+
+def _trainable(module: GCN) -> list[torch.nn.Parameter]:
+    found = [weights for weights in module.parameters() if weights.requires_grad and not weights.is_inference()]
+    if not found:
+        raise InvalidInputError("expected a GCN with weights that require gradients, got one whose weights are frozen")
+    return found
 
 
 class _Lesson:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.errors import InvalidInputError
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
@@ -16,6 +17,13 @@ from flipproof.theory.arrays import BoolArray, FloatArray
 
 RadiusRule = Callable[[FloatArray, FloatArray], NDArray[Any]]
 """The largest radii at bounds p_lower and p_upper."""
+
+
+def checked_votes(votes: Any) -> Votes:
+    """Returns what are votes."""
+    if not isinstance(votes, Votes):
+        raise InvalidInputError(f"expected Votes, got {type(votes).__name__}")
+    return votes
 
 
 def proofs_of(votes: Votes, system: str, threat: str, alpha: float, rule: str, radius_at: RadiusRule) -> Proofs:

@@ -16,7 +16,7 @@ from flipproof.extras import require
 from flipproof.models.estimator_training import fit_estimator
 from flipproof.models.fitted_arrays import classifier_of_arrays, fitted
 from flipproof.models.weights import arrays_bytes, read_arrays
-from flipproof.theory.law import Noise
+from flipproof.noise.any_noise import AnyNoise
 
 _TREES = 30
 
@@ -41,7 +41,7 @@ class EstimatorModel:
         _MAKERS[self.task.model.name](self.task)
 
     def trained(
-        self, learned: Lot, noise: Noise, memory_limit: str | int, progress: bool
+        self, learned: Lot, noise: AnyNoise, memory_limit: str | int, progress: bool
     ) -> tuple[Any, dict[str, Any]]:
         """The arrays of a fitted estimator."""
         task, rows, start = self.task, learned.split.train, time.perf_counter()

@@ -9,7 +9,6 @@ from flipproof.experiments.task import Task
 from flipproof.experiments.torch_model import TorchModel
 from flipproof.models.graph_classifier import GraphClassifier
 from flipproof.noise.graph import ATTRIBUTES, PARTS
-from flipproof.noise.space import noise_of_parts
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.run_record import DataRecord
 
@@ -19,7 +18,6 @@ def graph_job(task: Task, data: GraphDataset) -> Job:
     kinds = "one-hot" if task.reading.one_hot else "category"
     one_hot = None if task.reading.one_hot else data.features
     parts = PARTS[task.noisy]
-    noise_of_parts(task.noise, parts)
     split = split_of(task, data.labels)
     test, classes = tested(task, split.test), data.classes
     return Job(

@@ -10,13 +10,14 @@ import numpy as np
 
 from flipproof.errors import InvalidInputError
 from flipproof.experiments.task import Task
+from flipproof.noise.any_noise import AnyNoise, OtherNoise, sampler_of, without_noise
 from flipproof.noise.sampling import Role
 from flipproof.noise.space import Space
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.run_record import DataRecord
 from flipproof.smoothing.split import Split
 from flipproof.theory.arrays import IntArray
-from flipproof.theory.law import FlipNoise, JointNoise, Noise, without_flips
+from flipproof.theory.law import FlipNoise, JointNoise
 
 _ROWS_AT_ONCE = 4096
 
@@ -42,7 +43,7 @@ class Model(Protocol):
         """Refuses a model that cannot be made."""
 
     def trained(
-        self, learned: Lot, noise: Noise, memory_limit: str | int, progress: bool
+        self, learned: Lot, noise: AnyNoise, memory_limit: str | int, progress: bool
     ) -> tuple[Any, dict[str, Any]]:
         """A trained classifier, and facts about its training."""
 
@@ -70,7 +71,7 @@ class Job:
 
     task: Task
     record: DataRecord
-    noise: Noise
+    noise: AnyNoise
     learned: Lot
     certified: Lot
     class_names: tuple[str, ...]
@@ -79,7 +80,7 @@ class Job:
 
     def check(self) -> None:
         """Refuses a noise that does not fit the data, and a model that cannot be made."""
-        self.certified.space.sampler(self.noise, self.task.seed)
+        sampler_of(self.certified.space, self.noise, self.task.seed)
         self.model.check()
 
     def asked(self) -> dict[str, Any]:
@@ -88,22 +89,24 @@ class Job:
 
     def clean_labels(self, classifier: Any) -> IntArray:
         """What the classifier says about the certified inputs themselves."""
-        sampler = self.certified.space.sampler(without_flips(self.noise), 0)
+        sampler = sampler_of(self.certified.space, without_noise(self.noise), 0)
         first, every = range(1), np.arange(sampler.rows)
         pieces = [every[start : start + _ROWS_AT_ONCE] for start in range(0, every.size, _ROWS_AT_ONCE)]
         labels = [np.asarray(classifier(sampler.draw(Role.ESTIMATE, first, rows))).ravel() for rows in pieces]
         return np.concatenate(labels).astype(np.int64)
 
 
-def fitted_noise(asked: Noise, categories: Mapping[str, int]) -> Noise:
+def fitted_noise(asked: AnyNoise, categories: Mapping[str, int]) -> AnyNoise:
     """The law that was asked for, with as many categories as the parts of the data have.
 
-    A single law is used for every part.
+    A single law is used for every part; one that is not about flips stays as it is.
 
     Example:
         >>> fitted_noise(FlipNoise(0.1, 0.2), {"pixels": 256})
         FlipNoise(p_plus=0.1, p_minus=0.2, categories=256)
     """
+    if isinstance(asked, OtherNoise):
+        return asked
     if isinstance(asked, JointNoise):
         if asked.parts.keys() != categories.keys():
             raise InvalidInputError(f"expected noise on {', '.join(categories)}, got noise on {', '.join(asked.parts)}")

@@ -8,7 +8,6 @@ from flipproof.experiments.job import Job, Lot
 from flipproof.experiments.task import PerClass, Task
 from flipproof.experiments.torch_model import TorchModel
 from flipproof.models.node_classifier import NodeClassifier
-from flipproof.noise.space import noise_of_parts
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.run_record import DataRecord
 from flipproof.smoothing.split import Split
@@ -24,7 +23,6 @@ def node_job(task: Task, data: NodeDataset) -> Job:
             f"expected a graph with attributes, got {task.dataset} without; numpy.eye(nodes) gives every node one"
         )
     graph, sizes = data.graph(task.noisy), task.split
-    noise_of_parts(task.noise, graph.parts)
     if not isinstance(sizes, PerClass):
         raise InvalidInputError(f"expected PerClass for nodes, got {sizes!r}")
     split = Split.per_class(data.labels, sizes.train, sizes.validation, task.seed)

@@ -89,13 +89,13 @@ def run(
 ) -> Certificates:
     """Trains, votes and certifies. Steps that are done are not repeated, unless forced; see the steps."""
     machine = Machine() if machine is None else machine
-    _check_can_vote(machine, task)
+    check_can_vote(machine, task)
     train_run(path, task, machine, weights, force)
     vote_run(path, samples, machine, task.model.name)
     return certify_run(path, promise, force)
 
 
-def _check_can_vote(machine: Machine, task: Task) -> None:
+def check_can_vote(machine: Machine, task: Task) -> None:
     """Training would be for nothing on a machine that cannot vote."""
     if machine.workers == "ray":
         check_answers(checked_address(machine.address))

@@ -9,8 +9,8 @@ from typing import Any
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.experiments.model_spec import ModelSpec
 from flipproof.models.training_settings import TrainingSettings
-from flipproof.smoothing.noise_record import noise_from_record, noise_record
-from flipproof.theory.law import Noise
+from flipproof.noise.any_noise import AnyNoise
+from flipproof.smoothing.noise_record import any_noise_from_record, noise_record
 from flipproof.theory.radii import checked_count
 
 NOISES = {
@@ -86,7 +86,8 @@ class Task:
         model: see `ModelSpec`.
         noisy: what gets noise; see `NOISES`.
         noise: a `FlipNoise`, or for "both" a `JointNoise(structure=..., attributes=...)`. Entries with more than two
-            values get as many categories as the data have.
+            values get as many categories as the data have. An `AblationNoise` is for comparisons: its certificates
+            come from `flipproof.baselines`.
         training: see `TrainingSettings`.
         split: which inputs are for what: `PerClass` for nodes, `Shares` for all else.
         reading: how data are read.
@@ -98,7 +99,7 @@ class Task:
     dataset: str
     model: ModelSpec
     noisy: str
-    noise: Noise
+    noise: AnyNoise
     training: TrainingSettings = field(default_factory=TrainingSettings)
     split: PerClass | Shares = field(default_factory=PerClass)
     reading: Reading = field(default_factory=Reading)
@@ -145,7 +146,7 @@ class Task:
                 dataset=record["dataset"],
                 model=ModelSpec(**record["model"]),
                 noisy=record["noisy"],
-                noise=noise_from_record(record["noise"]),
+                noise=any_noise_from_record(record["noise"]),
                 training=TrainingSettings(**record["training"]),
                 split=(PerClass if record["kind"] == "nodes" else Shares)(**record["split"]),
                 reading=Reading(**record["reading"]),

@@ -13,7 +13,7 @@ from flipproof.experiments.task import Task
 from flipproof.models.torch_modules import checked_device
 from flipproof.models.training import train
 from flipproof.models.weights import load_weights, weights_bytes
-from flipproof.theory.law import Noise
+from flipproof.noise.any_noise import AnyNoise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class TorchModel:
         self.new()
 
     def trained(
-        self, learned: Lot, noise: Noise, memory_limit: str | int, progress: bool
+        self, learned: Lot, noise: AnyNoise, memory_limit: str | int, progress: bool
     ) -> tuple[Any, dict[str, Any]]:
         """A trained classifier and what happened in training."""
         classifier, task = self.new(), self.task

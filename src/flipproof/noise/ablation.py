@@ -66,6 +66,23 @@ def ablation_sampler(space: Space, noise: AblationNoise, seed: int) -> Sampler:
     )
 
 
+def entries_of(space: Space) -> int | None:
+    """How many entries of each input an ablation chooses from; None if there is no ablation of such a space.
+
+    Example:
+        >>> entries_of(DenseRows([[0, 3, 1], [2, 2, 0]]))
+        3
+    """
+    if isinstance(space, Graph):
+        rows = space.attributes
+        return rows.inputs * rows.columns if space.noisy == "attributes" and isinstance(rows, SparseRows) else None
+    if isinstance(space, Tokens):
+        return None if space.mask is None else int(space.values.shape[1])
+    if isinstance(space, SparseRows):
+        return space.columns
+    return space.entries if isinstance(space, DenseRows) else None
+
+
 def _check_entries(noise: AblationNoise, entries: int, name: str) -> None:
     if noise.entries != entries:
         raise InvalidInputError(f"expected an ablation of the {entries} {name}, got one of {noise.entries}")
@@ -118,12 +135,10 @@ class KeptEntries:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AblatedBits:
-    """Sparse rows of which hidden entries are zero: one CSR matrix [samples * rows, columns] of float32 ones."""
+class _Ablated:
+    """What all samplers here have in common."""
 
     kept: KeptEntries
-    positions: NDArray[np.int32]
-    columns: int
 
     @property
     def rows(self) -> int:
@@ -140,6 +155,14 @@ class AblatedBits:
         """Indices and ones, twice: a classifier may well copy them."""
         return self.kept.bytes_per_row(self.rows)
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AblatedBits(_Ablated):
+    """Sparse rows of which hidden entries are zero: one CSR matrix [samples * rows, columns] of float32 ones."""
+
+    positions: NDArray[np.int32]
+    columns: int
+
     def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
         """Every (sample, row), samples first."""
         starts, numbers = self.kept.draw(role, samples, rows)
@@ -149,26 +172,15 @@ class AblatedBits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AblatedMatrix:
+class AblatedMatrix(_Ablated):
     """A sparse matrix, one row per node, of which exactly so many entries are kept altogether; hidden ones are zero."""
 
-    kept: KeptEntries
     matrix: SparseRows
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return self.matrix.inputs
-
-    @property
-    def distance(self) -> Fraction:
-        """Nothing is rounded."""
-        return Fraction(0)
-
-    @property
-    def bytes_per_row(self) -> int:
-        """Indices and ones, twice: a classifier may well copy them."""
-        return self.kept.bytes_per_row(self.rows)
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
         """Every (sample, row), samples first. The whole matrix is drawn, whichever rows of it are wanted."""
@@ -184,22 +196,11 @@ class AblatedMatrix:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AblatedValues:
+class AblatedValues(_Ablated):
     """Dense rows or sequences in which `hidden` stands for what was not kept: one array [samples * rows, ...]."""
 
-    kept: KeptEntries
     values: NDArray[Any]
     hidden: int
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return self.kept.rows
-
-    @property
-    def distance(self) -> Fraction:
-        """Nothing is rounded."""
-        return Fraction(0)
 
     @property
     def bytes_per_row(self) -> int:

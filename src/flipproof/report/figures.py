@@ -59,7 +59,15 @@ _LEVELS = {0.3: "white", 0.5: "white", 0.7: "black", 0.9: "black"}
 _APART = 0.1
 """How far labels on contours stay from each other, as a fraction of the frame."""
 
-_LINE_STYLES = (("#0072B2", "-"), ("#D55E00", (0, (4, 1.5))), ("#009E73", "-."), ("#CC79A7", (0, (1, 1))))
+_LINE_STYLES = (
+    ("#0072B2", "-"),
+    ("#D55E00", (0, (4, 1.5))),
+    ("#009E73", "-."),
+    ("#CC79A7", (0, (1, 1))),
+    ("#000000", (0, (6, 1.5, 1, 1.5, 1, 1.5))),
+    ("#E69F00", (0, (2, 1))),
+    ("#56B4E9", (0, (8, 2))),
+)
 """Colours of Okabe and Ito, which colour-blind people tell apart, each with a dash of its own."""
 
 _CERTIFIED, _ABSTAINED, _CAP = "#0072B2", "#E69F00", "#555555"

@@ -6,6 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from flipproof.errors import InvalidInputError
+from flipproof.noise.any_noise import AnyNoise
+from flipproof.smoothing.noise_record import any_noise_from_record
+
 _LONG, _SHORT = 24, 12
 
 
@@ -15,6 +19,9 @@ def differences_between(found: Mapping[str, Any], expected: Mapping[str, Any]) -
     Example:
         >>> differences_between({"seed": 1, "noise": {"p_plus": 0.1}}, {"seed": 0, "noise": {"p_plus": 0.2}})
         'seed 1 instead of 0; noise.p_plus 0.1 instead of 0.2'
+        >>> flips = {"p_plus": 0.1, "p_minus": 0.2, "categories": 2}
+        >>> differences_between({"noise": {"gaussian": {"sigma": 0.5}}}, {"noise": flips})
+        'noise GaussianNoise(sigma=0.5) instead of FlipNoise(p_plus=0.1, p_minus=0.2, categories=2)'
     """
     return "; ".join(_differences(found, expected, ""))
 
@@ -27,10 +34,26 @@ def _differences(found: Mapping[str, Any], expected: Mapping[str, Any], prefix: 
             yield f"{name} {_shown(found[key])} instead of nothing"
         elif key not in found:
             yield f"no {name} instead of {_shown(expected[key])}"
+        elif _other_laws(found[key], expected[key]):
+            yield f"{name} {_shown(found[key])} instead of {_shown(expected[key])}"
         elif isinstance(found[key], dict) and isinstance(expected[key], dict):
             yield from _differences(found[key], expected[key], f"{name}.")
         elif _text(found[key]) != _text(expected[key]):
             yield f"{name} {_instead(found[key], expected[key])}"
+
+
+def _other_laws(found: Any, expected: Any) -> bool:
+    """Whether these are noises of two kinds, whose numbers cannot be compared one by one."""
+    kinds = {type(_noise(record)) for record in (found, expected)}
+    return len(kinds) == 2 and type(None) not in kinds
+
+
+def _noise(record: Any) -> AnyNoise | None:
+    """The noise that a record describes, if it does."""
+    try:
+        return any_noise_from_record(record) if isinstance(record, dict) else None
+    except (InvalidInputError, TypeError, AttributeError):
+        return None
 
 
 def _instead(found: Any, expected: Any) -> str:
@@ -44,6 +67,8 @@ def _text(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Numbers in full; of long texts, such as hashes, the beginning."""
+    """Numbers and noises in full; of long texts, such as hashes, the beginning."""
+    if noise := _noise(value):
+        return repr(noise)
     text = _text(value)[1:-1] if isinstance(value, str) else _text(value)
     return text if len(text) <= _LONG or isinstance(value, int | float) else text[:_SHORT].rstrip()

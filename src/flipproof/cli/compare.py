@@ -1,0 +1,182 @@
+"""`flipproof compare`: one table over all certificates that apply to a setting."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flipproof.cli.option_groups import takes
+from flipproof.cli.run_options import MachineOptions, OutputOptions
+from flipproof.cli.task_options import TaskOptions
+from flipproof.cli.train import interruptible
+
+if TYPE_CHECKING:
+    from flipproof.experiments.comparison import Comparison, Entry
+    from flipproof.experiments.setting import Terms
+    from flipproof.experiments.steps import Samples
+
+_TERMS = "Comparison"
+_SHOWN = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+
+
+@dataclass(frozen=True, slots=True)
+class TermsOptions:
+    """On which terms systems are compared."""
+
+    system: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this system; may be given several times.", rich_help_panel=_TERMS, show_default=False),
+    ] = None
+    nodes: Annotated[
+        int, typer.Option(help="Compare on so many test nodes, at random; 0: all.", rich_help_panel=_TERMS)
+    ] = 50
+    largest_radius: Annotated[int, typer.Option(help="Of the table and the figure.", rich_help_panel=_TERMS)] = 10
+    even_noise: Annotated[
+        float | None,
+        typer.Option(
+            help="Flip probability for lee, which treats zeros and ones alike; by default one that suits the data.",
+            rich_help_panel=_TERMS,
+        ),
+    ] = None
+    kept_share: Annotated[
+        float, typer.Option(help="Share of entries that ablation leaves to be seen.", rich_help_panel=_TERMS)
+    ] = 0.2
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="P_PLUS,P_MINUS",
+            help="Another noise for flipproof; may be given several times.",
+            rich_help_panel=_TERMS,
+            show_default=False,
+        ),
+    ] = None
+    samples: Annotated[int, typer.Option(help="Samples that bound each probability.", rich_help_panel=_TERMS)] = 10_000
+    select_samples: Annotated[int, typer.Option(help="Samples that choose the label.", rich_help_panel=_TERMS)] = 1_000
+    alpha: Annotated[
+        float, typer.Option(help="Probability that a proof from samples is wrong.", rich_help_panel=_TERMS)
+    ] = 0.01
+    rule: Annotated[str, typer.Option(help='"multi-class" or "two-class".', rich_help_panel=_TERMS)] = "multi-class"
+
+    def terms(self) -> Terms:
+        """The value that the flags stand for."""
+        from flipproof.experiments.setting import Terms
+        from flipproof.theory.radii import checked_count
+
+        nodes = checked_count(self.nodes, "--nodes") or None
+        also = tuple(map(_pair, self.also or ()))
+        return Terms(nodes, self.largest_radius, self.even_noise, self.kept_share, also, self.alpha, self.rule)
+
+    def values(self) -> Samples:
+        """The samples that the flags stand for."""
+        from flipproof.experiments.steps import Samples
+
+        return Samples(self.select_samples, self.samples)
+
+
+def _pair(words: str) -> tuple[float, float]:
+    from flipproof.errors import InvalidInputError
+
+    try:
+        p_plus, p_minus = map(float, words.split(","))
+    except ValueError:
+        raise InvalidInputError(f"expected --also P_PLUS,P_MINUS, such as 0.01,0.6, got {words!r}") from None
+    return p_plus, p_minus
+
+
+@takes(TaskOptions, TermsOptions, MachineOptions, OutputOptions)
+def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, output: OutputOptions) -> None:
+    """Prove the same predictions by every system that applies: a table, a figure, rows. What is done is kept."""
+    from flipproof.errors import InvalidInputError
+    from flipproof.experiments.compare import compare as compared
+
+    if asked.weights is not None:
+        raise InvalidInputError("expected every system to train its own model, got --weights")
+    task, terms, samples = asked.task(), on.terms(), on.values()
+    with interruptible(), _told() as tell:
+        comparison = compared(asked.out, task, on.system, terms, samples, machine.machine(), tell)
+    rows = list(comparison.rows(list(range(terms.largest_radius + 1))))
+    facts = {"task": task.to_record(), "terms": asdict(terms), "samples": asdict(samples)}
+    written = _write(asked.out, facts, comparison, rows)
+    if output.as_json:
+        typer.echo(json.dumps(facts | {"rows": rows}))
+        return
+    typer.echo(f"setting   {asked.dataset}, noise on {task.noisy}, seed {task.seed}")
+    typer.echo(f"compared  on {comparison.inputs.size:,} test {task.kind}")
+    typer.echo(f"votes     {samples.select:,} samples to select labels, {samples.estimate:,} to bound probabilities")
+    typer.echo(f"promise   of proofs from samples: wrong with probability at most {terms.alpha:g}, for each of them")
+    for attacker in comparison.attackers:
+        _print(comparison, attacker, [radius for radius in _SHOWN if radius <= terms.largest_radius])
+    _print_promises(comparison)
+    typer.echo(f"\nwrote     {', '.join(path.name for path in written)} in {asked.out}")
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[Callable[[str, int, int], None]]:
+    """Says in a terminal which system is at work; its training and votes have lines of their own."""
+    show = sys.stderr is not None and sys.stderr.isatty()
+    yield lambda system, done, of: typer.echo(f"{done + 1} of {of}: {system}", err=True) if show else None
+
+
+def _write(out: Path, facts: dict[str, Any], comparison: Comparison, rows: list[dict[str, Any]]) -> list[Path]:
+    """Rows for tables, rows with what every input got, and the figure."""
+    from flipproof.report import figures
+    from flipproof.report.compared import plot_rows
+    from flipproof.smoothing.array_archive import FileKind
+    from flipproof.smoothing.files import replacing
+    from flipproof.smoothing.json_file import write_json
+
+    table, whole = out / "comparison.csv", out / "comparison.json"
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    with replacing(table) as stream:
+        stream.write(text.getvalue().encode())
+    entries = [entry.to_record() for entry in comparison.entries]
+    inputs = {"inputs": comparison.inputs.tolist(), "labels": comparison.labels.tolist()}
+    write_json(whole, FileKind("comparison", "flipproof-comparison", 1), facts | inputs | {"entries": entries})
+    return [table, whole, *figures.save(plot_rows(rows), out / "comparison")]
+
+
+def _print(comparison: Comparison, attacker: str, radii: list[int]) -> None:
+    from flipproof.report.words import share_words
+
+    what = "changes of any kind" if attacker == "any" else f"changes of kind {attacker}"
+    found = comparison.against(attacker)
+    if not any(entry.proofs.certified(1).any() for entry in found):
+        typer.echo(f"\nNothing is proved against an attacker who makes {what}.")
+        return
+    typer.echo(f"\nShare certified against any attacker who makes at most r {what}:\n")
+    typer.echo(_line("system", "classifier", ("accuracy", "mean r", *(f"r={radius}" for radius in radii))))
+    for entry in found:
+        mean = comparison.mean_radius(entry)
+        shares = [share_words(share) for share in entry.proofs.certified_ratio(radii)]
+        cells = (share_words(comparison.accuracy(entry)), "endless" if mean is None else f"{mean:.2f}", *shares)
+        typer.echo(_line(entry.system, _classifier(entry), cells))
+
+
+def _line(system: str, classifier: str, cells: Sequence[str]) -> str:
+    accuracy, mean, *shares = cells
+    return f"{system:<28}{classifier:<16}{accuracy:>9}{mean:>8}" + "".join(f"{share:>7}" for share in shares)
+
+
+def _classifier(entry: Entry) -> str:
+    return entry.model if entry.noise == "none" else f"{entry.model} {entry.noise}"
+
+
+def _print_promises(comparison: Comparison) -> None:
+    """Who published each system, whose prediction it proves, and its widest promise in its own words."""
+    typer.echo("")
+    for entry in {entry.system: entry for entry in comparison.entries}.values():
+        promise = entry.proofs.promise
+        words = f"{promise.system}, {promise.subject.value}: {promise.threat}; {promise.rule}"
+        typer.echo(f"{entry.system:<28}{words}")

@@ -1,0 +1,152 @@
+"""All certificates that apply to a setting, made one after another: runs are kept, so that it can be gone on with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flipproof.errors import FileFormatError, InvalidInputError, not_among
+from flipproof.experiments.comparison import Comparison, Entry
+from flipproof.experiments.job import Job
+from flipproof.experiments.jobs import job_of
+from flipproof.experiments.runs import Runs
+from flipproof.experiments.setting import Setting, Terms, compared_inputs
+from flipproof.experiments.smoothed_rivals import (
+    OURS,
+    ablation_entries,
+    can_be_hidden,
+    divergence_entries,
+    flipproof_entries,
+    has_even_noise,
+    lee_entries,
+)
+from flipproof.experiments.steps import Machine, Samples, check_can_vote
+from flipproof.experiments.task import Task
+from flipproof.experiments.white_box_rivals import (
+    gcn_attributes_entries,
+    gcn_structure_entries,
+    has_noisy_attributes,
+    has_noisy_edges,
+    page_rank_entries,
+)
+from flipproof.noise.any_noise import OtherNoise
+from flipproof.smoothing.array_archive import FileKind
+from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.json_file import read_json, write_json
+from flipproof.smoothing.run import versions
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A system: to which jobs it applies, what it proves about them, and whether that is worth keeping in a file."""
+
+    applies: Callable[[Job], bool]
+    entries: Callable[[Setting], Iterator[Entry]]
+    slow: bool = False
+
+
+RIVALS: Mapping[str, Rival] = {
+    OURS: Rival(lambda job: True, flipproof_entries),
+    "f_divergence": Rival(lambda job: True, divergence_entries),
+    "lee": Rival(has_even_noise, lee_entries),
+    "ablation": Rival(can_be_hidden, ablation_entries),
+    "gcn_attributes": Rival(has_noisy_attributes, gcn_attributes_entries, slow=True),
+    "gcn_structure": Rival(has_noisy_edges, gcn_structure_entries, slow=True),
+    "page_rank": Rival(has_noisy_edges, page_rank_entries, slow=True),
+}
+"""All systems for classifiers of discrete data, in the order of tables."""
+
+_ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
+
+
+def compare(
+    path: str | os.PathLike[str],
+    task: Task,
+    systems: Iterable[str] | None = None,
+    terms: Terms | None = None,
+    samples: Samples | None = None,
+    machine: Machine | None = None,
+    tell: Callable[[str, int, int], None] = lambda system, done, of: None,
+) -> Comparison:
+    """Proves what can be proved about the same inputs, by every system that applies.
+
+    Systems that need votes train the model of the task under their own noise; those about a network itself train the
+    one that they are made for, without noise. What is there already is not made again.
+
+    Args:
+        path: of a folder, for the runs of all systems.
+        task: data, model, noise and training of the certificate of this package.
+        systems: some of `RIVALS`; by default all that apply to the task.
+        terms: see `Terms`.
+        samples: of every vote.
+        machine: what may be used.
+        tell: is told which system comes next, how many are done, and how many there are.
+    """
+    machine, terms = machine or Machine(), terms or Terms()
+    check_can_vote(machine, task)
+    job = job_of(task)
+    if isinstance(job.noise, OtherNoise):
+        raise InvalidInputError(f"expected noise that flips entries, got {job.noise}")
+    job.check()
+    chosen = _chosen(job, systems)
+    inputs = compared_inputs(job, terms.nodes)
+    setting = Setting(Runs(Path(path) / "runs", machine), job, job.noise, inputs, terms, samples or Samples())
+    entries: list[Entry] = []
+    for done, system in enumerate(chosen):
+        tell(system, done, len(chosen))
+        entries += _entries(setting, system, Path(path) / f"{system}.json")
+    return Comparison(tuple(entries), inputs, job.certified.labels[inputs])
+
+
+def _chosen(job: Job, systems: Iterable[str] | None) -> list[str]:
+    """Systems that apply, in the order of tables."""
+    fitting = [name for name, rival in RIVALS.items() if rival.applies(job)]
+    if systems is None:
+        return fitting
+    wanted = list(systems)
+    for name in wanted:
+        if name not in RIVALS:
+            raise not_among("system", RIVALS, name)
+        if name not in fitting:
+            what = f"{job.task.kind} with noise on {job.task.noisy}"
+            raise InvalidInputError(f"expected systems for {what} ({', '.join(fitting)}), got {name}")
+    if not wanted:
+        raise InvalidInputError("expected at least one system, got none")
+    return [name for name in fitting if name in wanted]
+
+
+def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
+    """What a system proves, from its file if it takes long and was asked the same before."""
+    rival, asked = RIVALS[system], _asked(setting)
+    known = _known(file, asked) if rival.slow else None
+    if known is not None:
+        return known
+    entries = list(rival.entries(setting))
+    if rival.slow:
+        write_json(file, _ENTRIES, {"asked": asked, "entries": [entry.to_record() for entry in entries]})
+    return entries
+
+
+def _asked(setting: Setting) -> dict[str, Any]:
+    """What proofs about a network itself depend on."""
+    return {
+        "task": {name: value for name, value in setting.job.asked().items() if name != "noise"},
+        "data": setting.job.record.fingerprint,
+        "inputs": fingerprint(setting.inputs),
+        "radii": setting.terms.radii,
+        "versions": versions(),
+    }
+
+
+def _known(file: Path, asked: Mapping[str, Any]) -> list[Entry] | None:
+    """The entries of a file that answers this; one that is damaged answers nothing."""
+    if not file.exists():
+        return None
+    try:
+        record = read_json(file, _ENTRIES)
+        return [Entry.from_record(entry) for entry in record["entries"]] if record["asked"] == asked else None
+    except (FileFormatError, InvalidInputError, KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,85 @@
+"""Systems that prove something about a network itself: trained without noise, and made for one architecture."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from flipproof.errors import InvalidInputError
+from flipproof.experiments.comparison import ANY, Entry
+from flipproof.experiments.job import Job
+from flipproof.experiments.model_spec import ModelSpec
+from flipproof.experiments.setting import Setting
+from flipproof.noise.graph import Graph
+from flipproof.smoothing.threads import single_threaded
+from flipproof.theory.law import without_flips
+
+_FLIPS = {"add": "add", "delete": "delete", ANY: "both"}
+
+
+def has_noisy_attributes(job: Job) -> bool:
+    """Whether an attacker changes attributes of nodes."""
+    return (job.task.kind, job.task.noisy) == ("nodes", "attributes")
+
+
+def has_noisy_edges(job: Job) -> bool:
+    """Whether an attacker changes edges between nodes."""
+    return (job.task.kind, job.task.noisy) == ("nodes", "structure")
+
+
+def gcn_attributes_entries(setting: Setting) -> Iterator[Entry]:
+    """A GCN with two layers under flips of attribute bits; all of them may be at one node."""
+    from flipproof.baselines import gcn_attributes
+
+    radii, (classifier, trained) = setting.terms.radii, _trained(setting, "gcn")
+    for against, flips in _FLIPS.items():
+        start = time.perf_counter()
+        with single_threaded():
+            proofs = gcn_attributes.certify(
+                classifier, _graph(setting), setting.inputs, local=radii[-1], budgets=radii, flips=flips
+            )
+        yield Entry("gcn_attributes", against, "gcn", "none", proofs, trained + time.perf_counter() - start)
+
+
+def gcn_structure_entries(setting: Setting) -> Iterator[Entry]:
+    """A GCN with two layers under deleted edges."""
+    from flipproof.baselines import gcn_structure
+
+    show, (classifier, trained) = setting.runs.machine.progress, _trained(setting, "gcn")
+    start = time.perf_counter()
+    with single_threaded():
+        proofs = gcn_structure.certify(
+            classifier, _graph(setting), setting.inputs, budgets=setting.terms.radii, progress=show
+        )
+    yield Entry("gcn_structure", "delete", "gcn", "none", proofs, trained + time.perf_counter() - start)
+
+
+def page_rank_entries(setting: Setting) -> Iterator[Entry]:
+    """PPNP with the features of an APPNP, under deleted edges outside a spanning forest."""
+    from flipproof.baselines.page_rank import Budget, certify
+    from flipproof.baselines.page_rank_model import PageRank
+
+    show, (classifier, trained) = setting.runs.machine.progress, _trained(setting, "appnp")
+    start = time.perf_counter()
+    with single_threaded():
+        model = PageRank.from_appnp(classifier.module, _graph(setting))
+        proofs = certify(model, setting.terms.radii, Budget.UNDIRECTED, nodes=setting.inputs, progress=show)
+    yield Entry("page_rank", "delete", "ppnp", "none", proofs, trained + time.perf_counter() - start)
+
+
+def _graph(setting: Setting) -> Graph:
+    space = setting.job.certified.space
+    if not isinstance(space, Graph):
+        raise InvalidInputError(f"expected the nodes of a graph, got {setting.job.task.kind}")
+    return space
+
+
+def _trained(setting: Setting, name: str) -> tuple[Any, float]:
+    """A network that was trained without noise, and how long that took."""
+    task = setting.job.task
+    spec = task.model if task.model.name == name else ModelSpec(name)
+    training = replace(task.training, noisy_samples=0)
+    plain = replace(task, model=spec, noise=without_flips(setting.noise), training=training)
+    return setting.runs.trained(plain)

@@ -1,0 +1,44 @@
+"""Figures of several systems side by side, drawn from rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flipproof.report import figures
+from flipproof.report.shares import ShareLine
+from flipproof.theory.radii import UNBOUNDED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_rows(rows: Iterable[Mapping[str, Any]]) -> Figure:
+    """The certified ratio over the radius: a panel for each attacker, a line for each system.
+
+    Args:
+        rows: with the keys attacker, system, model, noise, inputs, radius and certified_ratio.
+    """
+    lines: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        lines.setdefault((row["attacker"], _name(row)), []).append(row)
+    return figures.lines([_line(attacker, name, found) for (attacker, name), found in lines.items()])
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    noise = "without noise" if row["noise"] == "none" else row["noise"]
+    return f"{row['system']}: {row['model']} {noise}"
+
+
+def _line(attacker: str, name: str, rows: list[Mapping[str, Any]]) -> ShareLine:
+    ordered = sorted(rows, key=lambda row: int(row["radius"]))
+    return ShareLine(
+        axis=attacker,
+        counts=tuple(int(row["radius"]) for row in ordered),
+        shares=np.array([row["certified_ratio"] for row in ordered]),
+        measure=name,
+        of=int(rows[0]["inputs"]),
+        cap=UNBOUNDED,
+    )
