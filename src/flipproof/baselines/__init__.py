@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flipproof.baselines import lee as lee
     from flipproof.baselines import page_rank as page_rank
     from flipproof.baselines import robust_training as robust_training
+    from flipproof.baselines import smooth_adversarial as smooth_adversarial
 
 SYSTEMS = (
     "ablation",
@@ -29,6 +30,7 @@ SYSTEMS = (
     "lee",
     "page_rank",
     "robust_training",
+    "smooth_adversarial",
 )
 
 

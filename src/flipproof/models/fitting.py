@@ -57,7 +57,7 @@ def fit(
         module.train()
         losses, sizes = [], []
         for answers in lessons.steps(epoch):
-            loss = _loss(answers, settings.average, weights)
+            loss = loss_of(answers, settings.average, weights)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -74,7 +74,8 @@ def fit(
     return history
 
 
-def _loss(answers: Answers, average: str, weights: Any) -> Any:
+def loss_of(answers: Answers, average: str, weights: Any = None) -> Any:
+    """The cross-entropy of noisy copies, averaged in the way that `Average` names, of all inputs together."""
     logs = answers.logits.log_softmax(dim=2)
     mean = logs.logsumexp(dim=0) - math.log(len(logs)) if average == Average.SOFTMAX else logs.mean(dim=0)
     return require("torch").nn.functional.nll_loss(mean, answers.labels, weight=weights)

@@ -95,12 +95,16 @@ class RowLessons:
     seed: int
 
     def steps(self, epoch: int) -> Iterator[Answers]:
-        """Portions of nearly equal size."""
+        """One step for each portion."""
+        samples = range(epoch * self.copies, (epoch + 1) * self.copies)
+        for rows in self.portions(epoch):
+            yield self.answers(samples, rows)
+
+    def portions(self, epoch: int) -> list[IntArray]:
+        """Numbers of training inputs, in portions of nearly equal size."""
         key = np.array([self.seed, epoch], dtype=np.uint64)
         order = np.random.Generator(np.random.Philox(key=key)).permutation(self.train)
-        samples = range(epoch * self.copies, (epoch + 1) * self.copies)
-        for rows in np.array_split(order, -(-order.size // self.batch_size)):
-            yield self._answers(samples, rows)
+        return np.array_split(order, -(-order.size // self.batch_size))
 
     def validation(self) -> Answers:
         """A few copies of few inputs, one copy of many."""
@@ -108,12 +112,13 @@ class RowLessons:
         copies = max(1, min(_VALIDATION_COPIES, _VALIDATION_ROWS // count))
         samples = range(VALIDATION_FROM, VALIDATION_FROM + copies)
         pieces = np.array_split(self.validated, -(-count * copies // _ROWS_AT_ONCE))
-        answers = [self._answers(samples, rows) for rows in pieces if rows.size]
+        answers = [self.answers(samples, rows) for rows in pieces if rows.size]
         return Answers(
             torch.cat([each.logits for each in answers], dim=1), torch.cat([each.labels for each in answers])
         )
 
-    def _answers(self, samples: range, rows: IntArray) -> Answers:
+    def answers(self, samples: range, rows: IntArray) -> Answers:
+        """What the classifier makes of these noisy copies of some inputs."""
         torch, classes = require("torch"), self.classifier.classes
         drawn = self.sampler.draw(Role.TRAIN, samples, rows)
         logits = checked_logits(self.classifier.logits(drawn), len(samples) * rows.size, classes)

@@ -69,15 +69,26 @@ def train(
         >>> classifier([graph.clean()])
         array([[0, 0, 1, 1]])
     """
+    settings, limit = checked_options(settings, seed, memory_limit)
+    lessons, learned = lessons_of(classifier, inputs, labels, split, noise, settings, seed, limit)
+    return learn(classifier, lessons, learned, settings, seed, progress)
+
+
+def checked_options(
+    settings: TrainingSettings | None, seed: int, memory_limit: str | int
+) -> tuple[TrainingSettings, int]:
+    """The settings, the usual ones if there are none, and the memory limit in bytes."""
     settings = TrainingSettings() if settings is None else settings
     if not isinstance(settings, TrainingSettings):
         raise InvalidInputError(f"expected TrainingSettings, got {type(settings).__name__}")
     Stream(seed)  # refuses what is no seed
-    limit = checked_memory(memory_limit)
-    if isinstance(classifier, NodeClassifier):
-        lessons, learned = _node_lessons(classifier, inputs, labels, split, noise, settings, seed, limit)
-    else:
-        lessons, learned = _row_lessons(classifier, inputs, labels, split, noise, settings, seed, limit)
+    return settings, checked_memory(memory_limit)
+
+
+def learn(
+    classifier: Any, lessons: Lessons, learned: IntArray, settings: TrainingSettings, seed: int, progress: bool
+) -> History:
+    """Trains with any lessons that teach the learned labels, on one thread, from torch's generator at the seed."""
     weights = None
     if settings.balanced:
         weights = class_weights(learned, classifier.classes, device_of(classifier.module))
@@ -88,10 +99,19 @@ def train(
     return history
 
 
+def lessons_of(
+    classifier: Any, inputs: Any, labels: Any, split: Split, noise: AnyNoise | None,
+    settings: TrainingSettings, seed: int, memory_limit: int,
+) -> tuple[NodeLessons | RowLessons, IntArray]:  # fmt: skip
+    """What `train` learns from, and the labels that are learned."""
+    make = _node_lessons if isinstance(classifier, NodeClassifier) else _row_lessons
+    return make(classifier, inputs, labels, split, noise, settings, seed, memory_limit)
+
+
 def _node_lessons(
     classifier: NodeClassifier, graph: Any, labels: Any, split: Split, noise: AnyNoise | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
-) -> tuple[Lessons, IntArray]:  # fmt: skip
+) -> tuple[NodeLessons, IntArray]:  # fmt: skip
     """The nodes of a graph as lessons, and the labels that are learned."""
     if not isinstance(graph, Graph):
         raise InvalidInputError(f"expected a Graph, got {type(graph).__name__}; see Graph.from_pyg and others")
@@ -115,7 +135,7 @@ def _node_lessons(
 def _row_lessons(
     classifier: Any, inputs: Any, labels: Any, split: Split, noise: AnyNoise | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
-) -> tuple[Lessons, IntArray]:  # fmt: skip
+) -> tuple[RowLessons, IntArray]:  # fmt: skip
     """Rows or small graphs as lessons, and the labels that are learned."""
     if not hasattr(classifier, "logits"):
         raise InvalidInputError(
