@@ -9,7 +9,7 @@ from page_rank_brute_force import cases, deleted, undirected_cases
 import flipproof as fp
 from flipproof.baselines.page_rank import Budget, PageRank, certify, worst_margins
 from flipproof.baselines.page_rank_policy import Rewards, worst_values
-from flipproof.baselines.page_rank_walk import Threat, outside_forest
+from flipproof.baselines.page_rank_walk import Threat, all_edges, outside_forest
 from flipproof.baselines.proofs import Subject
 
 TRIANGLE = sp.csr_array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
@@ -64,6 +64,23 @@ def test_local_budgets_cover_every_deletion_of_as_many_undirected_edges(rng):
             assert (label == proofs.label)[:, sure].all()
             certified += sure.sum() * len(label)
     assert certified > 400
+
+
+def test_with_self_loops_every_edge_may_be_deleted(rng):
+    """Also the last one of a node, which then listens to itself alone."""
+    certified = lost = 0
+    for model in undirected_cases(rng, 60):
+        looped = model.with_self_loops()
+        proofs = certify(looped, [1, 2, 3], Budget.UNDIRECTED, all_edges(looped.adjacency))
+        pairs = [(i, j) for i, j in all_edges(looped.adjacency).T if i < j]
+        assert (looped.adjacency.diagonal() == 1).all()
+        for radius in range(min(4, len(pairs) + 1)):
+            label = deleted(looped, list(combinations(pairs, radius))).argmax(axis=2)
+            sure = proofs.certified(radius)
+            assert (label == proofs.label)[:, sure].all()
+            certified, lost = certified + sure.sum() * len(label), lost + (~sure).sum()
+    assert certified > 400
+    assert lost > 20
 
 
 def exact_values(matrix, damping, visit):

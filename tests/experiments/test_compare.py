@@ -69,9 +69,10 @@ def test_all_systems_for_attributes(attributes):
 
 def test_all_systems_for_edges(structure):
     systems = list(dict.fromkeys(entry.system.partition(" ")[0] for entry in structure.entries))
-    assert systems == ["flipproof", "f_divergence", "lee", "gcn_structure", "page_rank"]
+    assert systems == ["flipproof", "f_divergence", "lee", "gcn_structure", "page_rank", "page_rank_all_edges"]
     models = {entry.system.partition(" ")[0]: entry.model for entry in structure.entries}
     assert (models["flipproof"], models["gcn_structure"], models["page_rank"]) == ("appnp", "gcn", "ppnp")
+    assert [entry.system for entry in structure.entries if entry.spared] == ["page_rank"]
     about = {entry.system: entry.proofs.promise.subject for entry in structure.entries}
     assert (about["flipproof"], about["page_rank"]) == (Subject.SMOOTHED, Subject.BASE)
 
@@ -228,7 +229,7 @@ def test_a_run_with_ablated_data_has_no_certificates_of_ours(attributes, folder)
 
 
 def test_every_rival_is_a_baseline_or_ours():
-    assert set(RIVALS) - {"flipproof"} <= set(fp.baselines.SYSTEMS)
+    assert {name.removesuffix("_all_edges") for name in RIVALS} - {"flipproof"} <= set(fp.baselines.SYSTEMS)
 
 
 def entry(system, against, radius, abstained=(False, False)):

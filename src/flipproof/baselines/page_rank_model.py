@@ -101,6 +101,18 @@ class PageRank:
         features[known, labels[known]] = 1.0
         return cls(adjacency, features, teleport)
 
+    def with_self_loops(self) -> PageRank:
+        """The model whose nodes also listen to themselves: then all other edges may be fragile.
+
+        Example:
+            >>> model = PageRank(sp.csr_array([[0, 1], [1, 0]]), np.eye(2))
+            >>> model.with_self_loops().adjacency.toarray()
+            array([[1., 1.],
+                   [1., 1.]])
+        """
+        looped = sp.csr_array(self.adjacency.maximum(sp.eye_array(self.adjacency.shape[0], format="csr")))
+        return PageRank(looped, self.features, self.teleport)
+
     @property
     def damping(self) -> float:
         """The probability a of going on."""

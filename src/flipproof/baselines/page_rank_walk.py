@@ -139,6 +139,19 @@ def _codes(fragile: IntArray, nodes: int) -> IntArray:
     return codes
 
 
+def all_edges(adjacency: Any) -> IntArray:
+    """All edges [2, edges] but self-loops: a fragile set for models with self-loops, whose nodes cannot lose all.
+
+    Example:
+        >>> all_edges(sp.csr_array([[1, 1], [1, 1]]))
+        array([[0, 1],
+               [1, 0]])
+    """
+    starts, columns = square_csr(adjacency)
+    heads = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    return np.stack([heads, columns])[:, heads != columns]
+
+
 def outside_forest(adjacency: Any) -> IntArray:
     """Both directions [2, edges] of the edges of an undirected graph outside a spanning forest.
 

@@ -161,7 +161,10 @@ def _print(comparison: Comparison, attacker: str, radii: list[int]) -> None:
         mean = comparison.mean_radius(entry)
         shares = [share_words(share) for share in entry.proofs.certified_ratio(radii)]
         cells = (share_words(comparison.accuracy(entry)), "endless" if mean is None else f"{mean:.2f}", *shares)
-        typer.echo(_line(entry.system, _classifier(entry), cells))
+        typer.echo(_line(entry.system + "*" * bool(entry.spared), _classifier(entry), cells))
+    for entry in found:
+        if entry.spared:
+            typer.echo(f"* {entry.system}: only against those who leave alone {entry.spared}")
 
 
 def _line(system: str, classifier: str, cells: Sequence[str]) -> str:

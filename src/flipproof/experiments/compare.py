@@ -30,6 +30,7 @@ from flipproof.experiments.white_box_rivals import (
     gcn_structure_entries,
     has_noisy_attributes,
     has_noisy_edges,
+    page_rank_all_edges_entries,
     page_rank_entries,
 )
 from flipproof.noise.any_noise import OtherNoise
@@ -56,6 +57,7 @@ RIVALS: Mapping[str, Rival] = {
     "gcn_attributes": Rival(has_noisy_attributes, gcn_attributes_entries, slow=True),
     "gcn_structure": Rival(has_noisy_edges, gcn_structure_entries, slow=True),
     "page_rank": Rival(has_noisy_edges, page_rank_entries, slow=True),
+    "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True),
 }
 """All systems for classifiers of discrete data, in the order of tables."""
 
@@ -70,6 +72,7 @@ def compare(
     samples: Samples | None = None,
     machine: Machine | None = None,
     tell: Callable[[str, int, int], None] = lambda system, done, of: None,
+    runs: Runs | None = None,
 ) -> Comparison:
     """Proves what can be proved about the same inputs, by every system that applies.
 
@@ -77,13 +80,14 @@ def compare(
     one that they are made for, without noise. What is there already is not made again.
 
     Args:
-        path: of a folder, for the runs of all systems.
+        path: of a folder, for the runs and proofs of all systems.
         task: data, model, noise and training of the certificate of this package.
         systems: some of `RIVALS`; by default all that apply to the task.
         terms: see `Terms`.
         samples: of every vote.
         machine: what may be used.
         tell: is told which system comes next, how many are done, and how many there are.
+        runs: where the runs of all systems are, if they are not in the folder.
     """
     machine, terms = machine or Machine(), terms or Terms()
     check_can_vote(machine, task)
@@ -93,7 +97,7 @@ def compare(
     job.check()
     chosen = _chosen(job, systems)
     inputs = compared_inputs(job, terms.nodes)
-    setting = Setting(Runs(Path(path) / "runs", machine), job, job.noise, inputs, terms, samples or Samples())
+    setting = Setting(runs or Runs(Path(path) / "runs", machine), job, job.noise, inputs, terms, samples or Samples())
     entries: list[Entry] = []
     for done, system in enumerate(chosen):
         tell(system, done, len(chosen))

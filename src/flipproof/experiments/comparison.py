@@ -29,6 +29,7 @@ class Entry:
         noise: the law of the votes in words; "none" for a proof about the classifier itself.
         proofs: one for each of the inputs.
         seconds: what training, votes and certificates took.
+        spared: what the attackers of this proof leave alone, though others of their kind do not; mostly nothing.
     """
 
     system: str
@@ -37,6 +38,7 @@ class Entry:
     noise: str
     proofs: Proofs
     seconds: float
+    spared: str = ""
 
     @property
     def name(self) -> tuple[str, str, str]:
@@ -52,6 +54,7 @@ class Entry:
             "model": self.model,
             "noise": self.noise,
             "seconds": self.seconds,
+            "spared": self.spared,
             "promise": {
                 "system": promise.system,
                 "subject": promise.subject.value,
@@ -69,7 +72,10 @@ class Entry:
         """The inverse of `to_record`."""
         promise = Promise(**(record["promise"] | {"subject": Subject(record["promise"]["subject"])}))
         proofs = Proofs(promise, *(np.array(record[name]) for name in ("label", "radius", "abstained")))
-        return cls(**{name: record[name] for name in ("system", "against", "model", "noise", "seconds")}, proofs=proofs)
+        return cls(
+            **{name: record[name] for name in ("system", "against", "model", "noise", "seconds", "spared")},
+            proofs=proofs,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,6 +148,7 @@ class Comparison:
                         "proved_about": promise.subject.value,
                         "model": entry.model,
                         "noise": entry.noise,
+                        "spared": entry.spared,
                         "alpha": promise.alpha,
                         "inputs": len(entry.proofs),
                         "radius": radius,

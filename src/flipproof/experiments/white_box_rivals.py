@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.experiments.comparison import ANY, Entry
@@ -14,7 +14,11 @@ from flipproof.experiments.model_spec import ModelSpec
 from flipproof.experiments.setting import Setting
 from flipproof.noise.graph import Graph
 from flipproof.smoothing.threads import single_threaded
+from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import without_flips
+
+if TYPE_CHECKING:
+    from flipproof.baselines.page_rank_model import PageRank
 
 _FLIPS = {"add": "add", "delete": "delete", ANY: "both"}
 
@@ -57,16 +61,41 @@ def gcn_structure_entries(setting: Setting) -> Iterator[Entry]:
 
 
 def page_rank_entries(setting: Setting) -> Iterator[Entry]:
-    """PPNP with the features of an APPNP, under deleted edges outside a spanning forest."""
-    from flipproof.baselines.page_rank import Budget, certify
+    """PPNP with the features of an APPNP, under deleted edges outside a spanning forest, as published."""
+    from flipproof.baselines.page_rank_walk import outside_forest
+
+    model, trained = _page_rank(setting)
+    fragile = outside_forest(model.adjacency)
+    yield _page_rank_entry(setting, "page_rank", model, fragile, trained, "edges of a spanning forest")
+
+
+def page_rank_all_edges_entries(setting: Setting) -> Iterator[Entry]:
+    """The same with a self-loop at every node, so that an attacker may delete any other edge."""
+    from flipproof.baselines.page_rank_walk import all_edges
+
+    model, trained = _page_rank(setting)
+    looped = model.with_self_loops()
+    yield _page_rank_entry(setting, "page_rank_all_edges", looped, all_edges(looped.adjacency), trained, "")
+
+
+def _page_rank(setting: Setting) -> tuple[PageRank, float]:
     from flipproof.baselines.page_rank_model import PageRank
 
-    show, (classifier, trained) = setting.runs.machine.progress, _trained(setting, "appnp")
+    classifier, trained = _trained(setting, "appnp")
+    return PageRank.from_appnp(classifier, _graph(setting)), trained
+
+
+def _page_rank_entry(
+    setting: Setting, system: str, model: PageRank, fragile: IntArray, trained: float, spared: str
+) -> Entry:
+    from flipproof.baselines.page_rank import Budget, certify
+
     start = time.perf_counter()
     with single_threaded():
-        model = PageRank.from_appnp(classifier.module, _graph(setting))
-        proofs = certify(model, setting.terms.radii, Budget.UNDIRECTED, nodes=setting.inputs, progress=show)
-    yield Entry("page_rank", "delete", "ppnp", "none", proofs, trained + time.perf_counter() - start)
+        proofs = certify(
+            model, setting.terms.radii, Budget.UNDIRECTED, fragile, setting.inputs, setting.runs.machine.progress
+        )
+    return Entry(system, "delete", "ppnp", "none", proofs, trained + time.perf_counter() - start, spared)
 
 
 def _graph(setting: Setting) -> Graph:
