@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.baselines import ablation, f_divergence
+from flipproof.baselines import ablation, f_divergence, lee
 from flipproof.noise.ablation import AblationNoise
 
 BITS, INSTANCES = 5, 200
@@ -56,6 +56,30 @@ def test_divergences(divergence, rng):
             inside = proved[:, None] & (add >= ADDED) & (delete >= DELETED)
             assert violations(probabilities, label, inside) == 0
             certified += int(proved.sum())
+    assert certified > INSTANCES
+
+
+def votes_of(probabilities, noise, samples=1_000_000):
+    """Votes in the proportions of these probabilities, whose bounds hold for sure."""
+    counts = np.floor(probabilities * samples).astype(np.int64)
+    counts[np.arange(len(counts)), counts.argmax(axis=1)] += samples - counts.sum(axis=1)
+    return fp.Votes.from_counts(selection=counts, estimation=counts, noise=noise)
+
+
+@pytest.mark.parametrize(("categories", "entries"), [(2, 5), (3, 3)])
+def test_lee(categories, entries, rng):
+    points = np.array(list(itertools.product(range(categories), repeat=entries)))
+    changed = (points[:, None] != points[None]).sum(axis=2)
+    certified = 0
+    for _ in range(INSTANCES):
+        flip, classes = float(rng.uniform(0.02, 0.6)), int(rng.integers(2, 4))
+        law = np.where(points[:, None] == points[None], 1 - flip, flip / (categories - 1)).prod(axis=2)
+        one_hot = np.eye(categories)[points].reshape(len(points), -1)
+        probabilities = law @ np.eye(classes)[linear_labels(rng, one_hot, classes)]
+        proofs = lee.certify(votes_of(probabilities, fp.FlipNoise(flip, flip, categories)))
+        inside = ~proofs.abstained[:, None] & (proofs.radius[:, None] >= changed)
+        assert violations(probabilities, proofs.label, inside) == 0
+        certified += int((proofs.radius > 0).sum())
     assert certified > INSTANCES
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from flipproof.cli import certify, compare, datasets, demo, radius, report, train
+from flipproof.cli import certify, compare, datasets, demo, radius, report, reproduce, train
 from flipproof.errors import FlipproofError
 
 app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
@@ -20,6 +20,7 @@ for _command in (
     certify.certify,
     report.report,
     compare.compare,
+    reproduce.reproduce,
     datasets.datasets,
     radius.radius,
 ):

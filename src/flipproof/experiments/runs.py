@@ -26,21 +26,20 @@ class Runs:
     Attributes:
         path: of the folder.
         machine: what may be used.
+        models: a folder of trained runs without votes, which others share, too; None: models are trained in `path`.
     """
 
     path: Path
     machine: Machine
+    models: Path | None = None
 
     def folder_of(self, task: Task) -> Path:
         """Where the run of a task is."""
-        words = f"{task.model.name.rpartition(':')[2]} {task.noisy} {short_words(task.noise)}"
-        content = json.dumps(task.to_record(), sort_keys=True).encode()
-        name = "-".join(re.findall(r"[\w.]+", words))
-        return self.path / f"{name}-{hashlib.sha256(content).hexdigest()[:8]}"
+        return self.path / _name(task)
 
     def trained(self, task: Task) -> tuple[Any, float]:
         """The trained classifier, and how many seconds that took."""
-        folder = train_run(self.folder_of(task), task, self.machine)
+        folder = self._trained_folder(task)
         _, classifier = trained_job(folder, task.model.name)
         return classifier, _training_seconds(folder)
 
@@ -48,9 +47,22 @@ class Runs:
         """Votes of the trained classifier, and how many seconds training and votes took."""
         # The fused engine has no other laws than flips, and need not be insisted on.
         machine = replace(self.machine, engine=None) if isinstance(task.noise, OtherNoise) else self.machine
-        folder = train_run(self.folder_of(task), task, machine)
+        folder = RunFolder(self.folder_of(task))
+        if self.models is not None and not folder.exists:
+            folder.take_training(self._trained_folder(task))
+        train_run(folder.path, task, machine)
         votes = vote_run(folder.path, samples, machine, task.model.name)
         return votes, _training_seconds(folder) + read_section(folder, "votes", VotesRecord, VOTE).seconds
+
+    def _trained_folder(self, task: Task) -> RunFolder:
+        return train_run((self.models or self.path) / _name(task), task, self.machine)
+
+
+def _name(task: Task) -> str:
+    """Different for different tasks."""
+    words = f"{task.model.name.rpartition(':')[2]} {task.noisy} {short_words(task.noise)}"
+    content = json.dumps(task.to_record(), sort_keys=True).encode()
+    return "-".join([*re.findall(r"[\w.]+", words), hashlib.sha256(content).hexdigest()[:8]])
 
 
 def _training_seconds(folder: RunFolder) -> float:

@@ -152,6 +152,18 @@ class RunFolder:
         """Starts the record anew, with a task and what was made for it."""
         write_json(self.record_file, RUN_FILE, {name: dict(section) for name, section in sections.items()})
 
+    def take_training(self, other: RunFolder) -> None:
+        """Begins a run with the model that another one has trained for the same task."""
+        record, folder = other.record(), RunFolder.prepare(self.path)
+        with folder.locked():
+            for name in _FILES["training"]:
+                try:
+                    content = (other.path / name).read_bytes()
+                except OSError as error:
+                    raise FileFormatError(f"expected {other.path / name}, got: {error.strerror or error}") from error
+                folder.write(self.path / name, content)
+            folder.begin(**{name: record[name] for name in ("task", "dataset", "training")})
+
     def update(self, **sections: Mapping[str, Any]) -> None:
         """Notes what steps have done."""
         self.begin(**{**self.record(), **sections})
