@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report import figures
+from flipproof.report import drawing, figures
 from flipproof.report.shares import ShareGrid, ShareLine
 
 pytest.importorskip("matplotlib")
@@ -34,7 +34,7 @@ def make_figures(name="add"):
 
 def texts_of(figure):
     """Every text as it is written into the file."""
-    root = ElementTree.fromstring(figures.rendered(figure, "svg"))
+    root = ElementTree.fromstring(drawing.rendered(figure, "svg"))
     return ["".join(each.itertext()) for each in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
@@ -94,7 +94,7 @@ def test_contours_in_one_place_share_a_label():
 def test_flat_surfaces_have_no_contours(shares):
     figure = figures.heatmap(make_plane(shares))
     assert not figure.axes[0].collections
-    assert figures.rendered(figure, "png")
+    assert drawing.rendered(figure, "png")
 
 
 @pytest.mark.parametrize("shares", [[[1.0, 0.6, 0.2]], [[1.0], [0.6], [0.2]]])
@@ -197,7 +197,7 @@ def test_names_are_shown_as_they_are(name):
     assert {f"{name} radius", f"{name}.x radius", f"{name}.z = 2", f"{name} r (10 inputs)"} <= set(heatmap)
     assert {f"{name} radius", f"{name}.x radius", f"{name} r (10 inputs)"} <= set(lines)
     for figure in drawn.values():
-        assert figures.rendered(figure, "png")
+        assert drawing.rendered(figure, "png")
 
 
 def test_long_names_are_wrapped():
@@ -215,9 +215,9 @@ def test_everything_fits_into_the_figure(kind):
 
 def test_files_are_the_same_every_time(tmp_path):
     for kind, figure in make_figures().items():
-        first = figures.save(figure, tmp_path / kind)
-        again = figures.save(figure, tmp_path / "again")
-        fresh = figures.save(make_figures()[kind], tmp_path / "fresh")
+        first = drawing.save(figure, tmp_path / kind)
+        again = drawing.save(figure, tmp_path / "again")
+        fresh = drawing.save(make_figures()[kind], tmp_path / "fresh")
         assert first == [tmp_path / f"{kind}.png", tmp_path / f"{kind}.svg"]
         for one, two, three in zip(first, again, fresh, strict=True):
             assert one.read_bytes() == two.read_bytes() == three.read_bytes()
@@ -227,10 +227,10 @@ def test_files_are_the_same_every_time(tmp_path):
 def test_another_process_draws_the_same_bytes():
     code = (
         "import hashlib, numpy as np\n"
-        "from flipproof.report import figures\n"
+        "from flipproof.report import drawing, figures\n"
         "from flipproof.report.shares import ShareGrid\n"
         "grid = ShareGrid(('a', 'b'), ((0, 1), (0, 1)), np.array([[1.0, 0.5], [0.5, 0.0]]), 'certified ratio', 2)\n"
-        "print(hashlib.sha256(figures.rendered(figures.heatmap(grid), 'svg')).hexdigest())"
+        "print(hashlib.sha256(drawing.rendered(figures.heatmap(grid), 'svg')).hexdigest())"
     )
     first, second = (subprocess.check_output([sys.executable, "-c", code]) for _ in range(2))
     assert first == second
@@ -239,16 +239,16 @@ def test_another_process_draws_the_same_bytes():
 def test_the_users_settings_neither_matter_nor_change():
     import matplotlib
 
-    plain = {kind: figures.rendered(figure, "svg") for kind, figure in make_figures().items()}
+    plain = {kind: drawing.rendered(figure, "svg") for kind, figure in make_figures().items()}
     changed = {"font.size": 30, "axes.facecolor": "black", "svg.fonttype": "path", "savefig.bbox": "tight"}
     with matplotlib.rc_context(changed):
         before = dict(matplotlib.rcParams)
-        assert {kind: figures.rendered(figure, "svg") for kind, figure in make_figures().items()} == plain
+        assert {kind: drawing.rendered(figure, "svg") for kind, figure in make_figures().items()} == plain
         assert dict(matplotlib.rcParams) == before
 
 
 def test_a_dot_in_the_name_of_a_file_stays(tmp_path):
-    files = figures.save(make_figures()["bounds"], str(tmp_path / "alpha-0.01"))
+    files = drawing.save(make_figures()["bounds"], str(tmp_path / "alpha-0.01"))
     assert [file.name for file in files] == ["alpha-0.01.png", "alpha-0.01.svg"]
     assert sorted(tmp_path.iterdir()) == files
     assert files[0].read_bytes().startswith(b"\x89PNG")
@@ -256,15 +256,15 @@ def test_a_dot_in_the_name_of_a_file_stays(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(fp.OutputError, match=r"nowhere/figure.png, got: No such file"):
-        figures.save(make_figures()["bounds"], tmp_path / "nowhere" / "figure")
+        drawing.save(make_figures()["bounds"], tmp_path / "nowhere" / "figure")
 
 
 def test_drawing_needs_no_pyplot_and_importing_no_matplotlib():
     code = (
         "import sys\n"
-        "from flipproof.report import figures\n"
+        "from flipproof.report import drawing, figures\n"
         "print('matplotlib' in sys.modules)\n"
-        "figures.rendered(figures.bounds([0.5], __import__('numpy').array([True])), 'png')\n"
+        "drawing.rendered(figures.bounds([0.5], __import__('numpy').array([True])), 'png')\n"
         "print('matplotlib' in sys.modules, 'matplotlib.pyplot' in sys.modules)\n"
         "print([name for name in sys.modules if name.startswith(('flipproof.models', 'flipproof.datasets'))])"
     )

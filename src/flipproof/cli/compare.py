@@ -128,7 +128,7 @@ def _told() -> Iterator[Callable[[str, int, int], None]]:
 
 def _write(out: Path, facts: dict[str, Any], comparison: Comparison, rows: list[dict[str, Any]]) -> list[Path]:
     """Rows for tables, rows with what every input got, and the figure."""
-    from flipproof.report import figures
+    from flipproof.report import drawing
     from flipproof.report.compared import plot_rows
     from flipproof.smoothing.array_archive import FileKind
     from flipproof.smoothing.files import replacing
@@ -144,7 +144,7 @@ def _write(out: Path, facts: dict[str, Any], comparison: Comparison, rows: list[
     entries = [entry.to_record() for entry in comparison.entries]
     inputs = {"inputs": comparison.inputs.tolist(), "labels": comparison.labels.tolist()}
     write_json(whole, FileKind("comparison", "flipproof-comparison", 1), facts | inputs | {"entries": entries})
-    return [table, whole, *figures.save(plot_rows(rows), out / "comparison")]
+    return [table, whole, *drawing.save(plot_rows(rows), out / "comparison")]
 
 
 def _print(comparison: Comparison, attacker: str, radii: list[int]) -> None:

@@ -1,25 +1,18 @@
-"""Figures of shares and bounds, for paper and page: each function turns values into one matplotlib figure.
-
-Nothing is drawn through pyplot, and the settings of the user's matplotlib neither matter nor change.
-"""
+"""Figures of shares and bounds, for paper and page: each function turns values into one matplotlib figure."""
 
 from __future__ import annotations
 
-import io
 import itertools
-import os
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from flipproof.errors import InvalidInputError
-from flipproof.extras import require
+from flipproof.report.drawing import FONT_SIZE, LINE_STYLES, add_legend, fix_layout, new_figure, style
 from flipproof.report.shares import ShareGrid, ShareLine
-from flipproof.smoothing.files import checked_path, replacing
 from flipproof.theory.arrays import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -27,48 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure
 
-_WIDTH = 3.4
-"""Inches: one column of a paper."""
-
 _WIDE, _NARROW = 36, 24
 """Letters beside a large and beside a small panel."""
-
-_PNG_DPI = 200
-_SVG_DPI = 300
-
-_STYLE = {
-    "font.size": 8,
-    "axes.labelsize": 8,
-    "axes.titlesize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "lines.linewidth": 1.4,
-    "hatch.linewidth": 0.6,
-    "text.parse_math": False,  # names are the user's: `$` and `_` are letters
-    "svg.fonttype": "none",
-    "svg.hashsalt": "flipproof",
-}
 
 _LEVELS = {0.3: "white", 0.5: "white", 0.7: "black", 0.9: "black"}
 """Where contours run, and what shows on the colours around them."""
 
 _APART = 0.1
 """How far labels on contours stay from each other, as a fraction of the frame."""
-
-_LINE_STYLES = (
-    ("#0072B2", "-"),
-    ("#D55E00", (0, (4, 1.5))),
-    ("#009E73", "-."),
-    ("#CC79A7", (0, (1, 1))),
-    ("#000000", (0, (6, 1.5, 1, 1.5, 1, 1.5))),
-    ("#E69F00", (0, (2, 1))),
-    ("#56B4E9", (0, (8, 2))),
-)
-"""Colours of Okabe and Ito, which colour-blind people tell apart, each with a dash of its own."""
 
 _CERTIFIED, _ABSTAINED, _CAP = "#0072B2", "#E69F00", "#555555"
 
@@ -77,15 +36,15 @@ def heatmap(plane: ShareGrid) -> Figure:
     """Shares over two axes as colours, with contours where they cross 0.3, 0.5, 0.7 and 0.9."""
     if len(plane.axes) != 2:
         raise InvalidInputError(f"expected a plane of two axes, got {', '.join(plane.axes)}; choose two with plane")
-    with _style():
-        figure = _figure(2.6)
+    with style():
+        figure = new_figure(2.6)
         axes = figure.subplots()
         image = axes.imshow(plane.shares, cmap="cividis", vmin=0, vmax=1, origin="lower", aspect="auto")
         _label_counts(axes, plane)
         label = textwrap.fill(_inputs(plane.measure, plane.of), _WIDE)
         colorbar = figure.colorbar(image, label=label, ticks=np.linspace(0, 1, 6))
         _contours(axes, colorbar, plane.shares)
-        _fix_layout(figure)
+        fix_layout(figure)
     return figure
 
 
@@ -97,16 +56,16 @@ def lines(lines: Sequence[ShareLine]) -> Figure:
     measures = list(dict.fromkeys(_inputs(line.measure, line.of) for line in lines))
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
-    with _style():
-        figure = _figure(0.2 * len(measures) + 1.6 * rows + 0.2)
+    with style():
+        figure = new_figure(0.2 * len(measures) + 1.6 * rows + 0.2)
         panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
         for name, panel in zip(names, panels, strict=False):
             _panel(panel, [line for line in lines if line.axis == name], measures)
         for panel in panels[len(names) :]:
             panel.remove()
-        figure.supylabel("share of inputs", fontsize=_STYLE["axes.labelsize"])
-        _legend(figure)
-        _fix_layout(figure)
+        figure.supylabel("share of inputs", fontsize=FONT_SIZE)
+        add_legend(figure)
+        fix_layout(figure)
     return figure
 
 
@@ -119,51 +78,14 @@ def bounds(p_lower: ArrayLike, abstained: ArrayLike) -> Figure:
         )
     if not ((p >= 0.0) & (p <= 1.0)).all():
         raise InvalidInputError(f"expected p_lower in [0, 1], got {p.min()} to {p.max()}")
-    with _style():
-        figure = _figure(2.0)
+    with style():
+        figure = new_figure(2.0)
         axes = figure.subplots()
         _histogram(axes, p[~left_out], p[left_out])
         axes.set(xlabel="p_lower, bound on the prediction's probability", ylabel="inputs", xlim=(0, 1))
-        _legend(figure)
-        _fix_layout(figure)
+        add_legend(figure)
+        fix_layout(figure)
     return figure
-
-
-def rendered(figure: Figure, kind: str) -> bytes:
-    """The figure as the bytes of a "png" or "svg" file; equal figures have equal bytes."""
-    stream = io.BytesIO()
-    with _style():
-        if kind == "png":
-            figure.savefig(stream, format=kind, dpi=_PNG_DPI)
-        else:
-            figure.savefig(stream, format=kind, dpi=_SVG_DPI, metadata={"Date": None})
-    return stream.getvalue()
-
-
-def save(figure: Figure, path: str | os.PathLike[str]) -> list[Path]:
-    """Writes the figure as PNG and as SVG, each whole or not at all; the path is given without a suffix."""
-    base = checked_path(path)
-    files = {base.with_name(f"{base.name}.{kind}"): rendered(figure, kind) for kind in ("png", "svg")}
-    for file, content in files.items():
-        with replacing(file) as stream:
-            stream.write(content)
-    return list(files)
-
-
-def _style() -> Any:
-    """Our settings on top of matplotlib's defaults, as long as the context is open."""
-    return require("matplotlib.style").context(["default", _STYLE])
-
-
-def _figure(height: float) -> Figure:
-    figure: Figure = require("matplotlib.figure").Figure(figsize=(_WIDTH, height), layout="constrained")
-    return figure
-
-
-def _fix_layout(figure: Figure) -> None:
-    """Lays the figure out now and never again, so that it looks the same however often it is drawn."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
 
 
 def _inputs(measure: str, of: int) -> str:
@@ -243,7 +165,7 @@ def _free_point(points: FloatArray, shape: tuple[int, ...], placed: Sequence[Flo
 def _panel(panel: Axes, lines: Sequence[ShareLine], measures: Sequence[str]) -> None:
     for line in lines:
         label = _inputs(line.measure, line.of)
-        color, dash = _LINE_STYLES[measures.index(label) % len(_LINE_STYLES)]
+        color, dash = LINE_STYLES[measures.index(label) % len(LINE_STYLES)]
         panel.plot(line.counts, line.shares, color=color, linestyle=dash, drawstyle="steps-mid", label=label)
     last = max(line.counts[-1] for line in lines)
     for cap in sorted({line.cap for line in lines if line.cap <= last}):
@@ -268,12 +190,3 @@ def _histogram(axes: Axes, certified: FloatArray, abstained: FloatArray) -> None
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylim(0.7, max(10.0, axes.get_ylim()[1]))  # on less than a decade, ticks would be labelled with formulas
-
-
-def _legend(figure: Figure) -> None:
-    """One entry for each label, above the panels."""
-    found: dict[str, Any] = {}
-    for panel in figure.axes:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    figure.legend(list(found.values()), list(found), loc="outside upper center", frameon=False, ncols=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipproof.report import figures
+from flipproof.report import drawing, figures
 from flipproof.report.compared import plot_rows
 from flipproof.report.paper_tables import summarised
 from flipproof.report.shares import CERTIFIED_RATIO, ShareGrid, ShareLine
@@ -24,7 +24,7 @@ Rows = Sequence[Mapping[str, Any]]
 def save_figure(study: str, rows: Rows, path: Path) -> list[Path]:
     """Draws what an experiment shows, as PNG and SVG; some are tables only."""
     draw = _DRAWN.get(study)
-    return [] if draw is None else figures.save(draw(rows), path)
+    return [] if draw is None else drawing.save(draw(rows), path)
 
 
 def _lines(*names: str) -> Callable[[Rows], Figure]:

@@ -17,7 +17,7 @@ from flipproof.noise.space import Space
 from flipproof.noise.spaces import space_of
 from flipproof.noise.table import Table
 from flipproof.noise.tokens import Tokens
-from flipproof.report import figures
+from flipproof.report import drawing, figures
 from flipproof.report.kind_words import graph_words, image_words, sequence_words, small_graph_words, table_words
 from flipproof.report.page import check_replaceable, write_page
 from flipproof.report.plots import plot_heatmap
@@ -201,6 +201,6 @@ def write_figures(folder: Path, section: Section) -> None:
     lines = ratio_lines(certificates)
     if subject.labels is not None and (subject.judged is None or subject.judged.size):
         lines += accuracy_lines(certificates, subject.labels, subject.judged)
-    figures.save(plot_heatmap(certificates), folder / "heatmap")
-    figures.save(figures.lines(lines), folder / "lines")
-    figures.save(figures.bounds(certificates.p_lower, certificates.abstained), folder / "bounds")
+    drawing.save(plot_heatmap(certificates), folder / "heatmap")
+    drawing.save(figures.lines(lines), folder / "lines")
+    drawing.save(figures.bounds(certificates.p_lower, certificates.abstained), folder / "bounds")
