@@ -134,39 +134,66 @@ def test_changes_stay_within_the_ball(rng, steps):
 def test_scores_are_the_slopes_of_the_exact_loss(rng, noise, form):
     """Where weights are small the loss is nearly linear in noisy bits: then the score of a bit is what its flip costs.
 
-    With weights of 1e-4 the curvature adds one part in some thousand.
+    With weights of 1e-4 the curvature adds one part in some thousand. Where hidden bits are marked, a score counts the
+    copies that show the bit: 3 of 8, with a deviation of 0.9 % in 20,000 copies.
     """
     hidden = {"dense": -1, "sparse": 0}[form]
+    copies, off = (20_000, 0.05) if (noise, form) == (ABLATION, "dense") else (3, 2e-3)
     for seed in range(10):
         torch.manual_seed(seed)
         classifier = fp.TorchClassifier(torch.nn.Linear(BITS, 3).double(), classes=3, dtype="float64")
         classifier.module.weight.data *= 1e-4
         bits, label = rng.integers(0, 2, (1, BITS)).astype(np.uint8), seed % 3
-        noting, _ = attacked(classifier, FORMS[form](bits), noise, FlipAttack(1, 1, steps=1), label, copies=3)
+        noting, _ = attacked(classifier, FORMS[form](bits), noise, FlipAttack(1, 1, steps=1), label, copies)
         neighbours = bits ^ np.eye(BITS, dtype=np.uint8)
         before = exact_losses(classifier, bits, label, noise, hidden)
         costs = exact_losses(classifier, neighbours, label, noise, hidden) - before
-        assert np.where(bits, -1, 1)[0] * noting.gradients[0][0] == pytest.approx(costs, rel=2e-3, abs=1e-9)
+        assert np.where(bits, -1, 1)[0] * noting.gradients[0][0] == pytest.approx(costs, rel=off, abs=1e-9)
 
 
-@pytest.mark.parametrize("noise", [*FLIPS.values(), ABLATION], ids=[*FLIPS, "ablation"])
-def test_flips_are_nearly_the_worst_of_all(rng, noise):
+@pytest.mark.parametrize(
+    ("noise", "form"),
+    [*((noise, "sparse") for noise in (*FLIPS.values(), ABLATION)), (ABLATION, "dense")],
+    ids=[*FLIPS, "ablation", "marked ablation"],
+)
+def test_flips_are_nearly_the_worst_of_all(rng, noise, form):
     """Judged by the exact loss of all inputs within the budgets, for 60 networks far from linear."""
-    shares, raised = [], []
+    hidden, shares, raised = {"dense": -1, "sparse": 0}[form], [], []
     for seed in range(60):
         classifier, bits = network(seed), rng.integers(0, 2, BITS).astype(np.uint8)
         label, attack = seed % 3, FlipAttack(2, 2)
-        space = FORMS["sparse"](bits[np.newaxis])
+        space = FORMS[form](bits[np.newaxis])
         noting, _ = attacked(classifier, space, noise, attack, label, copies=64, seed=seed)
         within = EVERY[((EVERY & ~bits).sum(axis=1) <= 2) & ((bits & ~EVERY).sum(axis=1) <= 2)]
         assert (within == noting.found[0]).all(axis=1).any()
-        losses = exact_losses(classifier, within, label, noise)
-        found, clean = exact_losses(classifier, [noting.found[0][0], bits], label, noise)
+        losses = exact_losses(classifier, within, label, noise, hidden)
+        found, clean = exact_losses(classifier, [noting.found[0][0], bits], label, noise, hidden)
         shares.append((losses <= found + 1e-12).mean())
         raised.append((found - clean) / (losses.max() - clean))
     assert np.mean(np.array(shares) >= 0.95) > 0.85
     assert np.mean(shares) > 0.97
     assert np.mean(raised) > 0.85
+
+
+class Bent(torch.nn.Module):
+    """Ones speak for the first label; so do marks of hidden bits, the further below zero the more."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.zeros(2, dtype=torch.float64))
+
+    def forward(self, x):
+        spoken = torch.where(x < 0, -5.0 * x, x).sum(dim=1, keepdim=True)
+        return 0.1 * spoken * torch.tensor([[1.0, -1.0]], dtype=torch.float64) + self.bias
+
+
+def test_what_hidden_bits_would_do_does_not_count():
+    classifier = fp.TorchClassifier(Bent(), classes=2, dtype="float64")
+    bits = np.array([[0, 0, 0, 0, 1, 1, 1, 1]], dtype=np.uint8)
+    noting, _ = attacked(classifier, fp.DenseRows(bits), ABLATION, FlipAttack(delete=2), label=0, copies=50)
+    assert (noting.gradients[0] < 0).all()
+    assert noting.found[0].sum() == 2
+    assert exact_losses(classifier, noting.found[0], 0, ABLATION, -1) > exact_losses(classifier, bits, 0, ABLATION, -1)
 
 
 def test_changes_in_a_ball_beat_random_directions(rng):

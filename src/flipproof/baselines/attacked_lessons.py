@@ -24,7 +24,7 @@ from flipproof.models.tensors import AttributeForm, attribute_tensor, edge_tenso
 from flipproof.models.torch_classifier import TorchClassifier
 from flipproof.models.torch_modules import device_of
 from flipproof.models.training_settings import Average
-from flipproof.noise.ablation import AblationNoise
+from flipproof.noise.ablation import HIDDEN, AblationNoise
 from flipproof.noise.any_noise import sampler_of
 from flipproof.noise.gaussian import GaussianNoise, RealRows
 from flipproof.noise.graph import Graph, NoisyGraph
@@ -36,19 +36,25 @@ AttackedNoise = FlipNoise | AblationNoise | GaussianNoise
 Rows = DenseRows | SparseRows | RealRows
 
 
-def response(noise: AttackedNoise) -> float:
-    """How far the mean of a noisy entry moves per unit by which the clean entry moves.
+def response(noise: AttackedNoise, noisy: NDArray[Any]) -> Any:
+    """How far noisy entries move, in the mean, per unit by which the clean entries move.
 
     A bit is one in a noisy copy with probability p_plus if it is zero and 1 - p_minus if it is one. Where
-    p_plus + p_minus > 1 the mean moves the other way.
+    p_plus + p_minus > 1 the mean moves the other way. Of entries that an ablation has marked as hidden, none moves; where
+    hidden ones look like zeros, every one is shown with probability kept / entries.
 
     Example:
-        >>> response(FlipNoise(0.75, 0.75)), response(AblationNoise(entries=10, kept=2)), response(GaussianNoise(3.0))
-        (-0.5, 0.2, 1.0)
+        >>> response(FlipNoise(0.75, 0.75), np.ones(2)), response(AblationNoise(entries=2, kept=1), np.array([1, -1]))
+        (-0.5, array([1., 0.]))
+        >>> response(AblationNoise(entries=10, kept=2), np.array([1, 0])), response(GaussianNoise(3.0), np.ones(2))
+        (0.2, 1.0)
     """
     if isinstance(noise, FlipNoise):
         return 1.0 - noise.p_plus - noise.p_minus
-    return noise.kept / noise.entries if isinstance(noise, AblationNoise) else 1.0
+    if isinstance(noise, GaussianNoise):
+        return 1.0
+    shown = noisy != HIDDEN
+    return noise.kept / noise.entries if shown.all() else shown.astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,8 +102,8 @@ class _Portion:
         classifier: TorchClassifier = self.attacked.lessons.classifier
         watch = _Watch(classifier.transform)
         with _evaluated(classifier.module):
-            slopes = watch.slopes(self.answers(changed, replace(classifier, transform=watch)))
-        return np.asarray(response(self.attacked.noise) * slopes.reshape(-1, *changed.shape).sum(axis=0))
+            slopes = watch.slopes(self.answers(changed, replace(classifier, transform=watch)), self.attacked.noise)
+        return np.asarray(slopes.reshape(-1, *changed.shape).sum(axis=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,8 +138,8 @@ class AttackedNodes:
         watch = _WatchedNodes(self.classifier.module)
         watched = replace(self.lessons, sampler=self._sampler(changed), forward=watch)
         with _evaluated(self.classifier.module):
-            slopes = watch.slopes(next(watched.steps(epoch)))
-        return np.asarray(response(self.noise) * slopes.sum(axis=0, keepdims=True))
+            slopes = watch.slopes(next(watched.steps(epoch)), self.noise)
+        return np.asarray(slopes.sum(axis=0, keepdims=True))
 
 
 @contextlib.contextmanager
@@ -157,9 +163,9 @@ class _Watch:
         kept = rows.clone()  # which may be written into, unlike a leaf
         return kept if self._transform is None else self._transform(kept)
 
-    def slopes(self, answers: Answers) -> NDArray[Any]:
-        """Of the smoothed loss with respect to the rows."""
-        (slopes,) = _slopes(answers, [self._rows])
+    def slopes(self, answers: Answers, noise: AttackedNoise) -> NDArray[Any]:
+        """Of the smoothed loss with respect to the clean rows, one for each noisy copy."""
+        (slopes,) = _slopes(answers, [self._rows], noise)
         return slopes
 
 
@@ -176,16 +182,19 @@ class _WatchedNodes(NodeForward):
         self._called_with.append(attribute_tensor(graph, AttributeForm.DENSE, device).requires_grad_())
         return self._module(self._called_with[-1].clone(), edge_tensor(graph, device))
 
-    def slopes(self, answers: Answers) -> NDArray[Any]:
-        """Of the smoothed loss with respect to the attributes, [copies, nodes, columns]."""
-        return np.stack(_slopes(answers, self._called_with))
+    def slopes(self, answers: Answers, noise: AttackedNoise) -> NDArray[Any]:
+        """Of the smoothed loss with respect to the clean attributes, [copies, nodes, columns]."""
+        return np.stack(_slopes(answers, self._called_with, noise))
 
 
-def _slopes(answers: Answers, inputs: list[Any]) -> list[NDArray[Any]]:
-    """Gradients of -log of the mean probability of the label, with respect to the inputs that gave the answers."""
+def _slopes(answers: Answers, inputs: list[Any], noise: AttackedNoise) -> list[NDArray[Any]]:
+    """Gradients of -log of the mean probability of the label, by way of the noisy inputs that gave the answers."""
     loss = loss_of(answers, Average.SOFTMAX)
     found = require("torch").autograd.grad(loss, inputs, allow_unused=True, materialize_grads=True)
-    return [slopes.cpu().numpy() for slopes in found]
+    return [
+        response(noise, noisy.detach().cpu().numpy()) * slopes.cpu().numpy()
+        for noisy, slopes in zip(inputs, found, strict=True)
+    ]
 
 
 def values_of(space: Rows, rows: IntArray) -> NDArray[Any]:

@@ -17,7 +17,8 @@ where x_i = 0 and 1 - p_minus where x_i = 1. Hence a flip of x_i moves the mean 
 
 and the difference is replaced by the derivative of h with respect to z_i. Summed over the copies this is the score of a
 bit; where p_plus + p_minus > 1 its sign turns. An `AblationNoise` shows a bit with probability kept / entries, which
-takes the place of 1 - p_plus - p_minus.
+takes the place of 1 - p_plus - p_minus for sparse rows; in dense rows, where hidden bits are marked, derivatives count in
+those copies that show the bit.
 
 A step learns from the same noisy samples that the attack looked at, as in the authors' code. Sampler and streams are
 those of `flipproof.train`, around x' instead of x; none of them is ever used for votes.
@@ -48,8 +49,9 @@ from flipproof.theory.law import FlipNoise
 
 __all__ = ["Attack", "BallAttack", "FlipAttack", "train_against"]
 
-_BYTES_PER_ATTRIBUTE = 28
-"""Dense float32 numbers: noisy bits, twice, their gradients, twice, and what these are summed and compared in."""
+_BYTES_PER_ATTRIBUTE = 56
+"""Dense numbers of four bytes and more: noisy bits and their gradients, with copies of both, and what these are summed
+and compared in."""
 
 
 def train_against(
@@ -172,7 +174,7 @@ def _check_bits(space: Rows, name: str) -> None:
 def _check_fits_dense(graph: Graph, copies: int, memory_limit: int) -> None:
     """Gradients are wanted of every attribute, of those that are zero too."""
     nodes, columns = plain_attributes(graph.attributes).shape
-    size = 2 * _BYTES_PER_ATTRIBUTE * copies * nodes * columns
+    size = _BYTES_PER_ATTRIBUTE * copies * nodes * columns
     if size > memory_limit:
         raise TooLargeError(
             f"expected a memory limit of at least {size} bytes for the gradients of {nodes} x {columns} bits, got "
