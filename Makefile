@@ -53,6 +53,7 @@ bench-data: $(DEV)
 	$(BIN)/python benchmarks/page_rank.py
 	$(BIN)/python benchmarks/gcn_attributes.py
 	$(BIN)/python benchmarks/gcn_structure.py
+	$(BIN)/python benchmarks/smooth_adversarial.py
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "flipproof needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

@@ -56,9 +56,9 @@ def test_rows_say_the_same_everywhere(compared):
     ("flags", "words"),
     [
         (("--system", "pagerank"), "did you mean page_rank"),
-        (("--system", "gcn_structure"), "expected systems for nodes with noise on attributes"),
+        (("--system", "gcn_structure"), "expected systems for such nodes with noise on attributes"),
         (("--weights", "w.safetensors"), "expected every system to train its own model, got --weights"),
-        (("--kept-share", "2"), "expected kept_share between 0 and 1, got 2.0"),
+        (("--kept-share", "2"), "expected the kept share between 0 and 1, got 2.0"),
         (("--nodes", "-1"), "--nodes"),
         (("--also", "0.1"), "expected --also P_PLUS,P_MINUS, such as 0.01,0.6, got '0.1'"),
         (("--also", "0.1,1.5"), "p_minus"),

@@ -1,9 +1,11 @@
 """All systems that apply to a setting, about the same inputs: what is the same, what is refused, what is kept."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.baselines.proofs import Promise, Proofs, Subject
@@ -72,6 +74,10 @@ def test_all_systems_for_edges(structure):
     assert systems == ["flipproof", "f_divergence", "lee", "gcn_structure", "page_rank", "page_rank_all_edges"]
     models = {entry.system.partition(" ")[0]: entry.model for entry in structure.entries}
     assert (models["flipproof"], models["gcn_structure"], models["page_rank"]) == ("appnp", "gcn", "ppnp")
+    assert models["page_rank_all_edges"] == "ppnp with loops"
+    threats = {entry.system: entry.proofs.promise.threat for entry in structure.entries}
+    assert threats["page_rank"].startswith("at most r edges outside a spanning forest are deleted")
+    assert threats["page_rank_all_edges"].startswith("at most r edges are deleted")
     assert [entry.system for entry in structure.entries if entry.spared] == ["page_rank"]
     about = {entry.system: entry.proofs.promise.subject for entry in structure.entries}
     assert (about["flipproof"], about["page_rank"]) == (Subject.SMOOTHED, Subject.BASE)
@@ -128,10 +134,20 @@ def test_what_is_done_is_kept(attributes, folder, task):
         b"[]",
         b'{"format": "flipproof-entries", "version": 9}',
         b'{"format": "flipproof-entries", "version": 1}',
+        "an input less",
+        "a longer radius",
     ],
 )
 def test_damaged_proofs_are_made_again(attributes, folder, task, damage):
     file = folder / "attributes" / "gcn_attributes.json"
+    if isinstance(damage, str):
+        record = json.loads(file.read_text())
+        for each in record["entries"]:
+            if damage == "a longer radius":
+                each["radius"][0] = 99
+            else:
+                each.update({name: each[name][1:] for name in ("label", "radius", "abstained")})
+        damage = json.dumps(record).encode()
     file.write_bytes(damage)
     again = compare(folder / "attributes", task, ["gcn_attributes"], TERMS, FEW)
     assert [e.proofs.radius.tolist() for e in again.entries] == [
@@ -160,6 +176,39 @@ def test_several_noises_have_a_line_each(task, tmp_path):
     assert [entry.noise for entry in comparison.against("delete")] == ["(0.02, 0.5)", "(0, 0.4)", "(0, 0.8)"]
     radii = [entry.proofs.radius.sum() for entry in comparison.against("delete")]
     assert len(set(radii)) == 3
+
+
+def test_noises_that_are_nearly_the_same_have_lines_of_their_own(task, tmp_path):
+    terms = replace(TERMS, also=((0.0200000001, 0.5),))
+    comparison = compare(tmp_path, task, ["flipproof"], terms, Samples(20, 50))
+    assert [entry.noise for entry in comparison.against("delete")] == ["(0.02, 0.5)", "(0.0200000001, 0.5)"]
+    with pytest.raises(fp.InvalidInputError, match=r"expected further noises beside .*, got it again"):
+        compare(tmp_path, task, ["flipproof"], replace(TERMS, also=((0.02, 0.5),)), FEW)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_systems_that_a_graph_does_not_suit_are_left_out(task, tmp_path, directed):
+    """The last node is alone; a directed graph has no certificate of edges but ours."""
+    data = fp.datasets.load(task.dataset)
+    nodes = data.nodes
+    adjacency = data.adjacency.toarray()
+    adjacency[-1] = adjacency[:, -1] = 0
+    if directed:
+        adjacency = np.triu(adjacency)
+    alone = fp.datasets.NodeDataset("alone", sp.csr_array(adjacency), data.attributes, data.labels, directed=directed)
+    alone.save(tmp_path / "alone.npz")
+    by_edges = replace(
+        task, dataset=str(tmp_path / "alone.npz"), noisy="structure", noise=fp.FlipNoise(0.0, 0.4),
+        training=TrainingSettings(epochs=5),
+    )  # fmt: skip
+    comparison = compare(tmp_path / "out", by_edges, terms=replace(TERMS, nodes=2, largest_radius=1), samples=FEW)
+    found = {entry.system.partition(" ")[0] for entry in comparison.entries}
+    assert nodes == 90
+    assert found == {"flipproof", "f_divergence", "lee"} | (
+        set() if directed else {"gcn_structure", "page_rank_all_edges"}
+    )
+    with pytest.raises(fp.InvalidInputError, match="expected systems for such nodes with noise on structure"):
+        compare(tmp_path / "none", by_edges, ["page_rank"])
 
 
 def test_further_noises_beside_a_joint_one_are_refused(task, tmp_path):
@@ -193,7 +242,7 @@ def test_other_kinds_of_data(tmp_path):
     ("systems", "words"),
     [
         (["flipprof"], "did you mean flipproof"),
-        (["page_rank"], "expected systems for nodes with noise on attributes .*, got page_rank"),
+        (["page_rank"], "expected systems for such nodes with noise on attributes .*, got page_rank"),
         ([], "at least one system"),
     ],
 )
@@ -207,7 +256,8 @@ def test_systems_that_are_refused(task, tmp_path, systems, words):
     "terms",
     [
         {"nodes": 0}, {"largest_radius": 0}, {"even": 1.0}, {"even": 0.0}, {"kept_share": 1.5}, {"alpha": 2.0},
-        {"rule": "none"}, {"nodes": 2.5}, {"kept_share": float("nan")},
+        {"rule": "none"}, {"nodes": 2.5}, {"largest_radius": 1_001}, {"also": ((0.1, 0.2), (0.1, 0.2))},
+        {"kept_share": float("nan")},
     ],
 )  # fmt: skip
 def test_terms_that_are_refused(terms):
@@ -251,11 +301,11 @@ class TestComparison:
         rows = list(comparison.rows([0, 3]))
         assert [(row["certified_ratio"], row["certified_accuracy"]) for row in rows] == [(0.5, 0.5), (0.5, 0.5)]
         assert comparison.accuracy(found) == 0.5
-        assert comparison.mean_radius(found) == 1.5
+        assert comparison.mean_radius(found, 2) == 1.0
 
-    def test_endless_radii_have_no_mean(self):
+    def test_endless_radii_count_as_the_largest(self):
         found = entry("mine", ANY, np.array([3, fp.UNBOUNDED]))
-        assert Comparison((found,), np.arange(2), np.zeros(2, dtype=int)).mean_radius(found) is None
+        assert Comparison((found,), np.arange(2), np.zeros(2, dtype=int)).mean_radius(found, 10) == 6.5
 
     def test_other_inputs_are_refused(self):
         with pytest.raises(fp.InvalidInputError, match="the same inputs"):

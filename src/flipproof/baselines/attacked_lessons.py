@@ -40,8 +40,8 @@ def response(noise: AttackedNoise, noisy: NDArray[Any]) -> Any:
     """How far noisy entries move, in the mean, per unit by which the clean entries move.
 
     A bit is one in a noisy copy with probability p_plus if it is zero and 1 - p_minus if it is one. Where
-    p_plus + p_minus > 1 the mean moves the other way. Of entries that an ablation has marked as hidden, none moves; where
-    hidden ones look like zeros, every one is shown with probability kept / entries.
+    p_plus + p_minus > 1 the mean moves the other way. Entries that an ablation has marked as hidden do not move; where
+    hidden ones look like zeros, each is shown with probability kept / entries.
 
     Example:
         >>> response(FlipNoise(0.75, 0.75), np.ones(2)), response(AblationNoise(entries=2, kept=1), np.array([1, -1]))

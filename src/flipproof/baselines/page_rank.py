@@ -1,4 +1,4 @@
-"""Bojchevski and Guennemann (NeurIPS 2019), "Certifiable Robustness to Graph Perturbations": PageRank and edges.
+"""Bojchevski and Günnemann (NeurIPS 2019), "Certifiable Robustness to Graph Perturbations": PageRank and edges.
 
 The model is PPNP with a random walk: node t gets the logits (1 - a) e_t' (I - a D^-1 A)^-1 H, the average over where
 a walk from t ends, and H does not depend on the edges. That is label propagation if H holds the known labels. It is
@@ -36,7 +36,7 @@ from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.choices import chosen
 from flipproof.theory.radii import checked_count
 
-SYSTEM = "Bojchevski and Guennemann 2019"
+SYSTEM = "Bojchevski and Günnemann 2019"
 
 
 class Budget(StrEnum):

@@ -5,7 +5,7 @@ s_e be what is switched: w_i for a switched edge e of i, 0 for another. Then, wi
 counts added ones and not removed ones, a x_i is the outflow of i, x_j is the inflow of j (and 1 at t), and the local
 budgets are linear: sum of s_e <= b_i w_i and s_e <= w_i. The number of switched edges, the sum of s_e / w_i, is not.
 It is at least the sum of s_e / u_i, for any upper bounds u_i >= w_i; here u_i is the largest w_i within the local
-budgets, by policy iteration. That is the linear program of Bojchevski and Guennemann (2019). (The w_i of the attack
+budgets, by policy iteration. That is the linear program of Bojchevski and Günnemann (2019). (The w_i of the attack
 that makes x_i largest would not do: it is not the largest w_i, since fewer edges get more each.)
 
 A solver's word is no proof. But with any price l >= 0 on the global budget B, what the walk earns is at most

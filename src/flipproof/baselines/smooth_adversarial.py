@@ -17,7 +17,7 @@ where x_i = 0 and 1 - p_minus where x_i = 1. Hence a flip of x_i moves the mean 
 
 and the difference is replaced by the derivative of h with respect to z_i. Summed over the copies this is the score of a
 bit; where p_plus + p_minus > 1 its sign turns. An `AblationNoise` shows a bit with probability kept / entries, which
-takes the place of 1 - p_plus - p_minus for sparse rows; in dense rows, where hidden bits are marked, derivatives count in
+takes the place of 1 - p_plus - p_minus for sparse rows; in dense rows hidden bits are marked, and derivatives count in
 those copies that show the bit.
 
 A step learns from the same noisy samples that the attack looked at, as in the authors' code. Sampler and streams are

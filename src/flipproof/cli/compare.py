@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,8 +36,9 @@ class TermsOptions:
         typer.Option(help="Only this system; may be given several times.", rich_help_panel=_TERMS, show_default=False),
     ] = None
     nodes: Annotated[
-        int, typer.Option(help="Compare on so many test nodes, at random; 0: all.", rich_help_panel=_TERMS)
-    ] = 50
+        int | None,
+        typer.Option(help="Compare on so many test nodes, at random; 0: all; by default 50.", rich_help_panel=_TERMS),
+    ] = None
     largest_radius: Annotated[int, typer.Option(help="Of the table and the figure.", rich_help_panel=_TERMS)] = 10
     even_noise: Annotated[
         float | None,
@@ -71,11 +71,11 @@ class TermsOptions:
         from flipproof.experiments.setting import Terms
         from flipproof.theory.radii import checked_count
 
-        nodes = checked_count(self.nodes, "--nodes") or None
+        nodes = Terms().nodes if self.nodes is None else checked_count(self.nodes, "--nodes") or None
         also = tuple(map(_pair, self.also or ()))
         return Terms(nodes, self.largest_radius, self.even_noise, self.kept_share, also, self.alpha, self.rule)
 
-    def values(self) -> Samples:
+    def counts(self) -> Samples:
         """The samples that the flags stand for."""
         from flipproof.experiments.steps import Samples
 
@@ -100,9 +100,11 @@ def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, outpu
 
     if asked.weights is not None:
         raise InvalidInputError("expected every system to train its own model, got --weights")
-    task, terms, samples = asked.task(), on.terms(), on.values()
-    with interruptible(), _told() as tell:
-        comparison = compared(asked.out, task, on.system, terms, samples, machine.machine(), tell)
+    if on.nodes is not None and asked.task().kind != "nodes":
+        raise InvalidInputError(f"expected --inputs for {asked.task().kind}, got --nodes")
+    task, terms, samples = asked.task(), on.terms(), on.counts()
+    with interruptible("the same command goes on with the system that it stopped at"):
+        comparison = compared(asked.out, task, on.system, terms, samples, machine.machine(), _tell)
     rows = list(comparison.rows(list(range(terms.largest_radius + 1))))
     facts = {"task": task.to_record(), "terms": asdict(terms), "samples": asdict(samples)}
     written = _write(asked.out, facts, comparison, rows)
@@ -114,16 +116,15 @@ def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, outpu
     typer.echo(f"votes     {samples.select:,} samples to select labels, {samples.estimate:,} to bound probabilities")
     typer.echo(f"promise   of proofs from samples: wrong with probability at most {terms.alpha:g}, for each of them")
     for attacker in comparison.attackers:
-        _print(comparison, attacker, [radius for radius in _SHOWN if radius <= terms.largest_radius])
+        _print(comparison, attacker, terms.largest_radius)
     _print_promises(comparison)
     typer.echo(f"\nwrote     {', '.join(path.name for path in written)} in {asked.out}")
 
 
-@contextlib.contextmanager
-def _told() -> Iterator[Callable[[str, int, int], None]]:
+def _tell(system: str, done: int, of: int) -> None:
     """Says in a terminal which system is at work; its training and votes have lines of their own."""
-    show = sys.stderr is not None and sys.stderr.isatty()
-    yield lambda system, done, of: typer.echo(f"{done + 1} of {of}: {system}", err=True) if show else None
+    if sys.stderr is not None and sys.stderr.isatty():
+        typer.echo(f"{done + 1} of {of}: {system}", err=True)
 
 
 def _write(out: Path, facts: dict[str, Any], comparison: Comparison, rows: list[dict[str, Any]]) -> list[Path]:
@@ -147,8 +148,10 @@ def _write(out: Path, facts: dict[str, Any], comparison: Comparison, rows: list[
     return [table, whole, *drawing.save(plot_rows(rows), out / "comparison")]
 
 
-def _print(comparison: Comparison, attacker: str, radii: list[int]) -> None:
+def _print(comparison: Comparison, attacker: str, most: int) -> None:
     from flipproof.report.words import share_words
+
+    radii = [radius for radius in _SHOWN if radius <= most]
 
     what = "changes of any kind" if attacker == "any" else f"changes of kind {attacker}"
     found = comparison.against(attacker)
@@ -156,20 +159,25 @@ def _print(comparison: Comparison, attacker: str, radii: list[int]) -> None:
         typer.echo(f"\nNothing is proved against an attacker who makes {what}.")
         return
     typer.echo(f"\nShare certified against any attacker who makes at most r {what}:\n")
-    typer.echo(_line("system", "classifier", ("accuracy", "mean r", *(f"r={radius}" for radius in radii))))
+    lines = [("system", "classifier", "accuracy", f"mean r<={most}", *(f"r={radius}" for radius in radii))]
     for entry in found:
-        mean = comparison.mean_radius(entry)
         shares = [share_words(share) for share in entry.proofs.certified_ratio(radii)]
-        cells = (share_words(comparison.accuracy(entry)), "endless" if mean is None else f"{mean:.2f}", *shares)
-        typer.echo(_line(entry.system + "*" * bool(entry.spared), _classifier(entry), cells))
+        mean = f"{comparison.mean_radius(entry, most):.2f}"
+        name = entry.system + "*" * bool(entry.spared)
+        lines.append((name, _classifier(entry), share_words(comparison.accuracy(entry)), mean, *shares))
+    _print_columns(lines)
     for entry in found:
         if entry.spared:
             typer.echo(f"* {entry.system}: only against those who leave alone {entry.spared}")
 
 
-def _line(system: str, classifier: str, cells: Sequence[str]) -> str:
-    accuracy, mean, *shares = cells
-    return f"{system:<28}{classifier:<16}{accuracy:>9}{mean:>8}" + "".join(f"{share:>7}" for share in shares)
+def _print_columns(lines: Sequence[Sequence[str]]) -> None:
+    """Names to the left, numbers to the right, each column as wide as it must be."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        names = (f"{cell:<{width}}" for cell, width in zip(line[:2], widths[:2], strict=True))
+        numbers = (f"{cell:>{width}}" for cell, width in zip(line[2:], widths[2:], strict=True))
+        typer.echo("  ".join((*names, *numbers)))
 
 
 def _classifier(entry: Entry) -> str:
@@ -177,9 +185,13 @@ def _classifier(entry: Entry) -> str:
 
 
 def _print_promises(comparison: Comparison) -> None:
-    """Who published each system, whose prediction it proves, and its widest promise in its own words."""
+    """Who published each system, whose prediction it proves, and what it promises at most."""
     typer.echo("")
+    threats: dict[str, list[str]] = {}
+    for entry in comparison.entries:
+        threats.setdefault(entry.system, []).append(entry.proofs.promise.threat)
     for entry in {entry.system: entry for entry in comparison.entries}.values():
-        promise = entry.proofs.promise
-        words = f"{promise.system}, {promise.subject.value}: {promise.threat}; {promise.rule}"
+        promise, kinds = entry.proofs.promise, dict.fromkeys(threats[entry.system])
+        threat = promise.threat if entry.against == "any" or len(kinds) == 1 else "r changes, all of one kind"
+        words = f"{promise.system}, {promise.subject.value}: {threat}; {promise.rule}"
         typer.echo(f"{entry.system:<28}{words}")

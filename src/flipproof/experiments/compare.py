@@ -30,6 +30,7 @@ from flipproof.experiments.white_box_rivals import (
     gcn_structure_entries,
     has_noisy_attributes,
     has_noisy_edges,
+    joins_all_nodes,
     page_rank_all_edges_entries,
     page_rank_entries,
 )
@@ -56,7 +57,7 @@ RIVALS: Mapping[str, Rival] = {
     "ablation": Rival(can_be_hidden, ablation_entries),
     "gcn_attributes": Rival(has_noisy_attributes, gcn_attributes_entries, slow=True),
     "gcn_structure": Rival(has_noisy_edges, gcn_structure_entries, slow=True),
-    "page_rank": Rival(has_noisy_edges, page_rank_entries, slow=True),
+    "page_rank": Rival(joins_all_nodes, page_rank_entries, slow=True),
     "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True),
 }
 """All systems for classifiers of discrete data, in the order of tables."""
@@ -115,7 +116,7 @@ def _chosen(job: Job, systems: Iterable[str] | None) -> list[str]:
         if name not in RIVALS:
             raise not_among("system", RIVALS, name)
         if name not in fitting:
-            what = f"{job.task.kind} with noise on {job.task.noisy}"
+            what = f"such {job.task.kind} with noise on {job.task.noisy}"
             raise InvalidInputError(f"expected systems for {what} ({', '.join(fitting)}), got {name}")
     if not wanted:
         raise InvalidInputError("expected at least one system, got none")
@@ -126,7 +127,7 @@ def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
     """What a system proves, from its file if it takes long and was asked the same before."""
     rival, asked = RIVALS[system], _asked(setting)
     known = _known(file, asked) if rival.slow else None
-    if known is not None:
+    if known is not None and all(_answers(entry, setting) for entry in known):
         return known
     entries = list(rival.entries(setting))
     if rival.slow:
@@ -143,6 +144,12 @@ def _asked(setting: Setting) -> dict[str, Any]:
         "radii": setting.terms.radii,
         "versions": versions(),
     }
+
+
+def _answers(entry: Entry, setting: Setting) -> bool:
+    """Whether it can be what was asked for; files may be edited."""
+    radius = entry.proofs.radius
+    return len(entry.proofs) == setting.inputs.size and bool((radius <= setting.terms.radii[-1]).all())
 
 
 def _known(file: Path, asked: Mapping[str, Any]) -> list[Entry] | None:

@@ -11,7 +11,6 @@ import numpy as np
 from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import IntArray, read_only
-from flipproof.theory.search import SEARCH_LIMIT
 
 ANY = "any"
 """The attacker who may make changes of any kind: what is proved against him is proved against all others."""
@@ -129,10 +128,10 @@ class Comparison:
         right = entry.proofs.label == self.labels
         return float((entry.proofs.certified(radius) & right).mean()) if right.size else 0.0
 
-    def mean_radius(self, entry: Entry) -> float | None:
-        """Over all inputs; None if some are endless, or longer than was looked for."""
-        radius = entry.proofs.radius
-        return None if not radius.size or radius.max() >= SEARCH_LIMIT else float(radius.mean())
+    def mean_radius(self, entry: Entry, most: int) -> float:
+        """Over all inputs, where longer ones count as the largest that is looked for: so that all can be compared."""
+        radius = np.minimum(entry.proofs.radius, most)
+        return float(radius.mean()) if radius.size else 0.0
 
     def rows(self, radii: list[int]) -> Iterator[dict[str, Any]]:
         """One row for each attacker, system and radius, with all that is needed to draw it."""

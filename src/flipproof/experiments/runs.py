@@ -80,4 +80,9 @@ def short_words(noise: AnyNoise) -> str:
         return f"{noise.kept / noise.entries:.3g} kept"
     if isinstance(noise, JointNoise):
         return "; ".join(f"{name} {short_words(part)}" for name, part in noise)
-    return f"({noise.p_plus:g}, {noise.p_minus:g})" if isinstance(noise, FlipNoise) else str(noise)
+    return f"({_short(noise.p_plus)}, {_short(noise.p_minus)})" if isinstance(noise, FlipNoise) else str(noise)
+
+
+def _short(number: float) -> str:
+    """A number that no other one is written like."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)

@@ -16,7 +16,7 @@ from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import checked_count
 
-_EVERY = 10
+_EVERY, _FARTHEST = 10, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,13 @@ class Terms:
             raise InvalidInputError("expected at least one of the nodes, got 0")
         if checked_count(self.largest_radius, "largest_radius") < 1:
             raise InvalidInputError("expected largest_radius to be at least 1, got 0")
-        for name in ("even", "kept_share"):
-            value = getattr(self, name)
+        if self.largest_radius > _FARTHEST:
+            raise InvalidInputError(f"expected largest_radius to be at most {_FARTHEST}, got {self.largest_radius}")
+        for name, value in (("even noise", self.even), ("kept share", self.kept_share)):
             if value is not None and not 0.0 < value < 1.0:
-                raise InvalidInputError(f"expected {name} between 0 and 1, got {value!r}")
-        for pair in self.also:
-            FlipNoise(*pair)
+                raise InvalidInputError(f"expected the {name} between 0 and 1, got {value!r}")
+        if len({FlipNoise(*pair) for pair in self.also}) < len(self.also):
+            raise InvalidInputError(f"expected different further noises, got {self.also}")
         checked_alpha(self.alpha)
         object.__setattr__(self, "rule", str(Rule.named(self.rule)))
 
@@ -97,7 +98,10 @@ class Setting:
             return []
         if not isinstance(self.noise, FlipNoise):
             raise InvalidInputError(f"expected no further noises beside one with parts, got {self.terms.also}")
-        return [FlipNoise(p_plus, p_minus, self.noise.categories) for p_plus, p_minus in self.terms.also]
+        noises = [FlipNoise(p_plus, p_minus, self.noise.categories) for p_plus, p_minus in self.terms.also]
+        if self.noise in noises:
+            raise InvalidInputError(f"expected further noises beside {self.noise}, got it again")
+        return noises
 
 
 def compared_inputs(job: Job, nodes: int | None) -> IntArray:

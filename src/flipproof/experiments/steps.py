@@ -283,7 +283,7 @@ def _check_not_fewer(folder: RunFolder, samples: Samples) -> None:
         if wanted < getattr(there, name):
             raise InvalidInputError(
                 f"expected at least the {getattr(there, name):,} samples ({name}) that {folder.path} has, got "
-                f"{wanted:,}; flipproof vote --force gives them up"
+                f"{wanted:,}; ask for as many, or name another folder; flipproof vote --force gives them up"
             )
 
 

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from flipproof.baselines.proofs import Proofs
 from flipproof.errors import InvalidInputError
 from flipproof.experiments.comparison import ANY, Entry
 from flipproof.experiments.job import Job
@@ -29,8 +32,18 @@ def has_noisy_attributes(job: Job) -> bool:
 
 
 def has_noisy_edges(job: Job) -> bool:
-    """Whether an attacker changes edges between nodes."""
-    return (job.task.kind, job.task.noisy) == ("nodes", "structure")
+    """Whether an attacker changes edges between nodes of an undirected graph."""
+    space = job.certified.space
+    return job.task.noisy == "structure" and isinstance(space, Graph) and not space.edges.directed
+
+
+def joins_all_nodes(job: Job) -> bool:
+    """Whether these are edges of a graph in which nobody is alone: one who is has no edge to keep."""
+    space = job.certified.space
+    if not has_noisy_edges(job) or not isinstance(space, Graph):
+        return False
+    heads, tails = space.edges.index()
+    return np.unique(heads[heads != tails]).size == space.nodes
 
 
 def gcn_attributes_entries(setting: Setting) -> Iterator[Entry]:
@@ -65,8 +78,9 @@ def page_rank_entries(setting: Setting) -> Iterator[Entry]:
     from flipproof.baselines.page_rank_walk import outside_forest
 
     model, trained = _page_rank(setting)
-    fragile = outside_forest(model.adjacency)
-    yield _page_rank_entry(setting, "page_rank", model, fragile, trained, "edges of a spanning forest")
+    proofs, seconds = _page_rank_proofs(setting, model, outside_forest(model.adjacency), " outside a spanning forest")
+    spared = "edges of a spanning forest"
+    yield Entry("page_rank", "delete", "ppnp", "none", proofs, trained + seconds, spared)
 
 
 def page_rank_all_edges_entries(setting: Setting) -> Iterator[Entry]:
@@ -75,7 +89,8 @@ def page_rank_all_edges_entries(setting: Setting) -> Iterator[Entry]:
 
     model, trained = _page_rank(setting)
     looped = model.with_self_loops()
-    yield _page_rank_entry(setting, "page_rank_all_edges", looped, all_edges(looped.adjacency), trained, "")
+    proofs, seconds = _page_rank_proofs(setting, looped, all_edges(looped.adjacency), "")
+    yield Entry("page_rank_all_edges", "delete", "ppnp with loops", "none", proofs, trained + seconds)
 
 
 def _page_rank(setting: Setting) -> tuple[PageRank, float]:
@@ -85,9 +100,8 @@ def _page_rank(setting: Setting) -> tuple[PageRank, float]:
     return PageRank.from_appnp(classifier, _graph(setting)), trained
 
 
-def _page_rank_entry(
-    setting: Setting, system: str, model: PageRank, fragile: IntArray, trained: float, spared: str
-) -> Entry:
+def _page_rank_proofs(setting: Setting, model: PageRank, fragile: IntArray, where: str) -> tuple[Proofs, float]:
+    """What is proved if the fragile edges are deleted, and how long that took."""
     from flipproof.baselines.page_rank import Budget, certify
 
     start = time.perf_counter()
@@ -95,7 +109,8 @@ def _page_rank_entry(
         proofs = certify(
             model, setting.terms.radii, Budget.UNDIRECTED, fragile, setting.inputs, setting.runs.machine.progress
         )
-    return Entry(system, "delete", "ppnp", "none", proofs, trained + time.perf_counter() - start, spared)
+    promise = replace(proofs.promise, threat=f"at most r edges{where} are deleted, each in one or both directions")
+    return replace(proofs, promise=promise), time.perf_counter() - start
 
 
 def _graph(setting: Setting) -> Graph:

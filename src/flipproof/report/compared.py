@@ -19,7 +19,7 @@ def plot_rows(rows: Iterable[Mapping[str, Any]]) -> Figure:
     """The certified ratio over the radius: a panel for each attacker, a line for each system.
 
     Args:
-        rows: with the keys attacker, system, model, noise, inputs, radius and certified_ratio.
+        rows: with the keys attacker, system, model, noise, spared, inputs, radius and certified_ratio.
     """
     lines: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -29,7 +29,8 @@ def plot_rows(rows: Iterable[Mapping[str, Any]]) -> Figure:
 
 def _name(row: Mapping[str, Any]) -> str:
     noise = "without noise" if row["noise"] == "none" else row["noise"]
-    return f"{row['system']}: {row['model']} {noise}"
+    spared = f", sparing {row['spared']}" if row["spared"] else ""
+    return f"{row['system']}: {row['model']} {noise}{spared}"
 
 
 def _line(attacker: str, name: str, rows: list[Mapping[str, Any]]) -> ShareLine:
