@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,8 +14,9 @@ from flipproof.cli.run_options import MachineOptions
 from flipproof.cli.train import interruptible
 
 if TYPE_CHECKING:
+    from flipproof.experiments.paper.findings import Findings
+    from flipproof.experiments.paper.lab import Study
     from flipproof.experiments.paper.reproduce import Ahead
-    from flipproof.experiments.paper.trial import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,60 +24,84 @@ class ReproduceOptions:
     """How much work, and where it goes."""
 
     scale: Annotated[
-        str, typer.Option(help='"quick": minutes; "standard": an hour or more; "paper": as many samples as there.')
+        str, typer.Option(help='"quick": minutes; "standard": an hour or two; "paper": as many samples as there.')
     ] = "quick"
     seeds: Annotated[
         int | None, typer.Option(help="How many splits and trained models; by default as the scale says.")
     ] = None
-    out: Annotated[Path, typer.Option(help="Where rows, figures and runs go.")] = Path("flipproof-paper")
+    out: Annotated[Path, typer.Option(help="Where rows, figures and runs go, in a folder for each scale.")] = Path(
+        "flipproof-paper"
+    )
+    page: Annotated[
+        Path | None, typer.Option(help="Where the page of all rows goes; by default page.md beside them.")
+    ] = None
 
 
 @takes(ReproduceOptions, MachineOptions)
 def reproduce(
     what: Annotated[
-        list[str], typer.Argument(help="Experiments, such as table-1; all: every one of them.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            help="Experiments, such as table-1; all: every one of them; none: draw again what is there.",
+            show_default=False,
+        ),
     ],
     asked: ReproduceOptions,
     machine: MachineOptions,
 ) -> None:
     """Run experiments of the paper and show what comes out beside the published numbers. What is done is kept."""
+    from flipproof.experiments.paper.scale import scale_named
+    from flipproof.experiments.paper.studies import studies_named
+    from flipproof.report.paper.page import write_page
+
+    studies, scale = studies_named(what or ()), scale_named(asked.scale)
+    out = asked.out / scale.name
+    if studies:
+        _run(studies, asked, machine)
+    else:
+        _draw_again(out)
+    page = write_page(out, asked.page or out / "page.md")
+    typer.echo(f"\nwrote     rows, figures and {page}")
+
+
+def _run(studies: list[Study], asked: ReproduceOptions, machine: MachineOptions) -> None:
     from flipproof.errors import InvalidInputError
     from flipproof.experiments.paper.reproduce import reproduce as reproduced
-    from flipproof.experiments.paper.reproduce import studies_named
     from flipproof.experiments.paper.scale import scale_named
-    from flipproof.report.paper_figures import save_figure
+    from flipproof.report.paper.figures import save_figure
+    from flipproof.report.paper.rows import write_rows
+    from flipproof.report.paper.tables import summary_lines
 
-    studies, scale = studies_named(what), scale_named(asked.scale)
+    scale = scale_named(asked.scale)
     count = scale.seeds if asked.seeds is None else asked.seeds
     if count < 1:
         raise InvalidInputError(f"expected at least one of the seeds, got {count}")
     out = asked.out / scale.name
-    with interruptible():
-        found = reproduced(studies, out, scale, tuple(range(count)), machine.machine(), _teller())
-    for study in studies:
+
+    def keep(found: Findings) -> None:
+        base, study = out / found.lab.study.name, found.lab.study
+        write_rows(base, found.record())
+        save_figure(study.name, found.rows, base)
         typer.echo(f"\n{study.name}: {study.title}\n")
-        _print(found[study.name])
-        files = save_figure(study.name, found[study.name], out / study.name)
-        typer.echo(f"wrote {', '.join(file.name for file in files)} and {study.name}.json, .csv in {out}")
+        for line in summary_lines(found.rows):
+            typer.echo(line)
+
+    with interruptible("the same command goes on where it stopped"):
+        reproduced(studies, out / "work", scale, tuple(range(count)), machine.machine(), keep, _tell)
 
 
-def _teller() -> Callable[[Ahead], None]:
-    """A line on standard error for every run, if that is a terminal."""
+def _draw_again(out: Path) -> None:
+    from flipproof.report.paper.figures import save_figure
+    from flipproof.report.paper.page import all_rows
+
+    for study, found in all_rows(out).items():
+        save_figure(study, found["rows"], out / study)
+
+
+def _tell(ahead: Ahead) -> None:
+    """A line on standard error for every step, if that is a terminal."""
     from flipproof.cli.summary import duration
 
-    if sys.stderr is None or not sys.stderr.isatty():
-        return lambda ahead: None
-
-    def tell(ahead: Ahead) -> None:
+    if sys.stderr is not None and sys.stderr.isatty():
         left = "" if ahead.seconds_left is None else f", about {duration(ahead.seconds_left)} left"
         typer.echo(f"{ahead.done + 1} of {ahead.of}{left}: {ahead.words}", err=True)
-
-    return tell
-
-
-def _print(rows: list[Row]) -> None:
-    """What has a published number, beside it; and accuracies and mean radii, averaged over seeds."""
-    from flipproof.report.paper_tables import summary_lines
-
-    for line in summary_lines(rows):
-        typer.echo(line)

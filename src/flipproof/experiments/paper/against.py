@@ -54,11 +54,18 @@ def _compared(lab: Lab, task: Task, systems: list[str], terms: Terms) -> list[Ro
         runs=lab.runs(lab.scale.samples),
     )  # fmt: skip
     facts = {"dataset": task.dataset, "noisy": task.noisy, "seed": task.seed, "samples": lab.scale.samples.estimate}
-    return [
-        facts | {**row, "measure": "certified ratio", "value": row.pop("certified_ratio")}
-        for row in comparison.rows(list(range(terms.largest_radius + 1)))
-    ]
+    rows = []
+    for row in comparison.rows(list(range(terms.largest_radius + 1))):
+        share = row.pop("certified_ratio")
+        rows.append({**facts, **row, "measure": "certified ratio", "value": share})
+    return rows
 
 
-COMPARE_GCN = Study("compare-gcn", "A GCN and its smoothed version, attributes", _attribute_trials, _attribute_rows)
-COMPARE_PPNP = Study("compare-ppnp", "PPNP and its smoothed version, deleted edges", _edge_trials, _edge_rows)
+COMPARE_GCN = Study(
+    "compare-gcn", "A GCN and its smoothed version, attributes", _attribute_trials, _attribute_rows,
+    effort=lambda scale: 0.5 * _MORE_NODES * scale.nodes,
+)  # fmt: skip
+COMPARE_PPNP = Study(
+    "compare-ppnp", "PPNP and its smoothed version, deleted edges", _edge_trials, _edge_rows,
+    effort=lambda scale: 1.5 * scale.nodes * scale.farthest,
+)  # fmt: skip

@@ -12,6 +12,7 @@ from flipproof.experiments.runs import Runs
 from flipproof.experiments.steps import Machine, Samples
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.run_folder import RunFolder
+from flipproof.smoothing.run_record import TRAIN, TrainingRecord, read_section
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,14 @@ class Study:
         title: what it shows.
         trials: the runs that it needs, at a scale, with these seeds.
         rows: what comes out, when all trials are done.
+        effort: about how many seconds that takes, without the trials.
     """
 
     name: str
     title: str
     trials: Callable[[Scale, tuple[int, ...]], list[Trial]]
     rows: Callable[[Lab], list[Row]]
+    effort: Callable[[Scale], float] = lambda scale: 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +68,5 @@ class Lab:
         """What a trial comes to; it is made if it is not there yet."""
         votes, seconds = self.runs(trial.samples).voted(trial.task, trial.samples)
         folder = RunFolder.open(self.folder_of(trial))
-        return Outcome(trial, votes, Inputs.load(folder.inputs_file), seconds)
+        epochs = read_section(folder, "training", TrainingRecord, TRAIN).epochs
+        return Outcome(trial, votes, Inputs.load(folder.inputs_file), seconds, epochs)

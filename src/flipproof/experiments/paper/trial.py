@@ -16,10 +16,25 @@ from flipproof.smoothing.certify import certify
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
+from flipproof.theory.law import FlipNoise
 from flipproof.theory.radii import axes_of
 
 Row = dict[str, Any]
 """Everything that a number depends on, what it is ("measure"), and the number itself ("value")."""
+
+
+_EFFORTS = {
+    ("cora_ml", "gcn"): (0.05, 0.0015),
+    ("cora_ml", "appnp"): (0.06, 0.0016),
+    ("cora_ml", "gat"): (0.1, 0.008),
+    ("pubmed", "gcn"): (0.2, 0.008),
+    ("mnist", "cnn"): (25.0, 1 / 8_000),
+    ("cifar10", "cnn"): (3.0, 1 / 6_000),
+    ("mutag", "gin"): (0.2, 0.0005),
+}
+"""Seconds for an epoch of training with one noisy copy, and for a sample of the votes (of each image)."""
+
+_USUAL_EPOCHS, _MANY_ONES = 250, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +59,27 @@ class Trial:
             "samples": self.samples.estimate,
         }
 
+    def record(self) -> Row:
+        """JSON values: all that is asked of the run."""
+        return {"task": self.task.to_record(), "select": self.samples.select, "estimate": self.samples.estimate}
+
+    @property
+    def words(self) -> str:
+        """For a line of progress."""
+        facts = self.facts()
+        law = f"{facts['noisy']} {facts['noise']}"
+        return f"{facts['model']} on {facts['dataset']}, {law}, {self.samples.estimate:,} samples, seed {facts['seed']}"
+
+    @property
+    def effort(self) -> float:
+        """About how many seconds it takes on one core."""
+        task, many_ones = self.task, isinstance(self.task.noise, FlipNoise) and self.task.noise.p_plus >= _MANY_ONES
+        training, sample = _EFFORTS.get((task.dataset, task.model.name), _EFFORTS["cora_ml", "gcn"])
+        copies = max(1, task.training.noisy_samples) * (5 if many_ones else 1)
+        epochs = min(task.training.epochs, _USUAL_EPOCHS) if task.kind == "nodes" else task.training.epochs
+        votes = self.samples.estimate * sample * (task.inputs or 1) * (5 if many_ones and task.kind == "nodes" else 1)
+        return training * copies * epochs + votes
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
@@ -54,12 +90,14 @@ class Outcome:
         votes: of its run.
         inputs: true labels, and which inputs were for what.
         seconds: of training and votes.
+        epochs: after which training stopped.
     """
 
     trial: Trial
     votes: Votes
     inputs: Inputs
     seconds: float
+    epochs: int
 
     def certificates(self, rule: str = Rule.MULTI_CLASS) -> Certificates:
         """At alpha = 0.01, as everywhere in the paper."""
@@ -74,14 +112,15 @@ class Outcome:
         yield self.row("smoothed accuracy", smoothed)
         yield self.row("abstained", float(certificates.abstained.mean()))
         yield self.row("seconds", self.seconds)
+        yield self.row("epochs", self.epochs)
 
     def mean_radii(self, certificates: Certificates) -> Iterator[Row]:
         """The largest radius along each axis, averaged over all inputs and over those for testing."""
-        test = self.inputs.split.test
+        test, rule = self.inputs.split.test, str(certificates.rule)
         for axis in map(str, axes_of(certificates.noise)):
             radius = certificates.max_radius(axis)
-            yield self.row("mean radius", float(radius.mean()), along=axis, among="all")
-            yield self.row("mean radius", float(radius[test].mean()), along=axis, among="test")
+            yield self.row("mean radius", float(radius.mean()), along=axis, among="all", rule=rule)
+            yield self.row("mean radius", float(radius[test].mean()), along=axis, among="test", rule=rule)
 
     def ratio_lines(self, certificates: Certificates, most: int) -> Iterator[Row]:
         """The certified ratio of all inputs, along each axis by itself."""
@@ -93,17 +132,8 @@ class Outcome:
 
     def row(self, measure: str, value: float | None, **more: Any) -> Row:
         """A row of this trial."""
-        return {**self.trial.facts(), **more, "measure": measure, "value": value}
-
-
-def matching(rows: list[Row], **wanted: Any) -> list[Row]:
-    """Rows that have these values.
-
-    Example:
-        >>> matching([{"seed": 0, "value": 1.5}, {"seed": 1, "value": 2.5}], seed=1)
-        [{'seed': 1, 'value': 2.5}]
-    """
-    return [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
+        inputs = len(self.votes.estimation)
+        return {**self.trial.facts(), "inputs": inputs, **more, "measure": measure, "value": value}
 
 
 def published(row: Row, numbers: Mapping[tuple[Any, ...], float], *names: str) -> Row:

@@ -1,0 +1,96 @@
+"""The page that shows all experiments: what the paper has, what came out here, and why they differ."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from flipproof.errors import InvalidInputError
+from flipproof.report.paper.claims import CLAIMS
+from flipproof.report.paper.markdown import table
+from flipproof.report.paper.rows import Rows, read_rows
+from flipproof.report.paper.sections import SECTIONS
+from flipproof.smoothing.files import replacing
+
+_HEAD = (
+    "# The paper, measured again\n\n"
+    "Every experiment of Bojchevski, Gasteiger and Günnemann (ICML 2020), from the rows in [{folder}]({folder}) that "
+    "`{command}` wrote. This page is made from these rows alone: there is no number on it without its row. Radii "
+    "are means "
+    "over nodes of the largest certified radius along an axis, the other one 0; ± is the standard deviation over seeds "
+    "(splits, weights and noise). alpha = 0.01 for each input; abstentions count as radius 0 and as wrong."
+)
+
+
+def all_rows(folder: Path) -> dict[str, dict[str, Any]]:
+    """What every experiment found whose rows are in a folder, by name, in the order of the page."""
+    found = {name: read_rows(path) for name in SECTIONS if (path := folder / f"{name}.json").exists()}
+    if not found:
+        raise InvalidInputError(f"expected rows of experiments in {folder}, got none; name experiments to run, or all")
+    return found
+
+
+def write_page(folder: Path, page: Path) -> Path:
+    """Writes the page of all rows in a folder."""
+    link = Path(os.path.relpath(folder, page.parent)).as_posix()
+    with replacing(page) as stream:
+        stream.write(reproduction_page(all_rows(folder), link).encode())
+    return page
+
+
+def reproduction_page(found: Mapping[str, Mapping[str, Any]], link: str) -> str:
+    """The page as Markdown.
+
+    Args:
+        found: what `read_rows` gives, by experiment.
+        link: where rows and figures are, seen from the page.
+    """
+    scales = sorted({each["scale"] for each in found.values()})
+    command = f"flipproof reproduce all --scale {' '.join(scales)}"
+    blocks = [_HEAD.format(folder=link, command=command), *_circumstances(found), *_claims(found)]
+    for name, each in found.items():
+        blocks.append(f"## {name}: {each['title']}")
+        blocks += SECTIONS[name](each["rows"])
+        if name not in _TABLES:
+            blocks.append(f"![{each['title']}]({link}/{name}.png)")
+    return "\n\n".join(blocks) + "\n"
+
+
+_TABLES = ("table-1", "table-2")
+"""Experiments without a figure."""
+
+
+def _circumstances(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    made = {(each["made"]["date"], each["made"]["commit"], each["made"]["machine"]) for each in found.values()}
+    words = "; ".join(f"{date}, commit {commit}, {machine}" for date, commit, machine in sorted(made, key=str))
+    yield f"Made: {words}."
+
+
+def _claims(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What should hold, and whether it does."""
+    rows: dict[str, Rows] = {name: each["rows"] for name, each in found.items()}
+    lines = []
+    for claim in CLAIMS:
+        measured = claim.measured(rows)
+        if measured is not None:
+            verdict = "yes" if measured >= claim.at_least else "**no**"
+            lines.append(
+                (
+                    claim.words,
+                    f"{measured:.4g}",
+                    f"{claim.at_least:g}",
+                    verdict,
+                    f"[{claim.study}](#{_anchor(claim.study, found)})",
+                )
+            )
+    if lines:
+        yield "## What should hold"
+        yield table(("what", "measured", "at least", "holds", "where"), lines)
+
+
+def _anchor(study: str, found: Mapping[str, Mapping[str, Any]]) -> str:
+    """As GitHub makes it from the heading."""
+    heading = f"{study}: {found[study]['title']}".lower()
+    return "".join(letter for letter in heading if letter.isalnum() or letter in "- ").replace(" ", "-")
