@@ -36,6 +36,7 @@ from flipproof.experiments.white_box_rivals import (
 )
 from flipproof.noise.any_noise import OtherNoise
 from flipproof.smoothing.array_archive import FileKind
+from flipproof.smoothing.files import cannot_write
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.json_file import read_json, write_json
 from flipproof.smoothing.run import versions
@@ -43,11 +44,19 @@ from flipproof.smoothing.run import versions
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A system: to which jobs it applies, what it proves about them, and whether that is worth keeping in a file."""
+    """A system.
+
+    Attributes:
+        applies: to which jobs.
+        entries: what it proves about them.
+        slow: whether that is worth keeping in a file.
+        unasked: whether it belongs to a comparison whose systems nobody names.
+    """
 
     applies: Callable[[Job], bool]
     entries: Callable[[Setting], Iterator[Entry]]
     slow: bool = False
+    unasked: bool = True
 
 
 RIVALS: Mapping[str, Rival] = {
@@ -58,7 +67,7 @@ RIVALS: Mapping[str, Rival] = {
     "gcn_attributes": Rival(has_noisy_attributes, gcn_attributes_entries, slow=True),
     "gcn_structure": Rival(has_noisy_edges, gcn_structure_entries, slow=True),
     "page_rank": Rival(joins_all_nodes, page_rank_entries, slow=True),
-    "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True),
+    "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True, unasked=False),
 }
 """All systems for classifiers of discrete data, in the order of tables."""
 
@@ -83,7 +92,7 @@ def compare(
     Args:
         path: of a folder, for the runs and proofs of all systems.
         task: data, model, noise and training of the certificate of this package.
-        systems: some of `RIVALS`; by default all that apply to the task.
+        systems: some of `RIVALS`; by default those that apply to the task and do not take hours.
         terms: see `Terms`.
         samples: of every vote.
         machine: what may be used.
@@ -99,6 +108,7 @@ def compare(
     chosen = _chosen(job, systems)
     inputs = compared_inputs(job, terms.nodes)
     setting = Setting(runs or Runs(Path(path) / "runs", machine), job, job.noise, inputs, terms, samples or Samples())
+    _make_folder(Path(path))
     entries: list[Entry] = []
     for done, system in enumerate(chosen):
         tell(system, done, len(chosen))
@@ -106,11 +116,18 @@ def compare(
     return Comparison(tuple(entries), inputs, job.certified.labels[inputs])
 
 
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
 def _chosen(job: Job, systems: Iterable[str] | None) -> list[str]:
     """Systems that apply, in the order of tables."""
     fitting = [name for name, rival in RIVALS.items() if rival.applies(job)]
     if systems is None:
-        return fitting
+        return [name for name in fitting if RIVALS[name].unasked]
     wanted = list(systems)
     for name in wanted:
         if name not in RIVALS:

@@ -44,7 +44,7 @@ def _edge_rows(lab: Lab) -> list[Row]:
         largest_radius=lab.scale.farthest,
         also=tuple((0.0, p_minus) for p_minus in _DELETIONS[1:]),
     )
-    systems = ["flipproof", "page_rank", "page_rank_all_edges"]
+    systems = ["flipproof", "page_rank"]
     return _compared(lab, _edges(lab.scale, lab.seeds[0]), systems, terms)
 
 

@@ -65,7 +65,7 @@ STANDARD = Scale(
     "standard",
     Samples(1_000, 100_000),
     Samples(1_000, 1_000_000),
-    Samples(1_000, 5_000),
+    Samples(1_000, 10_000),
     Samples(10, 1_000),
     epochs=3_000,
     image_epochs=5,

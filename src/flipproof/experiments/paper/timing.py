@@ -25,7 +25,7 @@ from flipproof.theory.worst_case import critical_probability
 _LEVELS = FlipNoise(0.8, 0.8, 256)
 _IMAGENET = {1: 0.54, 3: 0.34, 5: 0.24, 7: 0.18}
 _IMAGENET_DIVERGENCE = {1: 0.36, 3: 0.22, 5: 0.14, 7: 0.0}
-_TURNS = 3
+_TURNS, _FEWEST = 3, 3
 _LOOKS_AGAIN = 12
 """There are so many times fewer photos than digits."""
 
@@ -52,8 +52,10 @@ def _timed(system: str, measure: str, value: float, **more: Any) -> Row:
 
 def _lee_dimensions(patience: float, radius: int) -> Iterator[Row]:
     """The published algorithm in ever more dimensions, as long as it takes less than so many seconds."""
-    entries, seconds, times = 16, 0.0, {}
-    while seconds * 4 < patience:  # twice as many entries take about four times as long, or more
+    entries, seconds = 16, 0.0
+    times: dict[int, float] = {}
+    # Twice as many entries take about four times as long, or more. A growth needs three points.
+    while len(times) < _FEWEST or seconds * 4 < patience:
         start = time.perf_counter()
         probability = lee.original_critical_probability(_LEVELS, entries, radius)
         times[entries] = seconds = time.perf_counter() - start
@@ -61,7 +63,7 @@ def _lee_dimensions(patience: float, radius: int) -> Iterator[Row]:
         yield _timed("lee", "seconds", seconds, **facts)
         yield _timed("lee", "critical probability", float(probability), **facts)
         entries *= 2
-    last = sorted(times)[-3:]
+    last = sorted(times)[-_FEWEST:]
     slope = float(np.polyfit(np.log(last), np.log([times[d] for d in last]), 1)[0])
     yield _timed("lee", "exponent of the time in entries", slope, radius=radius, categories=256)
 

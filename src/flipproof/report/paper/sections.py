@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from flipproof.report.paper.markdown import distinct, number, seeds_of, table, with_spread
 from flipproof.report.paper.rows import Rows, matching, mean, summarised, values
 
+_NO_NUMBERS = "Its figure has no numbers to compare with."
 _ALL = {"measure": "mean radius", "among": "all", "rule": "multi-class"}
 
 
@@ -266,9 +267,14 @@ SECTIONS: dict[str, Callable[[Rows], Iterator[str]]] = {
     "table-2": _table_2,
     "heatmap": _heatmap,
     "tradeoffs": _then(_radii("noise"), _tradeoffs),
-    "models-attributes": _radii("model"),
-    "models-structure": _radii("model"),
-    "models-deletion": _radii("model"),
+    "models-attributes": _then(_radii("model"), _says(f"The paper: GAT above GCN and APPNP. {_NO_NUMBERS}")),
+    "models-structure": _then(
+        _radii("model"),
+        _says(f"The paper: APPNP above GCN above GAT, and added edges are the hardest to certify. {_NO_NUMBERS}"),
+    ),
+    "models-deletion": _then(
+        _radii("model"), _says(f"The paper: noise that only deletes certifies many more deletions. {_NO_NUMBERS}")
+    ),
     "joint": _then(
         _radii("noise"),
         _says(
@@ -277,9 +283,9 @@ SECTIONS: dict[str, Callable[[Rows], Iterator[str]]] = {
         ),
     ),
     "joint-pairs": _joint_pairs,
-    "pubmed": _radii("dataset"),
+    "pubmed": _then(_radii("dataset"), _says(_NO_NUMBERS)),
     "mnist": _mnist,
-    "mutag": _radii("dataset"),
+    "mutag": _then(_radii("dataset"), _says(f"Test graphs only, a tenth of all in every split. {_NO_NUMBERS}")),
     "training": _then(_radii("noisy_samples"), _training),
     "clean-accuracy": _accuracies,
     "rules": _rules,
