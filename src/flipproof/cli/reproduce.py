@@ -40,9 +40,10 @@ class ReproduceOptions:
 @takes(ReproduceOptions, MachineOptions)
 def reproduce(
     what: Annotated[
-        list[str] | None,
+        list[str],
         typer.Argument(
             help="Experiments, such as table-1; all: every one of them; none: draw again what is there.",
+            default_factory=list,
             show_default=False,
         ),
     ],
@@ -54,7 +55,7 @@ def reproduce(
     from flipproof.experiments.paper.studies import studies_named
     from flipproof.report.paper.page import write_page
 
-    studies, scale = studies_named(what or ()), scale_named(asked.scale)
+    studies, scale = studies_named(what), scale_named(asked.scale)
     out = asked.out / scale.name
     if studies:
         _run(studies, asked, machine)

@@ -36,7 +36,7 @@ from flipproof.experiments.white_box_rivals import (
 )
 from flipproof.noise.any_noise import OtherNoise
 from flipproof.smoothing.array_archive import FileKind
-from flipproof.smoothing.files import cannot_write
+from flipproof.smoothing.files import make_folder
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.json_file import read_json, write_json
 from flipproof.smoothing.run import versions
@@ -108,19 +108,12 @@ def compare(
     chosen = _chosen(job, systems)
     inputs = compared_inputs(job, terms.nodes)
     setting = Setting(runs or Runs(Path(path) / "runs", machine), job, job.noise, inputs, terms, samples or Samples())
-    _make_folder(Path(path))
+    make_folder(Path(path))
     entries: list[Entry] = []
     for done, system in enumerate(chosen):
         tell(system, done, len(chosen))
         entries += _entries(setting, system, Path(path) / f"{system}.json")
     return Comparison(tuple(entries), inputs, job.certified.labels[inputs])
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(path, error) from error
 
 
 def _chosen(job: Job, systems: Iterable[str] | None) -> list[str]:

@@ -51,6 +51,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     _sync_folder(target.parent)
 
 
+def make_folder(path: Path) -> None:
+    """Makes a folder, and those it is in, if it is not there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
 def cannot_write(target: Path, error: OSError) -> OutputError:
     """The one line that says why a file cannot be written."""
     return OutputError(f"expected to be able to write {target}, got: {error.strerror or error}")

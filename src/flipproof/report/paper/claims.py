@@ -73,6 +73,10 @@ def _of_noise(noise: str, along: str = "delete", samples: int = 100_000) -> dict
     return {**_BY_RULE, "noise": noise, "along": along, "samples": samples}
 
 
+def _on_mnist(noise: str, threshold: int) -> dict[str, Any]:
+    return {"measure": "certified ratio", "along": "delete", "radius": 3, "noise": noise, "threshold": threshold}
+
+
 def _of_copies(copies: int) -> dict[str, Any]:
     return {**_BY_RULE, "along": "delete", "noisy_samples": copies}
 
@@ -132,6 +136,13 @@ CLAIMS = (
     Claim("models-structure", "structure: APPNP above GCN", 0.0, _lead(_of_model("appnp"), _of_model("gcn"))),
     Claim("models-structure", "structure: GCN above GAT", 0.0, _lead(_of_model("gcn"), _of_model("gat"))),
     Claim("models-deletion", "deleted edges: APPNP above GCN", 0.0, _lead(_of_model("appnp"), _of_model("gcn"))),
+    *(
+        Claim(
+            "mnist", f"pixels > {threshold}: (0.1, 0.2) certifies more than (0.2, 0.2) at three deletions", 0.0,
+            _lead(_on_mnist("(0.1, 0.2)", threshold), _on_mnist("(0.2, 0.2)", threshold)),
+        )
+        for threshold in (127, 0)
+    ),
     Claim(
         "training", "noise in training (m = 1) above none (m = 0), attributes, in the worst seed", 0.0,
         _lead(_of_copies(1), _of_copies(0), worst=True),

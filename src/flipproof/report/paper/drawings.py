@@ -64,11 +64,11 @@ def pair_grid(axes: Sequence[str], planes: Mapping[tuple[str, str], ShareGrid]) 
             else:
                 shares = planes[y, x].shares
                 image = panel.imshow(shares, cmap="cividis", vmin=0, vmax=1, origin="lower", aspect="auto")
-            panel.locator_params(integer=True, nbins=5)
+            panel.locator_params(axis="x" if i == j else "both", integer=True, nbins=5)
             panel.set(xlabel=x if i == size - 1 else "", ylabel=("ratio" if i == 0 else y) if j == 0 else "")
             panel.tick_params(labelbottom=i == size - 1, labelleft=j == 0 or i == j)
         if image is not None:
-            figure.colorbar(image, ax=panels[0, -1], label="certified ratio", fraction=0.5)
+            figure.colorbar(image, ax=figure.axes, label="certified ratio", shrink=0.6)
         fix_layout(figure)
     return figure
 

@@ -167,7 +167,7 @@ _DRAWN: dict[str, Callable[[Rows], Figure]] = {
     "joint": _one_line,
     "joint-pairs": _pairs,
     "pubmed": _one_line,
-    "mnist": _lines("threshold", "noise"),
+    "mnist": lambda rows: _lines("ones", "noise")([{**row, "ones": f"pixels > {row['threshold']}"} for row in rows]),
     "mutag": _one_line,
     "training": _copies,
     "clean-accuracy": _accuracies,

@@ -13,7 +13,7 @@ import numpy as np
 
 from flipproof.errors import FileFormatError
 from flipproof.smoothing.array_archive import FileKind
-from flipproof.smoothing.files import replacing
+from flipproof.smoothing.files import make_folder, replacing
 from flipproof.smoothing.json_file import read_json
 
 Row = Mapping[str, Any]
@@ -34,6 +34,7 @@ def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
     lines = ",\n  ".join(json.dumps(row, allow_nan=False) for row in found["rows"])
     text = json.dumps(head, indent=1, allow_nan=False)[:-2] + f',\n "rows": [\n  {lines}\n ]\n}}\n'
     files = {f"{base.name}.json": text, f"{base.name}.csv": _table(found)}
+    make_folder(base.parent)
     for name, content in files.items():
         with replacing(base.parent / name) as stream:
             stream.write(content.encode())
@@ -42,12 +43,12 @@ def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
 
 def _table(found: Mapping[str, Any]) -> str:
     """One line for each row, each with when and at which commit it was made."""
-    made = {name: found["made"].get(name) for name in ("date", "commit")}
-    rows = [{**row, "scale": found["scale"], **made} for row in found["rows"]]
+    made = {"scale": found["scale"], **{name: found["made"].get(name) for name in ("date", "commit")}}
+    names = dict.fromkeys(name for row in found["rows"] for name in row)
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, fieldnames=list(dict.fromkeys(name for row in rows for name in row)), restval="")
+    writer = csv.DictWriter(text, fieldnames=[*names, *made], restval="")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({**row, **made} for row in found["rows"])
     return text.getvalue()
 
 
