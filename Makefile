@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test test-slow lint format bench bench-data clean clean-kernels
+.PHONY: demo test test-slow lint format bench bench-data reproduction-page clean clean-kernels
 
 demo: $(GRAPHS)
 	$(BIN)/flipproof demo
@@ -42,6 +42,10 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/million.py
+
+# Figures and page of the paper's experiments, from the rows in results/.
+reproduction-page: $(DEV)
+	$(BIN)/flipproof reproduce --scale standard --out results --page docs/reproduction.md
 
 # The claims about real data take an hour and need the datasets.
 bench-data: $(DEV)
