@@ -39,7 +39,8 @@ def test_without_names_it_draws_again(run, out):
         (("table-3",), "expected experiment to be one of table-1, table-2"),
         (("rules", "--scale", "tiny"), "expected scale to be one of quick, standard, paper, got 'tiny'"),
         (("rules", "--seeds", "0"), "expected at least one of the seeds, got 0"),
-        (("rules", "--workers", "-1"), "workers"),
+        (("rules", "--workers", "-1"), "expected workers"),
+        (("rules", "--page", "nowhere/page.md"), "expected a folder for the page, got nowhere, which is not there"),
         ((), "expected rows of experiments in"),
     ],
 )

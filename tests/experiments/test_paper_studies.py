@@ -5,15 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from flipproof.errors import InvalidInputError
+import flipproof as fp
+from flipproof.errors import FileFormatError, InvalidInputError
 from flipproof.experiments.paper.lab import Lab
 from flipproof.experiments.paper.reproduce import reproduce
 from flipproof.experiments.paper.scale import SCALES, Scale, scale_named
 from flipproof.experiments.paper.studies import STUDIES, studies_named
+from flipproof.experiments.paper.timing import _seconds
 from flipproof.experiments.steps import Machine, Samples
 from flipproof.report.paper.figures import save_figure
 from flipproof.report.paper.page import write_page
 from flipproof.report.paper.rows import matching, values, write_rows
+from flipproof.smoothing.run_folder import RunFolder
 
 TINY = Scale(
     "tiny", Samples(5, 40), Samples(5, 80), Samples(5, 20), Samples(5, 10), epochs=3, image_epochs=1, seeds=2,
@@ -54,7 +57,8 @@ def test_rows_are_tidy_and_say_what_they_depend_on(found):
     for name, each in found.items():
         record = each.record()
         assert json.loads(json.dumps(record, allow_nan=False)) == record
-        assert (record["study"], record["scale"], record["seeds"]) == (name, "tiny", [0, 1])
+        seeds = {"table-1": [0, 1], "mutag": [0, 1], "rules": [0, 1], "efficiency": []}.get(name, [0])
+        assert (record["study"], record["scale"], record["seeds"]) == (name, "tiny", seeds)
         assert {"date", "commit", "machine", "versions"} <= set(record["made"])
         for row in each.rows:
             assert all(value is None or isinstance(value, str | int | float) for value in row.values())
@@ -102,6 +106,30 @@ def test_runs_and_models_are_shared(found, folder):
     assert len(runs) > len(tasks)
 
 
+def test_a_run_that_somebody_else_has_begun_is_left_alone(found, folder, tmp_path):
+    """And one that takes over a model has its weights."""
+    model = RunFolder.open(next((folder / "models").iterdir()))
+    mine = RunFolder(tmp_path / "mine")
+    mine.take_training(model)
+    assert mine.weights_file.read_bytes() == model.weights_file.read_bytes()
+    assert mine.record() == {name: model.record()[name] for name in ("task", "dataset", "training")}
+    mine.update(votes={"n_select": 1})
+    mine.take_training(model)
+    assert mine.record()["votes"] == {"n_select": 1}
+    model_without = RunFolder.prepare(tmp_path / "other")
+    model_without.begin(task={})
+    with pytest.raises(FileFormatError, match="to have its dataset, got none; run flipproof train first"):
+        RunFolder(tmp_path / "new").take_training(model_without)
+
+
+def test_times_are_of_work_that_is_not_remembered():
+    """Regions are remembered by their noise: each turn must have another one, and none the one asked about."""
+    noise, seen = fp.FlipNoise(0.2, 0.4, 256), []
+    assert _seconds(seen.append, noise, turns=4) >= 0.0
+    assert len({noise, *seen}) == 5
+    assert all(abs(law.p_plus - 0.2) < 1e-5 and law.categories == 256 for law in seen)
+
+
 def test_what_is_done_is_not_made_again(found, folder):
     files = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.suffix in (".npz", ".safetensors")}
     told = []
@@ -119,6 +147,7 @@ def test_progress_counts_down_a_whole_plan(found, told):
     assert {each.of for each in told} == {len(told)}
     assert told[0].seconds_left is None
     assert all(each.seconds_left is not None and each.seconds_left >= 0.0 for each in told[1:])
+    assert told[-1].seconds_left < max(each.seconds_left for each in told[1:]) / 2
     assert told[0].words == "gcn on cora_ml, attributes (0.01, 0.6), 40 samples, seed 0"
     assert [each.words for each in told if each.words.startswith("rows of")] == [f"rows of {name}" for name in NAMES]
 

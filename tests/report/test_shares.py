@@ -7,6 +7,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.report import shares as sh
+from flipproof.smoothing.caps import caps
 from flipproof.theory.radii import axes_of, radii_at
 
 NOISES = {
@@ -116,7 +117,7 @@ def test_the_cap_is_the_radius_of_an_input_on_which_all_samples_agree(rng, rule)
             fp.Votes.from_counts(selection=[[200, 0, 0]], estimation=[[2_000, 0, 0]], noise=noise), rule=rule
         )
         expected = tuple(agreed.max_radius(str(axis)).item() for axis in axes_of(noise))
-        assert sh.caps(certificates) == expected
+        assert caps(certificates) == expected
         assert tuple(line.cap for line in sh.ratio_lines(certificates)) == expected
         assert all(line.counts[-1] > line.cap for line in sh.ratio_lines(certificates))
 
@@ -176,7 +177,7 @@ def test_when_all_inputs_abstain_there_is_still_a_grid():
     assert not sh.ratio_grid(certificates, ((0, 1), (0, 1))).shares.any()
     lines = sh.accuracy_lines(certificates, [0, 0, 0])
     assert not any(line.shares.any() for line in lines)
-    assert [line.counts[-1] for line in lines] == [cap + 1 for cap in sh.caps(certificates)]
+    assert [line.counts[-1] for line in lines] == [cap + 1 for cap in caps(certificates)]
 
 
 def test_one_input_is_certified_or_not():

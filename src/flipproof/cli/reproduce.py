@@ -24,10 +24,10 @@ class ReproduceOptions:
     """How much work, and where it goes."""
 
     scale: Annotated[
-        str, typer.Option(help='"quick": minutes; "standard": an hour or two; "paper": as many samples as there.')
+        str, typer.Option(help='"quick": minutes; "standard": two hours or three; "paper": as many samples as there.')
     ] = "quick"
     seeds: Annotated[
-        int | None, typer.Option(help="How many splits and trained models; by default as the scale says.")
+        int | None, typer.Option(help="How many splits and models where spreads matter; by default as the scale says.")
     ] = None
     out: Annotated[Path, typer.Option(help="Where rows, figures and runs go, in a folder for each scale.")] = Path(
         "flipproof-paper"
@@ -42,7 +42,10 @@ def reproduce(
     what: Annotated[
         list[str],
         typer.Argument(
-            help="Experiments, such as table-1; all: every one of them; none: draw again what is there.",
+            help="Experiments by name, or all: table-1, table-2, heatmap, tradeoffs, models-attributes, "
+            "models-structure, models-deletion, joint, joint-pairs, pubmed, mnist, mutag, training, clean-accuracy, "
+            "rules, compare-gcn, compare-ppnp, efficiency. Without any, figures and page are made again from the rows "
+            "that are there.",
             default_factory=list,
             show_default=False,
         ),
@@ -51,12 +54,15 @@ def reproduce(
     machine: MachineOptions,
 ) -> None:
     """Run experiments of the paper and show what comes out beside the published numbers. What is done is kept."""
+    from flipproof.errors import InvalidInputError
     from flipproof.experiments.paper.scale import scale_named
     from flipproof.experiments.paper.studies import studies_named
     from flipproof.report.paper.page import write_page
 
     studies, scale = studies_named(what), scale_named(asked.scale)
     out = asked.out / scale.name
+    if asked.page is not None and not asked.page.parent.is_dir():
+        raise InvalidInputError(f"expected a folder for the page, got {asked.page.parent}, which is not there")
     if studies:
         _run(studies, asked, machine)
     else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flipproof.report.shares import caps
+from flipproof.smoothing.caps import caps
 from flipproof.smoothing.certificates import Certificates
 from flipproof.statistics.bounds import bounds_from_counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES

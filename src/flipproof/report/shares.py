@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipproof.errors import InvalidInputError, not_among
+from flipproof.smoothing.caps import caps
 from flipproof.smoothing.certificates import Certificates
-from flipproof.statistics.bounds import Counts, bounds_from_counts
 from flipproof.theory.arrays import FloatArray, IntArray, read_only
 from flipproof.theory.law import JointNoise, Noise
 from flipproof.theory.radii import axes_of, checked_count
-from flipproof.theory.search import SEARCH_LIMIT, largest_radius
+from flipproof.theory.search import SEARCH_LIMIT
 
 CERTIFIED_RATIO = "certified ratio"
 CERTIFIED_ACCURACY = "certified accuracy"
@@ -197,22 +197,6 @@ def staircases(certificates: Certificates, counts: GridCounts) -> tuple[IntArray
     """The certified part of the grid for every input, as `Certificates.staircases` gives it."""
     parts, kinds = _ranges(certificates.noise, counts)
     return certificates.staircases(parts, **kinds)
-
-
-def caps(certificates: Certificates) -> tuple[int, ...]:
-    """For every axis, the radius of an input on which all samples agree. More samples would raise it."""
-    votes = certificates.votes
-    unanimous = np.eye(1, votes.classes, dtype=np.int64)
-    agreed = bounds_from_counts(
-        Counts(unanimous * votes.n_select, votes.n_select),
-        Counts(unanimous * votes.n_estimate, votes.n_estimate),
-        certificates.budget,
-        certificates.rule,
-    )
-    return tuple(
-        largest_radius(certificates.noise, float(agreed.p_lower[0]), str(axis), float(agreed.p_upper[0]))
-        for axis in axes_of(certificates.noise)
-    )
 
 
 def _line_counts(certificates: Certificates) -> Iterator[tuple[GridCounts, int]]:

@@ -11,7 +11,7 @@ import numpy as np
 from flipproof.errors import FileFormatError
 from flipproof.report.any_changes import any_radii
 from flipproof.report.forecast import mean_radius
-from flipproof.report.shares import caps
+from flipproof.smoothing.caps import caps
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.run_folder import RunFolder

@@ -154,15 +154,18 @@ class RunFolder:
 
     def take_training(self, other: RunFolder) -> None:
         """Begins a run with the model that another one has trained for the same task."""
-        record, folder = other.record(), RunFolder.prepare(self.path)
+        folder = RunFolder.prepare(self.path)
+        sections = {name: other.section(name, "flipproof train") for name in ("task", "dataset", "training")}
         with folder.locked():
+            if folder.exists:  # somebody else has begun it meanwhile
+                return
             for name in _FILES["training"]:
                 try:
                     content = (other.path / name).read_bytes()
                 except OSError as error:
                     raise FileFormatError(f"expected {other.path / name}, got: {error.strerror or error}") from error
                 folder.write(self.path / name, content)
-            folder.begin(**{name: record[name] for name in ("task", "dataset", "training")})
+            folder.begin(**sections)
 
     def update(self, **sections: Mapping[str, Any]) -> None:
         """Notes what steps have done."""

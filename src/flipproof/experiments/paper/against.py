@@ -55,7 +55,7 @@ def _compared(lab: Lab, task: Task, systems: list[str], terms: Terms) -> list[Ro
     )  # fmt: skip
     facts = {"dataset": task.dataset, "noisy": task.noisy, "seed": task.seed, "samples": lab.scale.samples.estimate}
     rows = []
-    for row in comparison.rows(list(range(terms.largest_radius + 1))):
+    for row in comparison.rows([0, *terms.radii]):
         share = row.pop("certified_ratio")
         rows.append({**facts, **row, "measure": "certified ratio", "value": share})
     return rows

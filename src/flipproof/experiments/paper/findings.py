@@ -34,7 +34,7 @@ class Findings:
             "study": lab.study.name,
             "title": lab.study.title,
             "scale": lab.scale.name,
-            "seeds": list(lab.seeds),
+            "seeds": sorted({trial.task.seed for trial in lab.trials()}),
             "made": _circumstances(),
             "trials": [trial.record() for trial in lab.trials()],
             "rows": self.rows,
@@ -52,9 +52,16 @@ def _circumstances() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """Of the checkout that this code is in, if it is in one."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
+    """Of the checkout that this file is part of, if it is; "+" where something in it has been changed since."""
+    here = Path(__file__)
+    if _git("-C", str(here.parent), "ls-files", "--error-unmatch", here.name) is None:
+        return None
+    changed = _git("-C", str(here.parent), "status", "--porcelain", "--untracked-files=no", ":/src")
+    return f"{_git('-C', str(here.parent), 'rev-parse', '--short=12', 'HEAD')}{'+' if changed else ''}"
+
+
+def _git(*arguments: str) -> str | None:
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -15,7 +15,7 @@ from flipproof.experiments.task import Reading, Shares, Task
 from flipproof.experiments.usual import usual
 from flipproof.theory.law import FlipNoise, JointNoise
 
-_FARTHEST = 30
+_FARTHEST = 60
 _MODELS = ("gcn", "gat", "appnp")
 _TRADEOFFS = ((0.0, 0.4), (0.0, 0.6), (0.0, 0.8), (0.01, 0.4), (0.01, 0.6), (0.01, 0.8), (0.1, 0.6))
 _COPIES = (0, 1, 5, 10)
@@ -42,6 +42,7 @@ def _rows(lab: Lab) -> list[Row]:
         certificates = outcome.certificates()
         rows += outcome.accuracies(certificates)
         rows += outcome.mean_radii(certificates)
+        rows += outcome.most(certificates)
         rows += outcome.ratio_lines(certificates, _FARTHEST)
     return rows
 
@@ -69,7 +70,9 @@ def _pubmed(scale: Scale, seed: int) -> list[Task]:
 
 
 def _joint(scale: Scale, seed: int) -> list[Task]:
-    return [node_task(scale, JOINT, "both", seed=seed)]
+    """Both at once, and each by itself with the same noise."""
+    single = [node_task(scale, noise, part, seed=seed) for part, noise in JOINT if isinstance(noise, FlipNoise)]
+    return [node_task(scale, JOINT, "both", seed=seed), *single]
 
 
 def _mnist(scale: Scale, seed: int) -> list[Task]:

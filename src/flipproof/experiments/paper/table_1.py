@@ -34,7 +34,7 @@ _PUBLISHED = {
     ("(0, 0.8)", "delete"): 18.66,
     ("(0, 0.8)", "add"): 2.14,
 }
-"""With 10^6 samples; among which nodes is not said."""
+"""With 10^6 samples, averaged over all nodes."""
 
 
 def _trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:

@@ -11,6 +11,7 @@ import numpy as np
 from flipproof.experiments.runs import short_words
 from flipproof.experiments.steps import Samples
 from flipproof.experiments.task import Task
+from flipproof.smoothing.caps import caps
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.inputs_file import Inputs
@@ -18,6 +19,7 @@ from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.radii import axes_of
+from flipproof.theory.search import SEARCH_LIMIT
 
 Row = dict[str, Any]
 """Everything that a number depends on, what it is ("measure"), and the number itself ("value")."""
@@ -34,7 +36,8 @@ _EFFORTS = {
 }
 """Seconds for an epoch of training with one noisy copy, and for a sample of the votes (of each image)."""
 
-_USUAL_EPOCHS, _MANY_ONES = 250, 0.05
+_USUAL_EPOCHS, _MANY_ONES, _ALPHA = 250, 0.05, 0.01
+MOST = "largest radius that the samples allow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ class Outcome:
 
     def certificates(self, rule: str = Rule.MULTI_CLASS) -> Certificates:
         """At alpha = 0.01, as everywhere in the paper."""
-        return certify(self.votes, 0.01, rule)
+        return certify(self.votes, _ALPHA, rule)
 
     def accuracies(self, certificates: Certificates) -> Iterator[Row]:
         """Of test inputs: the trained model on clean inputs, and the smoothed one; wrong where it abstains."""
@@ -122,18 +125,25 @@ class Outcome:
             yield self.row("mean radius", float(radius.mean()), along=axis, among="all", rule=rule)
             yield self.row("mean radius", float(radius[test].mean()), along=axis, among="test", rule=rule)
 
+    def most(self, certificates: Certificates) -> Iterator[Row]:
+        """The radius along each axis of an input on which all samples agree; left out where it has no end."""
+        for axis, cap in zip(axes_of(certificates.noise), caps(certificates), strict=True):
+            if cap < SEARCH_LIMIT:
+                yield self.row(MOST, cap, along=str(axis), rule=str(certificates.rule))
+
     def ratio_lines(self, certificates: Certificates, most: int) -> Iterator[Row]:
         """The certified ratio of all inputs, along each axis by itself."""
         for axis in map(str, axes_of(certificates.noise)):
             radius = certificates.max_radius(axis)
             for count in range(most + 1):
                 share = float(((radius >= count) & ~certificates.abstained).mean())
-                yield self.row("certified ratio", share, along=axis, radius=count, among="all")
+                rule = str(certificates.rule)
+                yield self.row("certified ratio", share, along=axis, radius=count, among="all", rule=rule)
 
     def row(self, measure: str, value: float | None, **more: Any) -> Row:
         """A row of this trial."""
         inputs = len(self.votes.estimation)
-        return {**self.trial.facts(), "inputs": inputs, **more, "measure": measure, "value": value}
+        return {**self.trial.facts(), "inputs": inputs, "alpha": _ALPHA, **more, "measure": measure, "value": value}
 
 
 def published(row: Row, numbers: Mapping[tuple[Any, ...], float], *names: str) -> Row:

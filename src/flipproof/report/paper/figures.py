@@ -134,22 +134,20 @@ def _compared(rows: Rows) -> Figure:
 
 
 def _efficiency(rows: Rows) -> Figure:
+    """Ours over the radius, with additions and deletions; theirs over the dimension, beside ours for the same task."""
     panels: dict[tuple[str, str], dict[str, tuple[list[float], list[float]]]] = {}
-    for measure in ("regions", "seconds"):
-        ours = matching(rows, system="flipproof", measure=measure)
-        panels["radius (add = delete)", measure] = {
-            f"K = {k}": _points(matching(ours, categories=k), "radius") for k in sorted({r["categories"] for r in ours})
-        }
     theirs = [row for row in matching(rows, system="lee", measure="seconds") if "entries" in row]
-    radius = theirs[0]["radius"]
+    ours = [row for row in matching(rows, system="flipproof") if row["noise"] != theirs[0]["noise"]]
+    for measure in ("regions", "seconds"):
+        panels["radius (add = delete)", measure] = {
+            f"K = {k}": _points(matching(ours, measure=measure, categories=k), "radius")
+            for k in sorted({row["categories"] for row in ours})
+        }
     x, y = _points(theirs, "entries")
-    near = min(
-        matching(rows, system="flipproof", measure="seconds", categories=256), key=lambda r: abs(r["radius"] - radius)
-    )
-    panels["entries d", "seconds"] = {
-        f"Lee et al., K = 256, r = {radius}": (x, y),
-        f"this method, K = 256, add = delete = {near['radius']}": (x, [near["value"]] * len(x)),
-    }
+    same = {name: theirs[0][name] for name in ("noise", "radius", "categories")}
+    flat = matching(rows, system="flipproof", measure="seconds", **same)[0]["value"]
+    words = f"K = {same['categories']}, r = {same['radius']}"
+    panels["entries d", "seconds"] = {f"Lee et al., {words}": (x, y), f"this method, {words}": (x, [flat] * len(x))}
     return drawings.growth(panels)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from flipproof.errors import FileFormatError
 from flipproof.report.paper.rows import Rows, matching, summarised, values
 
 
@@ -36,6 +37,8 @@ def with_spread(row: dict[str, Any], digits: int = 2) -> str:
 def number(rows: Rows, digits: int = 2, **wanted: Any) -> str:
     """The mean of some rows with its spread over seeds; "-" if there are none."""
     found = summarised(matching(rows, **wanted))
+    if len(found) > 1:
+        raise FileFormatError(f"expected rows with {wanted} that differ in their seeds alone, got others")
     return with_spread(found[0], digits) if found else "-"
 
 
@@ -50,3 +53,14 @@ def distinct(rows: Rows, *names: str) -> Iterator[dict[str, Any]]:
         dict(zip(names, key, strict=True))
         for key in dict.fromkeys(tuple(row.get(name) for name in names) for row in rows)
     )
+
+
+def prose(text: str) -> str:
+    """A paragraph, however its lines were broken.
+
+    Example:
+        >>> prose('''One
+        ...     sentence.''')
+        'One sentence.'
+    """
+    return " ".join(text.split())

@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
 _KIND = FileKind("rows of an experiment", "flipproof-rows", 1)
-_NOT_NAMES = ("seed", "value", "published", "seconds", "epochs")
+_NOT_NAMES = ("seed", "value", "published", "seconds", "epochs", "certified_accuracy")
 
 
 def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
