@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ WIDTH = 3.4
 """Inches: one column of a paper."""
 
 FONT_SIZE = 8
+
+_LETTERS = 56
+"""In a line of a legend that is as wide as a figure."""
 
 _PNG_DPI = 200
 _SVG_DPI = 300
@@ -97,4 +101,5 @@ def add_legend(figure: Figure) -> None:
     for panel in figure.axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    figure.legend(list(found.values()), list(found), loc="outside upper center", frameon=False, ncols=1)
+    words = [textwrap.fill(label, _LETTERS) for label in found]
+    figure.legend(list(found.values()), words, loc="outside upper center", frameon=False, ncols=1)

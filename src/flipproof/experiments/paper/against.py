@@ -12,6 +12,7 @@ from flipproof.experiments.task import Task
 from flipproof.theory.law import FlipNoise
 
 _DELETIONS = (0.4, 0.6, 0.8, 0.9)
+_ALSO = ((0.01, 0.8), (0.0, 0.8))
 _MORE_NODES = 10
 """So many times more nodes where proofs take no linear programs."""
 
@@ -25,7 +26,8 @@ def _edges(scale: Scale, seed: int, p_minus: float = _DELETIONS[0]) -> Task:
 
 
 def _attribute_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
-    return [Trial(node_task(scale, FlipNoise(0.01, p_minus), seed=seeds[0]), scale.samples) for p_minus in (0.6, 0.8)]
+    noises = [FlipNoise(0.01, 0.6), *(FlipNoise(*pair) for pair in _ALSO)]
+    return [Trial(node_task(scale, noise, seed=seeds[0]), scale.samples) for noise in noises]
 
 
 def _edge_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
@@ -33,7 +35,7 @@ def _edge_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
 
 
 def _attribute_rows(lab: Lab) -> list[Row]:
-    terms = Terms(nodes=_MORE_NODES * lab.scale.nodes, largest_radius=20, also=((0.01, 0.8),))
+    terms = Terms(nodes=_MORE_NODES * lab.scale.nodes, largest_radius=20, also=_ALSO)
     return _compared(lab, _attributes(lab.scale, lab.seeds[0]), ["flipproof", "gcn_attributes"], terms)
 
 

@@ -121,6 +121,13 @@ def _farther(rows: Rows) -> float | None:
     return max(ours) - max(theirs) if ours and theirs else None
 
 
+def _deletions(rows: Rows) -> float | None:
+    """At radius 10: the best of our noises against deletions, less the certificate of the GCN against any flips."""
+    ours = values(rows, attacker="delete", radius=10, system="flipproof")
+    theirs = values(rows, attacker="any", radius=10, system="gcn_attributes")
+    return max(ours) - max(theirs) if ours and theirs else None
+
+
 def _agreement(rows: Rows) -> float | None:
     """The largest distance, below zero, between our critical probability and that of Lee's algorithm."""
     case = {"measure": "critical probability", "radius": 3}
@@ -205,6 +212,10 @@ CLAIMS = (
     Claim(
         "rules", "the same, mean over seeds", Source.NUMBER, 0.012,
         lambda rows: sum(_rules(rows)) / len(_rules(rows)) if _rules(rows) else None,
+    ),
+    Claim(
+        "compare-gcn", "10 deletions, best of three noises, above 10 flips by the certificate of the GCN", Source.TEXT,
+        0.0, _deletions,
     ),
     Claim(
         "compare-ppnp", "deleted edges, at the largest radius: the best of four noises above the PageRank certificate",

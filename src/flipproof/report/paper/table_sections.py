@@ -30,7 +30,8 @@ def _causes(rows: Rows) -> Iterator[str]:
     yield prose(
         """What moves these means, measured for deletions one by one. The paper averages over all nodes, too. Its
         splits are not published; its multi-class rule divides alpha by the number of classes, ours gives a tenth of
-        it to all other classes together; its sampler draws a fixed number of additions, ours the exact law."""
+        it to all other classes together; the sampler in its published code draws a fixed number of additions, ours
+        the exact law."""
     )
     radii = matching(rows, measure="mean radius", along="delete")
     few = min(row["samples"] for row in radii)
