@@ -60,8 +60,8 @@ def _lee_dimensions(patience: float, radius: int) -> Iterator[Row]:
     """The published algorithm in ever more dimensions, as long as it takes less than so many seconds."""
     entries, seconds = 16, 0.0
     times: dict[int, float] = {}
-    # Twice as many entries take about four times as long, or more. A growth needs three points.
-    while len(times) < _FEWEST or seconds * 4 < patience:
+    # Twice as many entries took up to eight times as long. A growth needs three points.
+    while len(times) < _FEWEST or seconds * 8 < patience:
         start = time.perf_counter()
         probability = lee.original_critical_probability(_LEVELS, entries, radius)
         times[entries] = seconds = time.perf_counter() - start
