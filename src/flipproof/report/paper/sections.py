@@ -183,10 +183,7 @@ SECTIONS: dict[str, Section] = {
     "models-attributes": _then(_radii("model"), _says(f"The paper: GAT above GCN and APPNP. {_NO_NUMBERS}")),
     "models-structure": _then(
         _radii("model"),
-        _says(
-            f"""The paper: APPNP above GCN and GAT, and added edges are the hardest to certify: with few samples,
-            the bracket allows no more than it says. {_NO_NUMBERS}"""
-        ),
+        _says(f"The paper: APPNP above GCN and GAT, and added edges are the hardest to certify. {_NO_NUMBERS}"),
     ),
     "models-deletion": _then(
         _radii("model"),
