@@ -24,7 +24,7 @@ class ReproduceOptions:
     """How much work, and where it goes."""
 
     scale: Annotated[
-        str, typer.Option(help='"quick": minutes; "standard": two hours or three; "paper": as many samples as there.')
+        str, typer.Option(help='"quick": minutes; "standard": about two hours; "paper": as many samples as there.')
     ] = "quick"
     seeds: Annotated[
         int | None, typer.Option(help="How many splits and models where spreads matter; by default as the scale says.")

@@ -54,6 +54,15 @@ def _one_line(rows: Rows) -> Figure:
     return figures.lines(_ratio_lines(rows, "dataset"))
 
 
+def _joint(rows: Rows) -> Figure:
+    """A panel for each of the four radii: with noise on both parts, and on one alone."""
+    named = []
+    for row in matching(rows, measure=CERTIFIED_RATIO):
+        along = row["along"] if "." in row["along"] else f"{row['noisy']}.{row['along']}"
+        named.append({**row, "where": f"noise on {row['noisy']}", "along": along})
+    return figures.lines(_ratio_lines(named, "where"))
+
+
 def _heatmap(rows: Rows) -> Figure:
     """The certified ratio over two radii."""
     return figures.heatmap(_plane(matching(rows, measure=CERTIFIED_RATIO), "add", "delete"))
@@ -162,7 +171,7 @@ _DRAWN: dict[str, Callable[[Rows], Figure]] = {
     "models-attributes": _lines("model"),
     "models-structure": _lines("model"),
     "models-deletion": _lines("model"),
-    "joint": _one_line,
+    "joint": _joint,
     "joint-pairs": _pairs,
     "pubmed": _one_line,
     "mnist": lambda rows: _lines("ones", "noise")([{**row, "ones": f"pixels > {row['threshold']}"} for row in rows]),
