@@ -28,6 +28,9 @@ _IMAGENET = {1: 0.54, 3: 0.34, 5: 0.24, 7: 0.18}
 _IMAGENET_DIVERGENCE = {1: 0.36, 3: 0.22, 5: 0.14, 7: 0.0}
 _TURNS, _FEWEST = 3, 3
 _LEE_RADIUS = 3
+_SMALL, _EVEN = 64, 0.2
+_SMALL_TASKS = ((2, 1), (2, 3), (2, 7), (4, 3), (16, 3), (256, 1), (256, 3), (256, 5), (256, 7))
+"""Categories and radii of tasks in so few entries that Lee's algorithm is quick."""
 _DIVERGENCES = ("renyi", "hockey-stick")
 _LOOKS_AGAIN = 12
 """There are so many times fewer photos than digits."""
@@ -86,7 +89,21 @@ def _efficiency_rows(lab: Lab) -> list[Row]:
             seconds = _seconds(partial(critical_probability, radii=radii), noise)
             rows.append(_timed("flipproof", "seconds", seconds, **facts))
     rows += _critical_rows("flipproof", _LEE_RADIUS, critical_probability)
+    rows += [row for categories, radius in _SMALL_TASKS for row in _side_by_side(categories, radius)]
     return rows + list(_lee_dimensions(lab.scale.patience, _LEE_RADIUS))
+
+
+def _side_by_side(categories: int, radius: int) -> Iterator[Row]:
+    """Regions and time of both algorithms for the same task in a few dimensions."""
+    noise = FlipNoise(_EVEN, _EVEN, categories)
+    radii = Radii(delete=radius) if categories == 2 else Radii(change=radius)
+    facts = {"entries": _SMALL, "radius": radius, "categories": categories, "noise": short_words(noise)}
+    counts = len(lee.original_counts(_SMALL, categories, radius))
+    original = partial(lee.original_critical_probability, entries=_SMALL, radius=radius)
+    yield _timed("flipproof", "regions", len(regions(noise, radii)), **facts)
+    yield _timed("flipproof", "seconds", _seconds(partial(critical_probability, radii=radii), noise), **facts)
+    yield _timed("lee", "regions", counts, **facts)
+    yield _timed("lee", "seconds", _seconds(original, noise), **facts)
 
 
 def _cifar(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:

@@ -13,6 +13,7 @@ from flipproof.report import drawing, figures
 from flipproof.report.compared import plot_rows
 from flipproof.report.paper import drawings
 from flipproof.report.paper.rows import Row, Rows, matching, summarised
+from flipproof.report.paper.table_sections import lee_dimensions
 from flipproof.report.shares import CERTIFIED_RATIO, ShareGrid, ShareLine
 from flipproof.theory.radii import UNBOUNDED
 
@@ -145,8 +146,8 @@ def _compared(rows: Rows) -> Figure:
 def _efficiency(rows: Rows) -> Figure:
     """Ours over the radius, with additions and deletions; theirs over the dimension, beside ours for the same task."""
     panels: dict[tuple[str, str], dict[str, tuple[list[float], list[float]]]] = {}
-    theirs = [row for row in matching(rows, system="lee", measure="seconds") if "entries" in row]
-    ours = [row for row in matching(rows, system="flipproof") if row["noise"] != theirs[0]["noise"]]
+    theirs = lee_dimensions(rows)
+    ours = matching(rows, system="flipproof", noise="(0.2, 0.4)")
     for measure in ("regions", "seconds"):
         panels["radius (add = delete)", measure] = {
             f"K = {k}": _points(matching(ours, measure=measure, categories=k), "radius")
