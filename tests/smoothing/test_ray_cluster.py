@@ -28,6 +28,9 @@ def cluster(monkeypatch):
 
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     with tempfile.TemporaryDirectory(prefix="fp-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        # Ray notes the address of the cluster in a folder "ray" of its own, which it does not make.
+        monkeypatch.setenv("RAY_TMPDIR", folder)
+        os.mkdir(os.path.join(folder, "ray"))
         head = {"num_cpus": 0, "include_dashboard": False, "temp_dir": folder, "_system_config": HEALTH}
         nodes = Cluster(initialize_head=True, head_node_args=head)
         try:
