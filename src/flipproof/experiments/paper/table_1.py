@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from flipproof.baselines import ablation
 from flipproof.experiments.paper.cora import node_task
@@ -22,6 +23,9 @@ _RIVALS: tuple[AnyNoise, ...] = (FlipNoise(0.1, 0.1), AblationNoise(_ENTRIES, ro
 
 _OURS = (FlipNoise(0.01, 0.6), FlipNoise(0.01, 0.8), FlipNoise(0.0, 0.8))
 
+_PATIENCES = (10, 50, 200)
+"""Epochs without a lower validation loss; the paper has 50."""
+
 _PUBLISHED = {
     ("(0.1, 0.1)", "delete"): 2.03,
     ("(0.1, 0.1)", "add"): 2.03,
@@ -38,6 +42,20 @@ _PUBLISHED = {
 
 
 def _trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
+    return _table_trials(scale, seeds) + _patience_trials(scale, seeds)
+
+
+def _patience_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
+    """Whether it matters when training is given up."""
+    tasks = [node_task(scale, noise, seed=seeds[0]) for noise in (_OURS[0], _OURS[-1])]
+    return [
+        Trial(replace(task, training=replace(task.training, patience=patience)), scale.many)
+        for task in tasks
+        for patience in _PATIENCES
+    ]
+
+
+def _table_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     trials = [Trial(node_task(scale, noise, seed=seed), scale.samples) for noise in _OURS for seed in seeds]
     trials += [
         Trial(node_task(scale, noise, seed=seed), scale.samples)
@@ -50,7 +68,13 @@ def _trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
 
 
 def _rows(lab: Lab) -> list[Row]:
-    return [row for trial in lab.trials() for row in _rows_of(lab.outcome(trial))]
+    rows = [row for trial in _table_trials(lab.scale, lab.seeds) for row in _rows_of(lab.outcome(trial))]
+    for trial in _patience_trials(lab.scale, lab.seeds):
+        outcome = lab.outcome(trial)
+        radius = float(outcome.certificates().max_radius("delete").mean())
+        facts = {"patience": trial.task.training.patience, "epochs": outcome.epochs, "along": "delete", "among": "all"}
+        rows.append(outcome.row("mean radius by patience", radius, **facts))
+    return rows
 
 
 def _rows_of(outcome: Outcome) -> Iterator[Row]:

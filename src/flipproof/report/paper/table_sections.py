@@ -45,7 +45,22 @@ def _causes(rows: Rows) -> Iterator[str]:
         lines.append((case["noise"], rule, _range(values(ours)), _range(stopped, 0)))
     yield table(("noise", "two-class rule", "over seeds", "epochs until early stopping"), lines)
     yield from _more_samples(matching(radii, among="all", rule="multi-class", noise="(0.01, 0.6)"))
+    yield from _patience(matching(rows, measure="mean radius by patience"))
     yield from _unexplained(matching(radii, among="all"), few)
+
+
+def _patience(rows: Rows) -> Iterator[str]:
+    """Whether it matters when training stops."""
+    for case in distinct(rows, "noise", "samples", "seed"):
+        words = [
+            f"{row['value']:.2f} with {row['patience']} ({row['epochs']} epochs)"
+            for row in matching(rows, noise=case["noise"])
+        ]
+        yield prose(
+            f"""Early stopping, with a patience of 50 epochs in the paper; deletions at {case["noise"]},
+            {case["samples"]:,} samples, seed {case["seed"]}: {", ".join(words)}. The weights with the lowest
+            validation loss are taken in any case."""
+        )
 
 
 def _unexplained(rows: Rows, few: int) -> Iterator[str]:
