@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -97,6 +94,7 @@ def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, outpu
     """Prove the same predictions by every system that applies: a table, a figure, rows. What is done is kept."""
     from flipproof.errors import InvalidInputError
     from flipproof.experiments.compare import compare as compared
+    from flipproof.report.compared import write_comparison
 
     if asked.weights is not None:
         raise InvalidInputError("expected every system to train its own model, got --weights")
@@ -107,7 +105,9 @@ def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, outpu
         comparison = compared(asked.out, task, on.system, terms, samples, machine.machine(), _tell)
     rows = list(comparison.rows(list(range(terms.largest_radius + 1))))
     facts = {"task": task.to_record(), "terms": asdict(terms), "samples": asdict(samples)}
-    written = _write(asked.out, facts, comparison, rows)
+    entries = [entry.to_record() for entry in comparison.entries]
+    inputs = {"inputs": comparison.inputs.tolist(), "labels": comparison.labels.tolist()}
+    written = write_comparison(asked.out, rows, {**facts, **inputs, "entries": entries})
     if output.as_json:
         typer.echo(json.dumps(facts | {"rows": rows}))
         return
@@ -125,27 +125,6 @@ def _tell(system: str, done: int, of: int) -> None:
     """Says in a terminal which system is at work; its training and votes have lines of their own."""
     if sys.stderr is not None and sys.stderr.isatty():
         typer.echo(f"{done + 1} of {of}: {system}", err=True)
-
-
-def _write(out: Path, facts: dict[str, Any], comparison: Comparison, rows: list[dict[str, Any]]) -> list[Path]:
-    """Rows for tables, rows with what every input got, and the figure."""
-    from flipproof.report import drawing
-    from flipproof.report.compared import plot_rows
-    from flipproof.smoothing.array_archive import FileKind
-    from flipproof.smoothing.files import replacing
-    from flipproof.smoothing.json_file import write_json
-
-    table, whole = out / "comparison.csv", out / "comparison.json"
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    with replacing(table) as stream:
-        stream.write(text.getvalue().encode())
-    entries = [entry.to_record() for entry in comparison.entries]
-    inputs = {"inputs": comparison.inputs.tolist(), "labels": comparison.labels.tolist()}
-    write_json(whole, FileKind("comparison", "flipproof-comparison", 1), facts | inputs | {"entries": entries})
-    return [table, whole, *drawing.save(plot_rows(rows), out / "comparison")]
 
 
 def _print(comparison: Comparison, attacker: str, most: int) -> None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipproof.report import figures
+from flipproof.report import drawing, figures
+from flipproof.report.row_table import csv_text
 from flipproof.report.shares import ShareLine
+from flipproof.smoothing.array_archive import FileKind
+from flipproof.smoothing.files import replacing
+from flipproof.smoothing.json_file import write_json
 from flipproof.theory.radii import UNBOUNDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_COMPARISON = FileKind("comparison", "flipproof-comparison", 1)
 
 
 def plot_rows(rows: Iterable[Mapping[str, Any]]) -> Figure:
@@ -25,6 +33,21 @@ def plot_rows(rows: Iterable[Mapping[str, Any]]) -> Figure:
     for row in rows:
         lines.setdefault((row["attacker"], _name(row)), []).append(row)
     return figures.lines([_line(attacker, name, found) for (attacker, name), found in lines.items()])
+
+
+def write_comparison(folder: Path, rows: Sequence[Mapping[str, Any]], whole: Mapping[str, Any]) -> list[Path]:
+    """Writes rows for tables, all that is known about every input, and the figure.
+
+    Args:
+        folder: where.
+        rows: see `plot_rows`.
+        whole: JSON values.
+    """
+    table, record = folder / "comparison.csv", folder / "comparison.json"
+    with replacing(table) as stream:
+        stream.write(csv_text(rows).encode())
+    write_json(record, _COMPARISON, whole)
+    return [table, record, *drawing.save(plot_rows(rows), folder / "comparison")]
 
 
 def _name(row: Mapping[str, Any]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import FileFormatError
+from flipproof.report.row_table import csv_text
 from flipproof.smoothing.array_archive import FileKind
 from flipproof.smoothing.files import make_folder, replacing
 from flipproof.smoothing.json_file import read_json
@@ -43,13 +42,8 @@ def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
 
 def _table(found: Mapping[str, Any]) -> str:
     """One line for each row, each with when and at which commit it was made."""
-    made = {"scale": found["scale"], **{name: found["made"].get(name) for name in ("date", "commit")}}
-    names = dict.fromkeys(name for row in found["rows"] for name in row)
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, fieldnames=[*names, *made], restval="")
-    writer.writeheader()
-    writer.writerows({**row, **made} for row in found["rows"])
-    return text.getvalue()
+    made = {name: found["made"].get(name) for name in ("date", "commit")}
+    return csv_text(found["rows"], {"scale": found["scale"], **made})
 
 
 def read_rows(path: Path) -> dict[str, Any]:
