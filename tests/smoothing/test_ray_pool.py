@@ -301,7 +301,8 @@ def test_a_cluster_of_our_own_leaves_nothing_behind(tmp_path):
 
 
 def test_spans_grow_until_they_take_some_seconds_and_shrink_again():
-    spans, lengths, covered = Spans(Plan(10, 1).chunks("estimate", range(5, 2000), SampleRanges())), [], []
+    chunks = Plan(10, 1).chunks("estimate", range(5, 2000), SampleRanges())
+    spans, lengths, covered = Spans(chunks, {"estimate": 10**6}), [], []
     for seconds, span in zip([0.01] * 5 + [1.5] * 500, spans, strict=False):
         lengths.append(len(span.samples))
         covered.extend(span.samples)
@@ -311,7 +312,7 @@ def test_spans_grow_until_they_take_some_seconds_and_shrink_again():
 
 
 def test_spans_are_longer_on_a_large_cluster():
-    spans = Spans(Plan(10, 1).chunks("estimate", range(10**6), SampleRanges()))
+    spans = Spans(Plan(10, 1).chunks("estimate", range(10**6), SampleRanges()), {"estimate": 10**6})
     for cpus, chunks in ((400, 2), (2_000, 10)):
         for _ in range(5):
             spans.learn(1.0, cpus)
@@ -321,9 +322,17 @@ def test_spans_are_longer_on_a_large_cluster():
 
 def test_spans_do_not_reach_over_gaps():
     given = [Chunk("select", range(4)), Chunk("estimate", range(4, 8)), Chunk("estimate", range(12, 16))]
-    spans = Spans(given)
+    spans = Spans(given, {"select": 10**6, "estimate": 10**6})
     spans.learn(0.001, cpus=8)
     assert list(spans) == given
+
+
+def test_a_span_lies_within_one_portion():
+    """As the votes are kept by portions: 64 of 32 samples."""
+    spans = Spans(Plan(8, 1).chunks("estimate", range(2048), SampleRanges()), {"estimate": 2048})
+    for _ in range(9):
+        spans.learn(1e-6, cpus=8)
+    assert [len(span.samples) for span in spans] == [32] * 64
 
 
 # Votes

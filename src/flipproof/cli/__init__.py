@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from flipproof.cli import certify, compare, datasets, demo, radius, report, reproduce, train
+from flipproof.cli import certify, compare, datasets, demo, radius, report, reproduce, train, verify
 from flipproof.errors import FlipproofError
 
 app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
@@ -19,6 +19,7 @@ for _command in (
     train.vote,
     certify.certify,
     report.report,
+    verify.verify,
     compare.compare,
     reproduce.reproduce,
     datasets.datasets,

@@ -1,0 +1,130 @@
+"""JSON files and npz files read with the standard library alone. Whatever is wrong with a file is said in one line."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import json
+import math
+import sys
+import zipfile
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flipproof.errors import FileFormatError
+
+_MOST_JSON, _MOST_HEADER, _MOST_BYTES = 2**26, 2**12, 2**33
+_TYPECODES = {"|b1": "b", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "<i8": "q", "<f8": "d"}
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Numbers in the order of their rows."""
+
+    shape: tuple[int, ...]
+    numbers: Sequence[Any]
+    whole: bool
+
+    def row(self, index: int) -> Sequence[Any]:
+        """One row of a table."""
+        width = self.shape[1]
+        return self.numbers[index * width : (index + 1) * width]
+
+
+@contextlib.contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Turns whatever a damaged or hostile file makes its reader raise into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise FileFormatError(f"expected a readable file, got {path}: {error.strerror or error}") from error
+    except FileFormatError as error:
+        raise FileFormatError(f"expected {path} as flipproof writes it, got: {error}") from error
+    except Exception as error:
+        reason = "".join(letter if letter.isprintable() else " " for letter in f"{type(error).__name__}: {error}"[:150])
+        raise FileFormatError(f"expected {path} as flipproof writes it, got {reason}") from error
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The mapping in a JSON file."""
+    with refusing(path), open(path, "rb") as stream:
+        return parsed(stream.read(_MOST_JSON + 1))
+
+
+def parsed(text: bytes) -> dict[str, Any]:
+    """A mapping from JSON text; neither NaN nor a name that is there twice."""
+    if len(text) > _MOST_JSON:
+        raise FileFormatError(f"more than {_MOST_JSON} bytes of JSON")
+    record = json.loads(text, parse_constant=_no_number, object_pairs_hook=_without_doubles)
+    if not isinstance(record, dict):
+        raise FileFormatError("JSON that is no mapping")
+    return record
+
+
+def _no_number(name: str) -> None:
+    raise FileFormatError(f"{name}, which is no number")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise FileFormatError("a name that is there twice")
+    return record
+
+
+@contextlib.contextmanager
+def reading_arrays(path: Path) -> Iterator[Callable[[str], Any]]:
+    """A function that gives the member of an npz file with some name: an `Array`, or the mapping in a JSON member."""
+    with refusing(path), zipfile.ZipFile(path) as archive:
+        yield lambda name: _member(archive, name)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Array | dict[str, Any]:
+    if name.endswith(".json"):
+        with archive.open(name) as stream:
+            return parsed(stream.read(_MOST_JSON + 1))
+    if f"{name}.npy" not in archive.namelist():
+        raise FileFormatError(f"no array {name}")
+    with archive.open(f"{name}.npy") as stream:
+        header = _header(stream.read(10), stream.read)
+        shape, typecode = _shape(header), _TYPECODES.get(str(header.get("descr")))
+        if typecode is None or header.get("fortran_order") is not False:
+            raise FileFormatError(f"the array {name} of another type")
+        numbers = array(typecode)
+        size = math.prod(shape) * numbers.itemsize
+        if size > _MOST_BYTES:
+            raise FileFormatError(f"the array {name} of {size} bytes")
+        content = stream.read(size + 1)
+    if len(content) != size:
+        raise FileFormatError(f"the array {name} with another number of bytes than its shape has")
+    numbers.frombytes(content)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return Array(shape, numbers, whole=typecode != "d")
+
+
+def _header(start: bytes, read: Callable[[int], bytes]) -> Mapping[str, Any]:
+    """The description in front of the numbers: a Python literal, which is parsed and never run."""
+    if len(start) != 10 or start[:8] != b"\x93NUMPY\x01\x00" or int.from_bytes(start[8:], "little") > _MOST_HEADER:
+        raise FileFormatError("an array of another format")
+    header = ast.literal_eval(read(int.from_bytes(start[8:], "little")).decode("ascii").strip())
+    if not isinstance(header, dict):
+        raise FileFormatError("an array without a description")
+    return header
+
+
+def _shape(header: Mapping[str, Any]) -> tuple[int, ...]:
+    shape = header.get("shape")
+    if not isinstance(shape, tuple) or not all(type(length) is int and length >= 0 for length in shape):
+        raise FileFormatError("an array without a shape")
+    return shape
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file."""
+    with refusing(path), open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

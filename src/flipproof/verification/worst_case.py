@@ -1,0 +1,147 @@
+"""The worst case over all classifiers, in exact fractions: what is left of a margin after so many changes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cmp_to_key, lru_cache
+from itertools import accumulate
+from math import comb, lcm
+from typing import NamedTuple
+
+MOST_CELLS = 50_000
+"""With more, exact arithmetic takes too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """How one entry of a part flips, as exact fractions: a zero with `p_plus`, anything else with `p_minus`."""
+
+    p_plus: Fraction
+    p_minus: Fraction
+    categories: int
+
+    def values(self, flip: Fraction) -> tuple[Fraction, Fraction]:
+        """The probability that a value is kept, and that it becomes one given other value."""
+        return 1 - flip, flip / (self.categories - 1)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The changes that an attacker can make."""
+        return ("add", "delete", "change") if self.categories > 2 else ("add", "delete")
+
+
+class Cell(NamedTuple):
+    """Noisy inputs with one likelihood ratio: their probabilities from the clean and from the changed input.
+
+    Both are whole numbers over a denominator that the context knows.
+    """
+
+    clean: int
+    changed: int
+
+
+@lru_cache(maxsize=256)
+def outcomes(law: Law, kind: str) -> tuple[tuple[Cell, ...], int]:
+    """What noise can make of one changed entry, and the denominator of the probabilities.
+
+    It is seen with its clean value, with its changed one, or with one of the others (Bojchevski et al. 2020).
+    """
+    flips = {"add": (law.p_plus, law.p_minus), "delete": (law.p_minus, law.p_plus), "change": (law.p_minus,) * 2}
+    (keep, other), (keep_changed, other_changed) = (law.values(flip) for flip in flips[kind])
+    rest = law.categories - 2
+    pairs = ((keep, other_changed), (other, keep_changed), (rest * other, rest * other_changed))
+    whole = lcm(*(side.denominator for pair in pairs for side in pair))
+    cells = (Cell(int(clean * whole), int(changed * whole)) for clean, changed in pairs)
+    return tuple(cell for cell in cells if any(cell)), whole
+
+
+def moves_nothing(law: Law, kind: str) -> bool:
+    """Whether noise makes the same of an entry before and after such a change."""
+    return all(cell.clean == cell.changed for cell in outcomes(law, kind)[0])
+
+
+def always_overlaps(law: Law, kind: str) -> bool:
+    """Whether noise can make of the changed entry all that it can make of the clean one, and nothing else."""
+    return all(all(cell) for cell in outcomes(law, kind)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """All cells for some number of changes, from the largest ratio of clean to changed probability to the smallest."""
+
+    cells: tuple[Cell, ...]
+    clean_before: tuple[int, ...]
+    changed_before: tuple[int, ...]
+    whole: int
+
+    @classmethod
+    def of(cls, cells: Iterator[Cell], whole: int) -> WorstCase:
+        """Sorts the cells; none that both inputs cannot reach."""
+        ordered = sorted(cells, key=cmp_to_key(_by_falling_ratio))
+        sums = ((0, *accumulate(cell[side] for cell in ordered)) for side in (0, 1))
+        clean_before, changed_before = (tuple(each) for each in sums)
+        return cls(tuple(ordered), clean_before, changed_before, whole)
+
+    def least(self, p: Fraction) -> Fraction:
+        """The least probability after the changes of a label that has `p` before them."""
+        wanted = p * self.whole
+        place = bisect_right(self.clean_before, wanted) - 1
+        return self._filled(self._first_reachable(place), wanted)
+
+    def most(self, p: Fraction) -> Fraction:
+        """The largest probability after the changes of a label that has `p` before them."""
+        return 1 - self.least(1 - p)
+
+    def _first_reachable(self, place: int) -> int:
+        """Cells at the end that the clean input cannot reach are not part of the least."""
+        while place and self.clean_before[place] == self.clean_before[place - 1]:
+            place -= 1
+        return place
+
+    def _filled(self, place: int, wanted: Fraction) -> Fraction:
+        """All cells before a place, and as much of the one there as makes up the wanted probability."""
+        missing = wanted - self.clean_before[place]
+        part = self.cells[place].changed * missing / self.cells[place].clean if missing else Fraction(0)
+        return (self.changed_before[place] + part) / self.whole
+
+
+def _by_falling_ratio(one: Cell, two: Cell) -> int:
+    """Negative if the first one has the larger ratio, which may be infinite."""
+    return two.clean * one.changed - one.clean * two.changed
+
+
+@lru_cache(maxsize=4096)
+def worst_case(law: Law, kind: str, count: int) -> WorstCase | None:
+    """The cells of so many changes of one kind: how often each outcome occurs. None if there are too many."""
+    single, whole = outcomes(law, kind)
+    if comb(count + len(single) - 1, len(single) - 1) > MOST_CELLS:
+        return None
+    return WorstCase.of(_cells(single, count), whole**count)
+
+
+def _cells(single: tuple[Cell, ...], count: int) -> Iterator[Cell]:
+    """Every way in which the outcomes can share so many entries; each stands for as many noisy inputs as fit it."""
+    first, *others = single
+    if not others:
+        yield Cell(first.clean**count, first.changed**count)
+        return
+    for times in range(count + 1):
+        ways, clean, changed = comb(count, times), first.clean**times, first.changed**times
+        for rest in _cells(tuple(others), count - times):
+            cell = Cell(ways * clean * rest.clean, ways * changed * rest.changed)
+            if any(cell):
+                yield cell
+
+
+def margin(worst: WorstCase, p_lower: Fraction, p_upper: Fraction) -> Fraction:
+    """What the prediction is ahead of every other label at least, after the changes.
+
+    Example:
+        >>> law = Law(Fraction(0), Fraction(1, 4), 2)
+        >>> margin(worst_case(law, "delete", 1), Fraction(7, 8), Fraction(0))
+        Fraction(1, 2)
+    """
+    return worst.least(p_lower) - worst.most(p_upper)
