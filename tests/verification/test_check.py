@@ -1,14 +1,16 @@
 """What the checker says about certificates that are right, and about those that somebody has changed."""
 
 import json
+from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from certificates_of import NOISES, random_votes, rewrite_arrays, rewrite_json, state_hash
 
 import flipproof as fp
 from flipproof.errors import FileFormatError, InvalidInputError
-from flipproof.verification.check import check_certificate
+from flipproof.verification.check import verify
 from flipproof.verification.verdicts import Verdict
 
 
@@ -37,7 +39,7 @@ def looser(check):
 @pytest.mark.parametrize("classes", [1, 2, 4])
 def test_what_flipproof_certifies_is_confirmed(tmp_path, rng, noise, classes, rule, simultaneous):
     votes = random_votes(rng, noise, classes, inputs=20)
-    check = check_certificate(saved(tmp_path, votes, alpha=0.05, rule=rule, simultaneous=simultaneous))
+    check = verify(saved(tmp_path, votes, alpha=0.05, rule=rule, simultaneous=simultaneous))
     assert check.confirmed, (check.objections, list(check.others()))
     assert len(check.findings) == 20
 
@@ -45,7 +47,7 @@ def test_what_flipproof_certifies_is_confirmed(tmp_path, rng, noise, classes, ru
 def test_a_certificate_without_inputs_is_confirmed(tmp_path, rng):
     votes = random_votes(rng, NOISES["binary"])
     none = fp.Votes(votes.selection[:0], votes.estimation[:0], votes.noise, 100, 2000)
-    assert check_certificate(saved(tmp_path, none)).confirmed
+    assert verify(saved(tmp_path, none)).confirmed
 
 
 def certified(path):
@@ -66,7 +68,7 @@ def test_a_radius_that_is_too_large_is_wrong(path, name):
     index = certified(path)
     rewrite_arrays(path.with_suffix(".npz"), **{name: changed_at(index, 1)})
     state_hash(path)
-    check = check_certificate(path)
+    check = verify(path)
     assert list(wrong(check)) == [index]
     assert name.removeprefix("max_") in wrong(check)[index]
     assert not check.objections
@@ -76,7 +78,7 @@ def test_a_radius_that_is_too_small_is_looser_than_possible(path):
     index = certified(path)
     rewrite_arrays(path.with_suffix(".npz"), max_delete=changed_at(index, -1))
     state_hash(path)
-    check = check_certificate(path)
+    check = verify(path)
     assert list(looser(check)) == [index]
     assert not check.confirmed
 
@@ -89,7 +91,7 @@ def test_an_unbounded_radius_is_wrong_where_it_is_bounded(path):
 
     rewrite_arrays(path.with_suffix(".npz"), max_add=unbounded)
     state_hash(path)
-    assert "unbounded" in wrong(check_certificate(path))[index]
+    assert "unbounded" in wrong(verify(path))[index]
 
 
 @pytest.mark.parametrize("amount", [1e-9, 1e-3])
@@ -98,7 +100,7 @@ def test_bounds_that_are_too_good_are_wrong(path, amount):
     for name, change in (("p_lower", amount), ("p_upper", -amount)):
         rewrite_arrays(path.with_suffix(".npz"), **{name: changed_at(index, change)})
         state_hash(path)
-        assert name in wrong(check_certificate(path))[index]
+        assert name in wrong(verify(path))[index]
         rewrite_arrays(path.with_suffix(".npz"), **{name: changed_at(index, -change)})
 
 
@@ -106,7 +108,7 @@ def test_bounds_that_are_too_careful_are_looser_than_possible(path):
     index = certified(path)
     rewrite_arrays(path.with_suffix(".npz"), p_lower=changed_at(index, -1e-9), p_upper=changed_at(index, 1e-9))
     state_hash(path)
-    check = check_certificate(path)
+    check = verify(path)
     assert list(looser(check)) == [index]
     assert not wrong(check)
 
@@ -120,9 +122,9 @@ def test_a_vote_that_was_moved_is_found(path):
         votes[index, label - 1] += 1
 
     rewrite_arrays(path.with_suffix(".npz"), estimation=moved)
-    assert any("certificates.npz has the sha256" in each for each in check_certificate(path).objections)
+    assert any("certificates.npz has the sha256" in each for each in verify(path).objections)
     state_hash(path)
-    assert list(wrong(check_certificate(path))) == [index]
+    assert list(wrong(verify(path))) == [index]
 
 
 def test_a_label_that_the_selection_votes_do_not_choose_is_wrong(path):
@@ -133,14 +135,14 @@ def test_a_label_that_the_selection_votes_do_not_choose_is_wrong(path):
 
     rewrite_arrays(path.with_suffix(".npz"), selection=others)
     state_hash(path)
-    assert "label" in wrong(check_certificate(path))[index]
+    assert "label" in wrong(verify(path))[index]
 
 
 def test_more_votes_than_samples_are_wrong(path):
     index = certified(path)
     rewrite_arrays(path.with_suffix(".npz"), selection=changed_at(index, 100))
     state_hash(path)
-    assert "selection votes of 100 samples" in wrong(check_certificate(path))[index]
+    assert "selection votes of 100 samples" in wrong(verify(path))[index]
 
 
 def test_a_prediction_where_there_is_none_is_wrong(path):
@@ -152,7 +154,7 @@ def test_a_prediction_where_there_is_none_is_wrong(path):
 
     rewrite_arrays(path.with_suffix(".npz"), abstained=predicted)
     state_hash(path)
-    check = check_certificate(path)
+    check = verify(path)
     assert index in wrong(check)
     assert any("abstain" in each for each in check.objections)
 
@@ -161,33 +163,33 @@ def test_radii_without_a_prediction_are_wrong(path):
     index = int(np.flatnonzero(np.load(path.with_suffix(".npz"))["abstained"])[0])
     rewrite_arrays(path.with_suffix(".npz"), max_delete=changed_at(index, 1))
     state_hash(path)
-    assert "without a prediction" in wrong(check_certificate(path))[index]
+    assert "without a prediction" in wrong(verify(path))[index]
 
 
 @pytest.mark.parametrize(("alpha", "verdict"), [(0.001, Verdict.WRONG), (0.05, Verdict.LOOSER)])
 def test_another_alpha_is_found_for_every_input(path, alpha, verdict):
     rewrite_json(path, lambda record: record["promise"].update(alpha=alpha))
-    check = check_certificate(path)
+    check = verify(path)
     assert check.counts[verdict] > 50
     assert any("for_lower" in each for each in check.objections)
 
 
 def test_a_promise_for_all_inputs_is_not_one_for_each(path):
     rewrite_json(path, lambda record: record["promise"].update(simultaneous=True))
-    assert any("1 claims instead of 60" in each for each in check_certificate(path).objections)
+    assert any("1 claims instead of 60" in each for each in verify(path).objections)
     rewrite_json(path, lambda record: record["promise"].update(claims=60))
-    assert check_certificate(path).counts[Verdict.WRONG] > 50
+    assert verify(path).counts[Verdict.WRONG] > 50
 
 
 def test_the_other_rule_is_found(path):
     rewrite_json(path, lambda record: record["promise"].update(rule="two-class"))
-    assert not check_certificate(path).confirmed
+    assert not verify(path).confirmed
 
 
 @pytest.mark.parametrize(("name", "value"), [("p_minus", "7/10"), ("p_plus", "1/50"), ("categories", 2)])
 def test_another_noise_is_found(path, name, value):
     rewrite_json(path, lambda record: record["noise"][0].update({name: value}))
-    check = check_certificate(path)
+    check = verify(path)
     assert check.confirmed == (name == "categories")
     assert bool(wrong(check) or looser(check)) == (name != "categories")
 
@@ -195,14 +197,14 @@ def test_another_noise_is_found(path, name, value):
 @pytest.mark.parametrize("share", [("for_lower", 0.0095), ("for_upper", 0.002), ("for_lower", 0.008)])
 def test_another_split_of_alpha_is_found(path, share):
     rewrite_json(path, lambda record: record["promise"].update([share]))
-    assert any(share[0] in each or "more than alpha" in each for each in check_certificate(path).objections)
+    assert any(share[0] in each or "more than alpha" in each for each in verify(path).objections)
 
 
 def test_another_hash_is_found(path):
     rewrite_json(path, lambda record: record["hashes"].update(arrays="0" * 64))
-    assert check_certificate(path).objections
+    assert verify(path).objections
     rewrite_json(path, lambda record: record.pop("hashes"))
-    assert check_certificate(path).objections == ("no hashes are stated",)
+    assert verify(path).objections == ("no hashes are stated",)
 
 
 def test_a_file_cut_anywhere_is_refused(path):
@@ -211,9 +213,9 @@ def test_a_file_cut_anywhere_is_refused(path):
         for length in range(0, len(whole), max(1, len(whole) // 60)):
             file.write_bytes(whole[:length])
             with pytest.raises(FileFormatError):
-                check_certificate(path)
+                verify(path)
         file.write_bytes(whole)
-    assert check_certificate(path).confirmed
+    assert verify(path).confirmed
 
 
 @pytest.mark.parametrize(
@@ -241,21 +243,21 @@ def test_a_file_cut_anywhere_is_refused(path):
 def test_a_record_of_another_form_is_refused(path, change):
     rewrite_json(path, lambda record: record.update(change))
     with pytest.raises(FileFormatError, match="as flipproof writes it"):
-        check_certificate(path)
+        verify(path)
 
 
 @pytest.mark.parametrize("promise", [{"alpha": 1.0}, {"alpha": 0.0}, {"sampling_error": 0.5}, {"claims": 0}])
 def test_a_promise_that_is_none_is_refused(path, promise):
     rewrite_json(path, lambda record: record["promise"].update(promise))
     with pytest.raises(FileFormatError, match="a promise that is none"):
-        check_certificate(path)
+        verify(path)
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"[" * 10**6, b"\xff\xfe"])
 def test_other_text_is_refused(path, text):
     path.write_bytes(text)
     with pytest.raises(FileFormatError):
-        check_certificate(path)
+        verify(path)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -0.1, 1.5])
@@ -265,12 +267,12 @@ def test_bounds_that_are_no_probabilities_are_refused(path, value):
 
     rewrite_arrays(path.with_suffix(".npz"), p_lower=change)
     with pytest.raises(FileFormatError, match="p_lower"):
-        check_certificate(path)
+        verify(path)
 
 
 def test_what_is_not_there_is_said(tmp_path):
     with pytest.raises(InvalidInputError, match="flipproof certify"):
-        check_certificate(tmp_path)
+        verify(tmp_path)
 
 
 def test_the_record_says_all_that_a_sceptic_needs(path):
@@ -278,3 +280,15 @@ def test_the_record_says_all_that_a_sceptic_needs(path):
     assert record["noise"][0]["p_plus"] == "5764607523034235/576460752303423488"
     assert set(record) >= {"claim", "noise", "space", "promise", "samples", "hashes", "versions", "inputs", "classes"}
     assert "no more than" in record["claim"] or "up to" in record["claim"]
+
+
+@pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
+def test_the_record_keeps_to_its_schema(tmp_path, rng, noise):
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "certificates.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    classifier = fp.FunctionClassifier(lambda batch: batch.sum(axis=1) % 3, classes=3)
+    drawn = fp.vote(classifier, np.eye(5, dtype=int), fp.FlipNoise(0.1, 0.2), 20, 100)
+    for votes in (random_votes(rng, noise), drawn):
+        jsonschema.validate(json.loads(saved(tmp_path, votes).read_text()), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"format": "flipproof-certificates"}, schema)

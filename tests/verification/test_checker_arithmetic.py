@@ -14,7 +14,7 @@ from flipproof.verification.binomial import (
     tail_above,
     tail_below,
 )
-from flipproof.verification.worst_case import Law, always_overlaps, margin, moves_nothing, worst_case
+from flipproof.verification.worst_case import Law, always_overlaps, margin, moves_nothing, worst_case, worst_case_of_all
 
 PROBABILITIES = [0.5, 0.01, 0.99, 1e-9, 1 - 1e-9, 2**-53, 1 - 2**-53, 1 / 3]
 
@@ -71,6 +71,18 @@ def test_margins_are_the_exact_ones(noise):
             worst, radii = worst_case(law, kind, count), fp.Radii(**{kind: count})
             for p, q in [(0, 1), (1, 0), (0.5, 0.5), (0.9, 0.05), (1 - 1e-15, 1e-15), (0.7, 0.0)]:
                 assert margin(worst, Fraction(p), Fraction(q)) == exact.mu(noise, radii, p, q)
+
+
+def test_changes_of_several_kinds_are_the_exact_ones():
+    noise = fp.JointNoise(a=fp.FlipNoise(0.002, 0.4), b=fp.FlipNoise(0.1, 0.6, 3))
+    radii = {"a": fp.Radii(2, 3), "b": fp.Radii(1, 0, 2)}
+    laws = {name: Law(Fraction(part.p_plus), Fraction(part.p_minus), part.categories) for name, part in noise}
+    worst = worst_case_of_all(
+        [(laws[name], kind, getattr(one, kind)) for name, one in radii.items() for kind in laws[name].kinds]
+    )
+    for p, q in [(0.99, 0.01), (0.9999, 0.0001), (1 - 1e-12, 0.0)]:
+        assert margin(worst, Fraction(p), Fraction(q)) == exact.mu(noise, radii, p, q)
+    assert worst_case_of_all([(laws["a"], "delete", 400)] * 2) is None
 
 
 def test_large_radii_are_exact_and_too_large_ones_are_refused():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -39,11 +40,37 @@ class ResampleOptions:
     ] = None
 
 
-@takes(ResampleOptions, ModelOption, MachineOptions, OutputOptions)
+@dataclass(frozen=True, slots=True)
+class AtOption:
+    """Radii of several kinds."""
+
+    at: Annotated[
+        list[str] | None,
+        typer.Option(help="Also count what is certified against several changes at once: add=1,delete=9."),
+    ] = None
+
+    def radii(self) -> list[dict[str, int]]:
+        """The numbers that the flags stand for."""
+        return [_radii(text) for text in self.at or ()]
+
+
+def _radii(text: str) -> dict[str, int]:
+    """From "add=1,delete=9" to numbers."""
+    from flipproof.errors import InvalidInputError
+
+    found = [re.fullmatch(r"\s*([^=\s]+)\s*=\s*(\d{1,6})\s*", each) for each in text.split(",")]
+    radii = {each[1]: int(each[2]) for each in found if each}
+    if len(radii) < len(found):
+        raise InvalidInputError(f"expected --at to name each kind once, such as add=1,delete=9, got {text}")
+    return radii
+
+
+@takes(AtOption, ResampleOptions, ModelOption, MachineOptions, OutputOptions)
 def verify(
     run: Annotated[
         Path, typer.Argument(help="A run folder, or a certificates.json with its npz beside it.", show_default=False)
     ],
+    wanted: AtOption,
     again: ResampleOptions,
     chosen: ModelOption,
     machine: MachineOptions,
@@ -54,25 +81,31 @@ def verify(
 
     if again.resample < 0 or (again.resample and not run.is_dir()):
         raise InvalidInputError(f"expected --resample N together with a run folder, got {again.resample} and {run}")
+    radii = wanted.radii()
     with interruptible("nothing was changed"):
         checked, resampled = _check(run), None
+        certified = [checked.certified_at(each) for each in radii]
         if again.resample:
             from flipproof.experiments.resample import resample
 
             resampled = resample(run, again.resample, again.resample_seed, machine.machine(), chosen.model)
     if output.as_json:
-        typer.echo(json.dumps(_facts(checked, resampled)))
+        at = [{"radii": each, "certified": count} for each, count in zip(radii, certified, strict=True)]
+        typer.echo(json.dumps(_facts(checked, resampled) | {"at": at}))
     else:
         _print(checked, resampled)
+        for each, count in zip(radii, certified, strict=True):
+            words = ", ".join(f"{name} {number}" for name, number in each.items())
+            typer.echo(f"at        {words}: {count:,} of {len(checked.findings):,} inputs are certified")
     if not checked.confirmed or (resampled is not None and not resampled.same):
         raise typer.Exit(NOT_CONFIRMED)
 
 
 def _check(run: Path) -> Check:
-    from flipproof.verification.check import check_certificate
+    from flipproof.verification.check import verify as check
 
     with _progress() as advance:
-        return check_certificate(run, advance)
+        return check(run, advance)
 
 
 @contextlib.contextmanager

@@ -24,13 +24,21 @@ def objections(certificate: Certificate) -> Iterator[str]:
     yield from _about_promise(certificate)
     yield from _about_samples(certificate)
     yield from _about_files(certificate)
-    for name, about in ((_BESIDE["votes"], _about_votes), ("run.json", _about_run)):
+    beside = {"run.json": _about_run}
+    if _hashes(certificate).get("votes") is not None:  # else a votes file beside it is of something else
+        beside[_BESIDE["votes"]] = _about_votes
+    for name, about in beside.items():
         path = certificate.path.with_name(name)
         if path.exists():
             try:
                 yield from about(certificate, path)
             except FileFormatError as error:
                 yield str(error)
+
+
+def _hashes(certificate: Certificate) -> Mapping[str, Any]:
+    hashes = certificate.record.get("hashes")
+    return hashes if isinstance(hashes, dict) else {}
 
 
 def _about_promise(certificate: Certificate) -> Iterator[str]:
@@ -74,8 +82,8 @@ def _count(ranges: Any) -> int | None:
 
 def _about_files(certificate: Certificate) -> Iterator[str]:
     """Every file has the hash that is stated, and no file of a run is missing."""
-    hashes = certificate.record.get("hashes")
-    if not isinstance(hashes, dict):
+    hashes = _hashes(certificate)
+    if not hashes:
         yield "no hashes are stated"
         return
     files = {"arrays": certificate.arrays_file.name, **_BESIDE}
@@ -121,7 +129,7 @@ def _adds_up(member: Callable[[str], Any], ranges: Any, role: str, total: Array)
 def _facts_of_certificate(certificate: Certificate) -> dict[str, Any]:
     """What a certificate says about its votes and how they were drawn."""
     record = certificate.record
-    samples, hashes = record["samples"], record.get("hashes") or {}
+    samples, hashes = record["samples"], _hashes(certificate)
     return {
         "noise": [_law(part.get("part"), part) for part in record["noise"]],
         "number of selection samples": certificate.n_select,
@@ -161,7 +169,7 @@ def _law(name: str | None, part: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _about_run(certificate: Certificate, path: Path) -> Iterator[str]:
     """`run.json` knows the same promise, the same model and the same votes."""
-    promise, hashes, run = certificate.record["promise"], certificate.record.get("hashes") or {}, read_record(path)
+    promise, hashes, run = certificate.record["promise"], _hashes(certificate), read_record(path)
     with refusing(path):
         asked, training, votes = (run.get(name) or {} for name in ("certificates", "training", "votes"))
         pairs = {name: (asked.get(name), promise[name]) for name in ("alpha", "rule", "simultaneous")}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key, lru_cache
 from itertools import accumulate
-from math import comb, lcm
+from math import comb, lcm, prod
 from typing import NamedTuple
 
 MOST_CELLS = 50_000
@@ -116,10 +116,29 @@ def _by_falling_ratio(one: Cell, two: Cell) -> int:
 @lru_cache(maxsize=4096)
 def worst_case(law: Law, kind: str, count: int) -> WorstCase | None:
     """The cells of so many changes of one kind: how often each outcome occurs. None if there are too many."""
-    single, whole = outcomes(law, kind)
-    if comb(count + len(single) - 1, len(single) - 1) > MOST_CELLS:
+    if number_of_cells(law, kind, count) > MOST_CELLS:
         return None
+    single, whole = outcomes(law, kind)
     return WorstCase.of(_cells(single, count), whole**count)
+
+
+def number_of_cells(law: Law, kind: str, count: int) -> int:
+    """In how many ways the outcomes can share so many entries."""
+    single, _ = outcomes(law, kind)
+    return comb(count + len(single) - 1, len(single) - 1)
+
+
+def worst_case_of_all(changes: Sequence[tuple[Law, str, int]]) -> WorstCase | None:
+    """Changes of several kinds at once: noise treats every entry by itself. None if there are too many cells."""
+    if prod(number_of_cells(*change) for change in changes) > MOST_CELLS:
+        return None
+    cells, whole = [Cell(1, 1)], 1
+    for law, kind, count in changes:
+        single, denominator = outcomes(law, kind)
+        each = list(_cells(single, count))
+        cells = [Cell(one.clean * two.clean, one.changed * two.changed) for one in cells for two in each]
+        whole *= denominator**count
+    return WorstCase.of(iter([cell for cell in cells if any(cell)]), whole)
 
 
 def _cells(single: tuple[Cell, ...], count: int) -> Iterator[Cell]:
