@@ -1,6 +1,7 @@
 """What the split of alpha is worth: mean certified ratio over a grid of radii under each way to spend it.
 
-Run `python benchmarks/rules.py`. The votes are those of a classifier of digits (tests/golden), and simulated ones like a node classifier's.
+Run `python benchmarks/rules.py`. The votes are those of a classifier of digits (tests/golden), and
+simulated ones like a node classifier's.
 """
 
 from __future__ import annotations
