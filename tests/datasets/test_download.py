@@ -233,7 +233,7 @@ def test_an_archive_may_be_pinned_by_its_members(home, tmp_path):
         ("other", zip_of(text=b"a\nb\nd\n"), "expected text with sha256"),
         ("long", zip_of(text=b"a" * 500), "unpacks to more bytes"),
         ("none", zip_of(more=b"x"), "it has no member text"),
-        ("garbage", b"garbage", "to be a zip file, got BadZipFile"),
+        ("garbage", b"garbage", "it is no zip file .BadZipFile"),
     ):
         file = DataFile("data.bin", 1000, None, (home.put(name, ranged(content)),), (member,))
         with pytest.raises(FileFormatError, match=reason):

@@ -72,7 +72,7 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InvalidInputError(f"expected a readable --config, got {path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(f"expected TOML in --config, got {path}: {error}") from error
     words = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in found.items()}
     for word, value in words.items():

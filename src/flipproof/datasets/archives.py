@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from flipproof.errors import FileFormatError
+from flipproof.errors import FileFormatError, reason_of
+
+_MOST_UNTARRED = 2**28
 
 
 def gunzipped(content: bytes, size: int) -> bytes:
@@ -18,13 +21,13 @@ def gunzipped(content: bytes, size: int) -> bytes:
         >>> gunzipped(gzip.compress(b"abc"), 3)
         b'abc'
     """
-    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+    with _unpacking("gzip"), gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
         return _exactly(stream.read(size + 1), size)
 
 
 def unzipped(content: bytes, member: str, most: int) -> bytes:
     """A member of a zip file that holds at most so many bytes."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+    with _unpacking("zip"), zipfile.ZipFile(io.BytesIO(content)) as archive:
         if member not in archive.namelist():
             raise FileFormatError(f"it has no member {member}")
         with archive.open(member) as stream:
@@ -35,7 +38,7 @@ def unzipped(content: bytes, member: str, most: int) -> bytes:
 def untarred(content: bytes, sizes: Mapping[str, int]) -> dict[str, bytes]:
     """The first bytes of some members of a gzipped tar file, as many of each as asked for."""
     found: dict[str, bytes] = {}
-    with tarfile.open(fileobj=io.BytesIO(content), mode="r|gz") as archive:
+    with _unpacking("tar"), tarfile.open(fileobj=_AtMost(content, _MOST_UNTARRED), mode="r|") as archive:
         for member in archive:
             stream = archive.extractfile(member) if member.name in sizes else None
             if stream is not None:
@@ -43,6 +46,32 @@ def untarred(content: bytes, sizes: Mapping[str, int]) -> dict[str, bytes]:
             if len(found) == len(sizes):
                 return found
     raise FileFormatError(f"it has no member {', '.join(sorted(set(sizes) - set(found)))}")
+
+
+class _AtMost(gzip.GzipFile):
+    """What is inside a gzip file, as long as it is not too much."""
+
+    def __init__(self, content: bytes, most: int) -> None:
+        super().__init__(fileobj=io.BytesIO(content))
+        self._left = most
+
+    def read(self, size: int | None = -1) -> bytes:
+        block = super().read(self._left + 1 if size is None or size < 0 else min(size, self._left + 1))
+        self._left -= len(block)
+        if self._left < 0:
+            raise FileFormatError(f"it unpacks to more than {_MOST_UNTARRED:,} bytes")
+        return block
+
+
+@contextlib.contextmanager
+def _unpacking(kind: str) -> Iterator[None]:
+    """Says whatever a damaged or hostile archive makes its reader raise as a `FileFormatError`."""
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except Exception as error:
+        raise FileFormatError(f"it is no {kind} file ({reason_of(error)})") from error
 
 
 def _exactly(read: bytes, size: int) -> bytes:

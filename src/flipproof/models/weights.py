@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import pickle
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.errors import FileFormatError
+from flipproof.errors import FileFormatError, reason_of
 from flipproof.extras import MissingExtraError, require
 
 
@@ -31,19 +32,33 @@ def load_weights(module: Any, content: bytes, name: str) -> None:
     """
     try:
         module.load_state_dict(_state(content))
+    except MissingExtraError:
+        raise
     except pickle.UnpicklingError as error:  # torch's own words suggest to read it all the same
         raise FileFormatError(f"expected nothing but weights, got {name}, which holds other objects too") from error
     except Exception as error:  # whatever a damaged file or another model makes torch raise
-        reason = " ".join(str(error).split())
         raise FileFormatError(
-            f"expected weights that fit {type(module).__name__}, got {name}: {reason[:300]}"
+            f"expected weights that fit {type(module).__name__}, got {name}: {reason_of(error)}"
         ) from error
+    wrong = next((each for each, weights in module.state_dict().items() if not weights.isfinite().all()), None)
+    if wrong is not None:
+        raise FileFormatError(f"expected finite weights, got {name} with NaN or infinity in {wrong}")
 
 
 def _state(content: bytes) -> Any:
     if content[8:9] == b"{":  # safetensors: a length of eight bytes, then JSON
         return require("safetensors.torch").load(content)
+    if content[:2] == b"PK":
+        _refuse_compressed(content)
     return require("torch").load(io.BytesIO(content), map_location="cpu", weights_only=True)
+
+
+def _refuse_compressed(content: bytes) -> None:
+    """`torch.save` compresses nothing, so its file takes as many bytes as what it holds; others may be bombs."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        packed = next((each for each in archive.infolist() if each.file_size != each.compress_size), None)
+    if packed is not None:
+        raise FileFormatError(f"{packed.filename} is compressed, which torch.save never does")
 
 
 def arrays_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -65,6 +80,5 @@ def read_arrays(content: bytes, name: str) -> dict[str, NDArray[Any]]:
     except MissingExtraError:
         raise
     except Exception as error:  # whatever a damaged file makes safetensors raise
-        reason = " ".join(str(error).split())
-        raise FileFormatError(f"expected arrays in the safetensors format, got {name}: {reason[:300]}") from error
+        raise FileFormatError(f"expected arrays in the safetensors format, got {name}: {reason_of(error)}") from error
     return arrays

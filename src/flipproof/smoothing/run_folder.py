@@ -15,7 +15,7 @@ from typing import Any
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.smoothing.array_archive import FileKind
-from flipproof.smoothing.files import cannot_write, checked_path, replacing
+from flipproof.smoothing.files import cannot_write, checked_path, opened, read_whole, replacing
 from flipproof.smoothing.json_file import read_json, write_json
 
 try:
@@ -161,7 +161,7 @@ class RunFolder:
                 return
             for name in _FILES["training"]:
                 try:
-                    content = (other.path / name).read_bytes()
+                    content = read_whole(other.path / name)
                 except OSError as error:
                     raise FileFormatError(f"expected {other.path / name}, got: {error.strerror or error}") from error
                 folder.write(self.path / name, content)
@@ -204,7 +204,7 @@ class RunFolder:
     def check(self, path: Path, sha256: Any, made_by: str) -> bytes:
         """The contents of one of the files, which must be those that `run.json` knows."""
         try:
-            content = path.read_bytes()
+            content = read_whole(path)
         except OSError as error:
             raise FileFormatError(f"expected {path}, got: {error.strerror or error}; run {made_by} again") from error
         if hashlib.sha256(content).hexdigest() != sha256:
@@ -215,7 +215,7 @@ class RunFolder:
 def is_report(path: Path) -> bool:
     """Whether a file is a page that was written by flipproof."""
     try:
-        with path.open("rb") as stream:
+        with opened(path) as stream:
             return _MARK in stream.read(1_000)
     except OSError:
         return False
@@ -224,6 +224,6 @@ def is_report(path: Path) -> bool:
 def sha256_of(path: Path) -> str | None:
     """The hash of a file, or None if it cannot be read."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_whole(path)).hexdigest()
     except OSError:
         return None

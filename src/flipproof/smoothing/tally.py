@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
+from flipproof.smoothing.json_text import json_value
 from flipproof.smoothing.sample_ranges import SampleRanges
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import checked_count
@@ -104,7 +105,7 @@ class Tally:
     def from_bytes(cls, content: bytes) -> Tally:
         """The inverse of `to_bytes`. Raises on anything else, having allocated no more than the content unpacks to."""
         line, _, packed = content.partition(b"\n")
-        header = json.loads(line)
+        header = json_value(line)
         shape, roles = _checked_shape(header["shape"]), header["roles"]
         if not isinstance(roles, dict) or not roles or not set(roles) <= set(ROLES):
             raise InvalidInputError(f"expected counts for {' or '.join(ROLES)}, got other roles")
