@@ -64,7 +64,7 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _read_config(context: typer.Context, path: Path | None) -> Path | None:
+def read_config(context: typer.Context, path: Path | None) -> Path | None:
     """Flags that are not given get their values from the file."""
     if path is None:
         return None
@@ -87,6 +87,6 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 _Config = Annotated[
     Path | None,
     typer.Option(
-        "--config", help="A TOML file with the same words: p_plus = 0.01.", callback=_read_config, is_eager=True
+        "--config", help="A TOML file with the same words: p_plus = 0.01.", callback=read_config, is_eager=True
     ),
 ]

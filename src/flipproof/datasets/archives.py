@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from flipproof.errors import FileFormatError, reason_of
 
 _MOST_UNTARRED = 2**28
+_BLOCK, _AT_ONCE = 512, 2**20
 
 
 def gunzipped(content: bytes, size: int) -> bytes:
@@ -38,29 +39,26 @@ def unzipped(content: bytes, member: str, most: int) -> bytes:
 def untarred(content: bytes, sizes: Mapping[str, int]) -> dict[str, bytes]:
     """The first bytes of some members of a gzipped tar file, as many of each as asked for."""
     found: dict[str, bytes] = {}
-    with _unpacking("tar"), tarfile.open(fileobj=_AtMost(content, _MOST_UNTARRED), mode="r|") as archive:
-        for member in archive:
-            stream = archive.extractfile(member) if member.name in sizes else None
-            if stream is not None:
-                found[member.name] = _exactly(stream.read(sizes[member.name]), sizes[member.name])
-            if len(found) == len(sizes):
-                return found
-    raise FileFormatError(f"it has no member {', '.join(sorted(set(sizes) - set(found)))}")
+    with _unpacking("tar"), gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+        left = _MOST_UNTARRED
+        while len(found) < len(sizes) and (header := stream.read(_BLOCK)).strip(b"\0"):
+            member = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
+            padded = -(-member.size // _BLOCK) * _BLOCK
+            left -= _BLOCK + padded
+            if padded < 0 or left < 0:
+                raise FileFormatError(f"it unpacks to more than {_MOST_UNTARRED:,} bytes")
+            wanted = sizes.get(member.name, 0)
+            if member.name in sizes:
+                found[member.name] = _exactly(stream.read(min(wanted, member.size)), wanted)
+            _skip(stream, padded - min(wanted, member.size))
+    if len(found) < len(sizes):
+        raise FileFormatError(f"it has no member {', '.join(sorted(set(sizes) - set(found)))}")
+    return found
 
 
-class _AtMost(gzip.GzipFile):
-    """What is inside a gzip file, as long as it is not too much."""
-
-    def __init__(self, content: bytes, most: int) -> None:
-        super().__init__(fileobj=io.BytesIO(content))
-        self._left = most
-
-    def read(self, size: int | None = -1) -> bytes:
-        block = super().read(self._left + 1 if size is None or size < 0 else min(size, self._left + 1))
-        self._left -= len(block)
-        if self._left < 0:
-            raise FileFormatError(f"it unpacks to more than {_MOST_UNTARRED:,} bytes")
-        return block
+def _skip(stream: gzip.GzipFile, count: int) -> None:
+    while count > 0 and (block := stream.read(min(count, _AT_ONCE))):
+        count -= len(block)
 
 
 @contextlib.contextmanager

@@ -32,10 +32,7 @@ def messages_of(text: bytes) -> TextDataset:
         >>> messages_of(b"ham\tSee you at six.\nspam\tYou won!\n").labels
         array([0, 1])
     """
-    try:
-        lines = [line.partition("\t") for line in text.decode("utf-8").split("\n") if line]
-    except UnicodeDecodeError as error:
-        raise FileFormatError("expected messages in UTF-8, got other bytes") from error
+    lines = [line.partition("\t") for line in text.decode("utf-8").split("\n") if line]
     wrong = next((label for label, _, _ in lines if label not in _CLASSES), None)
     if wrong is not None:
         raise FileFormatError(f"expected lines that begin with ham or spam, got {wrong!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import warnings
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -50,7 +51,9 @@ def _state(content: bytes) -> Any:
         return require("safetensors.torch").load(content)
     if content[:2] == b"PK":
         _refuse_compressed(content)
-    return require("torch").load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about pickles of other versions; what cannot be read is an error
+        return require("torch").load(io.BytesIO(content), map_location="cpu", weights_only=True)
 
 
 def _refuse_compressed(content: bytes) -> None:

@@ -45,11 +45,9 @@ def opened(path: str | os.PathLike[str]) -> IO[bytes]:
 def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
     """The content of a file; one that is longer is an `OSError`."""
     with opened(path) as stream:
-        if os.fstat(stream.fileno()).st_size <= most:
-            content = stream.read(most + 1)
-            if len(content) <= most:
-                return content
-    raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+        if os.fstat(stream.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+        return stream.read()
 
 
 @contextlib.contextmanager

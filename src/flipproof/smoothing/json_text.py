@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -43,6 +44,18 @@ def json_value(text: bytes) -> Any:
     if _SURROGATE.search(text):
         _check_letters(value)
     return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number that a float64 can hold; truth values are none.
+
+    Example:
+        >>> is_number(1), is_number(True), is_number(10**400)
+        (True, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 def _depth(text: bytes) -> int:

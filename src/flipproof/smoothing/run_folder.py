@@ -30,6 +30,7 @@ _REPORT = (
 )
 _MARK = b'<meta name="generator" content="flipproof">'
 """Among the first bytes of every report."""
+_LOCK = ".lock"
 _FILES = {
     "training": ("weights.safetensors", "inputs.npz"),
     "votes": ("votes.npz", "votes.checkpoint"),
@@ -56,6 +57,7 @@ class RunFolder:
             raise cannot_write(folder.path, error) from error
         if strange and not folder.exists:
             raise OutputError(f"expected a new or empty folder, got {folder.path} with {strange[0]}; name another one")
+        folder._check_plain()
         if folder.exists:
             read_json(folder.record_file, RUN_FILE, any_version=True)  # a run.json of something else is left alone
         return folder
@@ -69,8 +71,19 @@ class RunFolder:
             raise InvalidInputError(f"expected a run folder, got {folder.path}, {what}")
         if not folder.exists:
             raise FileFormatError(f"expected a run folder, got {folder.path} without run.json; see flipproof train")
+        folder._check_plain()
         folder.record()
         return folder
+
+    def _check_plain(self) -> None:
+        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader."""
+        for name in ("run.json", _LOCK, "figures", *(name for names in _FILES.values() for name in names)):
+            path = self.path / name
+            if path.is_symlink() or (path.exists() and not (path.is_dir() if name == "figures" else path.is_file())):
+                raise FileFormatError(
+                    f"expected plain files in {self.path}, got {name}, which is something else; "
+                    "put the file itself in its place"
+                )
 
     @property
     def exists(self) -> bool:
@@ -121,7 +134,7 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """No other process changes the folder inside. The lock ends with the process, however that ends."""
         try:
-            stream = open(self.path / ".lock", "ab")  # noqa: SIM115 (closed below)
+            stream = open(self.path / _LOCK, "ab")  # noqa: SIM115 (closed below)
         except OSError as error:
             raise cannot_write(self.path, error) from error
         with stream:
