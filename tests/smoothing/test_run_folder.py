@@ -45,9 +45,9 @@ def test_a_half_written_folder_is_told_from_a_run(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "which is no JSON"),
-        ("[" * 100_000, "which is no JSON"),
-        ("{", "which is no JSON"),
+        ("", "it is no JSON"),
+        ("[" * 100_000, "nested more than 64 deep"),
+        ("{", "it is no JSON"),
         ("[]", "which is something else"),
         ('{"format": "other"}', "which is something else"),
         ('{"format": "flipproof-run", "version": 2, "task": {}}', "of version 1, got .* of version 2; use the"),

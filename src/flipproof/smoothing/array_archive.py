@@ -22,15 +22,14 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from flipproof.errors import FileFormatError, FlipproofError, reason_of
-from flipproof.smoothing.files import MOST_BYTES, checked_path, opened, replacing
+from flipproof.smoothing.files import MOST_BYTES, checked_path, is_bomb, opened, replacing
 from flipproof.smoothing.json_text import json_value
 
 _DESCRIPTION = "metadata.json"
 _LONGEST_DESCRIPTION = 2**24
-_MOST_UNPACKED, _MOST_TIMES = 2**28, 100
-"""A member of the zip may unpack to so many bytes, or to so many times what it takes in the file; else it is a bomb."""
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 _KINDS = "biufU"
+_LEVEL = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +107,9 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     member = zipfile.ZipInfo(name, _ZIP_EPOCH)
-    if len(content) <= _MOST_UNPACKED or not _is_bomb(len(content), len(zlib.compress(content, level=1))):
+    if not is_bomb(len(content), 0) or not is_bomb(len(content), len(zlib.compress(content, level=_LEVEL))):
         member.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(member, content, compresslevel=1)
+    archive.writestr(member, content, compresslevel=_LEVEL)
 
 
 def _npy_bytes(array: NDArray[Any]) -> bytes:
@@ -125,13 +124,9 @@ def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     member = archive.getinfo(name)
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise FileFormatError(f"{name} is compressed in a way that flipproof does not write")
-    if _is_bomb(member.file_size, min(member.compress_size, archive.start_dir)):  # what it takes is before the directory
+    if is_bomb(member.file_size, min(member.compress_size, archive.start_dir)):  # what it takes is before the directory
         raise FileFormatError(f"{name} unpacks to {member.file_size:,} bytes, far more than are in the file")
     return member
-
-
-def _is_bomb(unpacked: int, packed: int) -> bool:
-    return unpacked > max(_MOST_UNPACKED, _MOST_TIMES * packed)
 
 
 def _read_description(archive: zipfile.ZipFile, kind: FileKind) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from flipproof.errors import InvalidInputError, OutputError
 
 MOST_BYTES = 2**34
 """No file that is read as a whole, and no array in one, may have more."""
+_MOST_UNPACKED, _MOST_TIMES = 2**26, 100
 
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 """For `open`: a pipe that nobody writes to is not waited for."""
@@ -48,6 +49,16 @@ def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
         if os.fstat(stream.fileno()).st_size > most:
             raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
         return stream.read()
+
+
+def is_bomb(unpacked: int, packed: int) -> bool:
+    """Whether something unpacks to far more bytes than it takes: what flipproof writes does not.
+
+    Example:
+        >>> is_bomb(10**7, 10**4), is_bomb(10**9, 10**6)
+        (False, True)
+    """
+    return unpacked > max(_MOST_UNPACKED, _MOST_TIMES * packed)
 
 
 @contextlib.contextmanager
