@@ -49,12 +49,14 @@ def one_line(text: str) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """An error of somebody else in a few words, to be part of a message of ours.
+    """An error in a few words, to be part of a message; one of somebody else with its name.
 
     Example:
         >>> reason_of(KeyError("noise"))
         "KeyError: 'noise'"
     """
+    if isinstance(error, FlipproofError):
+        return str(error)
     return " ".join(one_line(f"{type(error).__name__}: {error}"[:_REASON]).split())
 
 

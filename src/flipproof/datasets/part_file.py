@@ -85,10 +85,11 @@ def open_part(target: Path) -> Iterator[PartFile]:
 
 def _locked(path: Path) -> IO[bytes] | None:
     """The file, if no other process holds it. The lock ends with the process, however that ends."""
-    stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _CAREFULLY, 0o644), "a+b")
-    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-        stream.close()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _CAREFULLY, 0o644)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         raise OSError(errno.EINVAL, "it is no file")
+    stream = os.fdopen(descriptor, "a+b")
     if fcntl is None:
         return stream
     try:

@@ -74,8 +74,12 @@ def _resumes(answer: Any, start: int) -> bool:
 
 
 def _safe(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname if parts.port != 0 else None  # a port that is none is found here
+    except ValueError:
+        return False
+    return host is not None and (parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK))
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):

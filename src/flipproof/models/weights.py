@@ -32,7 +32,7 @@ def load_weights(module: Any, content: bytes, name: str) -> None:
         name: of the file, for messages.
     """
     try:
-        module.load_state_dict(_state(content))
+        module.load_state_dict(_checked_state(content))
     except MissingExtraError:
         raise
     except pickle.UnpicklingError as error:  # torch's own words suggest to read it all the same
@@ -44,6 +44,18 @@ def load_weights(module: Any, content: bytes, name: str) -> None:
     wrong = next((each for each, weights in module.state_dict().items() if not weights.isfinite().all()), None)
     if wrong is not None:
         raise FileFormatError(f"expected finite weights, got {name} with NaN or infinity in {wrong}")
+
+
+def _checked_state(content: bytes) -> dict[str, Any]:
+    """Plain tensors by name. Others, such as sparse ones, may have insides that do not fit together."""
+    state, torch = _state(content), require("torch")
+    if not isinstance(state, dict):
+        raise FileFormatError(f"it holds a {type(state).__name__}, not a state dict")
+    for name, tensor in state.items():
+        plain = isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided and tensor.device.type == "cpu"
+        if not plain or tensor.is_quantized or tensor.is_complex():
+            raise FileFormatError(f"{name} is not a plain tensor")
+    return state
 
 
 def _state(content: bytes) -> Any:
