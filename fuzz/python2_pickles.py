@@ -62,7 +62,9 @@ def program(body: bytes) -> bytes:
     return b"\x80\x02" + body + b"."
 
 
-def planetoid(attributes: Any, labels: NDArray[Any], test: NDArray[Any], graph: Mapping[int, list[int]]) -> dict[str, bytes]:
+def planetoid(
+    attributes: Any, labels: NDArray[Any], test: NDArray[Any], graph: Mapping[int, list[int]]
+) -> dict[str, bytes]:
     """The files of a graph called "few" whose nodes to test come last, listed in this order."""
     rows, first = sp.csr_matrix(attributes), len(labels) - len(test)
     one_hot = np.eye(labels.max() + 1, dtype=np.int32)[labels]

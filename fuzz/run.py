@@ -36,7 +36,9 @@ class Found:
     @classmethod
     def in_log(cls, log: str, status: int) -> Found:
         """Reads what libFuzzer has printed."""
-        counts = re.findall(r"number_of_executed_units:\s*(\d+)", log) or re.findall(r"^#(\d+)", log, re.MULTILINE) or ["0"]
+        counts = (
+            re.findall(r"number_of_executed_units:\s*(\d+)", log) or re.findall(r"^#(\d+)", log, re.MULTILINE) or ["0"]
+        )
         coverage = re.findall(r"cov: (\d+)", log) or ["unknown"]
         return cls(int(counts[-1]), coverage[-1], status != 0)
 
@@ -126,7 +128,10 @@ def main() -> None:
 def _fuzz_and_tell(name: str, minutes: float) -> bool:
     found = fuzz(name, minutes)
     crash = f"CRASH, see {WORK}/{name}.log" if found.crashed else "no crash"
-    print(f"{name:<14}{found.executions:>12,} executions in {minutes:g} min, coverage {found.coverage}: {crash}", flush=True)
+    print(
+        f"{name:<14}{found.executions:>12,} executions in {minutes:g} min, coverage {found.coverage}: {crash}",
+        flush=True,
+    )
     return found.crashed
 
 

@@ -35,12 +35,15 @@ class _Unpinned:
 
 
 _MOLECULES = TUDataset(
-    "TWO", {-1: "no", 1: "yes"}, ("C", "N"), tuple(map(_Unpinned, ("A", "graph", "labels", "nodes")))  # type: ignore[arg-type]
+    "TWO",
+    {-1: "no", 1: "yes"},
+    ("C", "N"),
+    tuple(map(_Unpinned, ("A", "graph", "labels", "nodes"))),  # type: ignore[arg-type]
 )
 _IDX = bytes([0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6])
 _KINDS: tuple[tuple[Callable[[bytes], Any], Mutator, Callable[[], bytes]], ...] = (
     (lambda content: idx_array(content, (2, 3)), in_gzip, lambda: gzip.compress(_IDX, mtime=0)),
-    (lambda content: messages_of(gunzipped(content, 25)), in_gzip, lambda: gzip.compress(b"ham\thello\nspam\tbye bye!\n", mtime=0)),
+    (lambda content: messages_of(gunzipped(content, 24)), in_gzip, lambda: gzip.compress(b"ham\thello\nspam\tbye bye!\n", mtime=0)),
     (messages_of, in_bytes, lambda: b"ham\thello\nspam\tbye\n"),
     (lambda content: untarred(content, {"a/b.bin": 4, "c": 2}), in_tar, lambda: tarred({"x": b"y", "c": b"123", "a/b.bin": b"12345"})),
     (lambda content: _MOLECULES.read({"TWO.zip": content}), in_zip, lambda: _molecules()),
@@ -93,4 +96,6 @@ def _mutate(content: bytes, rng: random.Random, mutate: ByteMutator) -> bytes:
     return content[:1] + _kind(content)[1](content[1:], rng, mutate)
 
 
-TARGET = Target("archives", _seeds, _read, _mutate, (b"ustar", b"ham\t", b"spam\t", b", ", b"-1", b"9223372036854775808"))
+TARGET = Target(
+    "archives", _seeds, _read, _mutate, (b"ustar", b"ham\t", b"spam\t", b", ", b"-1", b"9223372036854775808")
+)

@@ -21,9 +21,9 @@ _FRAME = struct.Struct("<4sQI")
 
 def _seeds() -> Iterator[bytes]:
     tallies = (
-        Tally.of("estimate", range(0, 10), [[9, 1], [4, 6]]),
+        Tally.of("estimate", range(10), [[9, 1], [4, 6]]),
         Tally.of("estimate", range(10, 20), [[8, 2], [5, 5]]),
-        Tally.of("select", range(0, 300), [[300, 0], [4, 290]]),
+        Tally.of("select", range(300), [[300, 0], [4, 290]]),
     )
     path = scratch() / "seed.ckpt"
     for count in range(len(tallies) + 1):

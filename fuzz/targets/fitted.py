@@ -15,7 +15,19 @@ from fuzz.target import Target
 from fuzz.targets.weights import in_safetensors
 
 _MOST_COLUMNS = 1_000
-_WORDS = (b"F32", b"F64", b"I64", b"U8", b"BOOL", b"F16", b"BF16", b"coefficients", b"intercepts", b"starts", b"thresholds")
+_WORDS = (
+    b"F32",
+    b"F64",
+    b"I64",
+    b"U8",
+    b"BOOL",
+    b"F16",
+    b"BF16",
+    b"coefficients",
+    b"intercepts",
+    b"starts",
+    b"thresholds",
+)
 
 
 def _seeds() -> Iterator[bytes]:

@@ -24,7 +24,9 @@ def _seeds() -> Iterator[bytes]:
     yield written(GraphDataset("mine", edges, ([0, 1], [1], [0, 0, 0]), [0, 1, 1], ("a", "b"), ("C", "N")).save)
     pixels = np.arange(24, dtype=np.uint8).reshape(2, 2, 2, 3)
     yield written(ImageDataset("mine", pixels, [0, 1], pixels, [0, 1]).save)
-    yield written(ImageDataset("mine", pixels[..., 0] % 5, [1, 0], pixels[:1, :, :, 1] % 5, [1], ("cat", "dog"), 5).save)
+    yield written(
+        ImageDataset("mine", pixels[..., 0] % 5, [1, 0], pixels[:1, :, :, 1] % 5, [1], ("cat", "dog"), 5).save
+    )
 
 
 def _read(content: bytes) -> None:

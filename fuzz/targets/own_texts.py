@@ -28,4 +28,6 @@ def _read(content: bytes) -> None:
         load_own(saved(content, "mine.csv")).table()
 
 
-TARGET = Target("own_texts", _seeds, _read, words=(b'"', b'""', b",", b"\t", b"\r\n", b"label", b"\0", b"\xff", b"nan", b"1e999"))
+TARGET = Target(
+    "own_texts", _seeds, _read, words=(b'"', b'""', b",", b"\t", b"\r\n", b"label", b"\0", b"\xff", b"nan", b"1e999")
+)

@@ -29,7 +29,9 @@ _PIECES = (
 @functools.cache
 def _published() -> dict[str, bytes]:
     attributes = np.eye(5, 4, dtype=np.float32)
-    return planetoid(attributes, np.array([0, 1, 0, 1, 1]), np.array([4, 3]), {0: [1, 1], 1: [2], 2: [3], 3: [4], 4: []})
+    return planetoid(
+        attributes, np.array([0, 1, 0, 1, 1]), np.array([4, 3]), {0: [1, 1], 1: [2], 2: [3], 3: [4], 4: []}
+    )
 
 
 def _seeds() -> Iterator[bytes]:

@@ -30,14 +30,16 @@ def _seeds() -> Iterator[bytes]:
 
 def _read(content: bytes) -> None:
     path = saved(content, "results.json")
-    for entry in known_entries(path, _ASKED) or ():
+    entries = known_entries(path, _ASKED)
+    for entry in entries or ():
         count = len(entry.proofs)
         comparison = Comparison((entry,), np.arange(count), np.zeros(count, np.int64))
         json.dumps([*comparison.rows([1, 2])], allow_nan=False)
         comparison.mean_radius(entry, 3)
-    rows = read_rows(path)["rows"]
-    summarised(rows)
-    mean(rows)
+    if entries is None:
+        rows = read_rows(path)["rows"]
+        summarised(rows)
+        mean(rows)
 
 
 def _read_with_identity(content: bytes) -> None:
@@ -51,4 +53,6 @@ def _read_with_identity(content: bytes) -> None:
     _read(content)
 
 
-TARGET = Target("results", _seeds, _read_with_identity, in_json, (b"flipproof-rows", b"measure", b"value", b"flipproof-entries"))
+TARGET = Target(
+    "results", _seeds, _read_with_identity, in_json, (b"flipproof-rows", b"measure", b"value", b"flipproof-entries")
+)

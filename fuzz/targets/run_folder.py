@@ -21,7 +21,16 @@ from fuzz.mutators import in_json
 from fuzz.target import Target, scratch
 from fuzz.targets.votes import FLIPS, drawn_votes
 
-_WORDS = (b"flipproof-run", b"flipproof-certificates", b"task", b"training", b"votes", b"certificates", b"alpha", b"rule")
+_WORDS = (
+    b"flipproof-run",
+    b"flipproof-certificates",
+    b"task",
+    b"training",
+    b"votes",
+    b"certificates",
+    b"alpha",
+    b"rule",
+)
 
 
 @functools.cache

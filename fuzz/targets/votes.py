@@ -41,4 +41,6 @@ def _read(content: bytes) -> None:
     fp.Votes.load(scratch() / "again.npz")
 
 
-TARGET = Target("votes", _seeds, _read, in_zip, (b"flipproof-votes", b"selection", b"estimation", b"n_select", b"noise"))
+TARGET = Target(
+    "votes", _seeds, _read, in_zip, (b"flipproof-votes", b"selection", b"estimation", b"n_select", b"noise")
+)

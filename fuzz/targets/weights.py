@@ -15,7 +15,18 @@ from flipproof.models.weights import load_weights, weights_bytes
 from fuzz.mutators import in_json, in_zip
 from fuzz.target import ByteMutator, Target
 
-_WORDS = (b"F32", b"F64", b"I64", b"BOOL", b"dtype", b"shape", b"data_offsets", b"__metadata__", b"FloatStorage", b"cpu")
+_WORDS = (
+    b"F32",
+    b"F64",
+    b"I64",
+    b"BOOL",
+    b"dtype",
+    b"shape",
+    b"data_offsets",
+    b"__metadata__",
+    b"FloatStorage",
+    b"cpu",
+)
 
 
 def _module() -> torch.nn.Module:

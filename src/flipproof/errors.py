@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-
 _HEAD, _TAIL = 700, 300
 """Of a longer message, so many characters at its beginning and, where it says what to do, at its end are shown."""
 _REASON = 300

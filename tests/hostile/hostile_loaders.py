@@ -97,7 +97,7 @@ JOURNALS = {
     "peek": Loader("run.ckpt", write_checkpoint, peek_identity),
 }
 LOADERS = ARCHIVES | JSON_FILES | TEXTS | JOURNALS
-KINDS = {name: kind_of_file for name in ("nodes", "graphs", "images")}
+KINDS = dict.fromkeys(("nodes", "graphs", "images"), kind_of_file)
 
 
 def refusal(loader, path):

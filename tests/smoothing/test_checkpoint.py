@@ -215,7 +215,10 @@ def tally_body(packed, samples, shape=(2, 2)):
         ([tally_body(zlib.compress(bytes([9, 1, 4, 6])), [[0, 9]])], "expected rows to sum to at most 9 samples"),
         ([tally_body(zlib.compress(bytes(10**6)), [[0, 9]])], "expected 4 bytes of counts"),
         ([tally_body(zlib.compress(bytes(10**6)), [[0, 9]], (2**40, 2**50))], "that could not hold them"),
-        ([tally_body(zlib.compress(bytes(10**6)), [[0, 9]], (2**31, 2**20))], f"expected {2**51} bytes of counts, got [0-9]+ that could not hold"),
+        (
+            [tally_body(zlib.compress(bytes(10**6)), [[0, 9]], (2**31, 2**20))],
+            f"expected {2**51} bytes of counts, got [0-9]+ that could not hold",
+        ),
         ([tally_body(zlib.compress(b""), [[0, 9]], (0, 2**70))], "Error"),
         ([tally_body(b"nothing compressed", [[0, 9]])], "error: Error -3"),
         ([CHUNKS[0].to_bytes(), json.dumps(IDENTITY).encode()], "KeyError: 'shape'"),

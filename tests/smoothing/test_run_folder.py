@@ -116,7 +116,9 @@ def test_what_is_forgotten_is_gone_with_its_files(tmp_path):
     assert not folder.exists
 
 
-@pytest.mark.parametrize("name", ["run.json", ".lock", "weights.safetensors", "votes.checkpoint", "report.html", "figures"])
+@pytest.mark.parametrize(
+    "name", ["run.json", ".lock", "weights.safetensors", "votes.checkpoint", "report.html", "figures"]
+)
 @pytest.mark.parametrize("use", [RunFolder.open, RunFolder.prepare])
 def test_links_in_a_folder_from_elsewhere_are_not_written_through(tmp_path, name, use):
     folder = RunFolder.prepare(tmp_path / "run")
@@ -125,7 +127,9 @@ def test_links_in_a_folder_from_elsewhere_are_not_written_through(tmp_path, name
     precious.write_bytes(folder.record_file.read_bytes())
     (folder.path / name).unlink(missing_ok=True)
     (folder.path / name).symlink_to(precious)
-    with pytest.raises(fp.FileFormatError, match=f"^expected plain files in .*run, got {name}, which is something else; "):
+    with pytest.raises(
+        fp.FileFormatError, match=f"^expected plain files in .*run, got {name}, which is something else; "
+    ):
         use(folder.path)
 
 

@@ -50,7 +50,9 @@ def transfer(url: str, part: PartFile, most: int, report: Report) -> None:
 
 def _opener() -> urllib.request.OpenerDirector:
     """Checks certificates, whatever the process does elsewhere, and where redirections lead to."""
-    return urllib.request.build_opener(_SafeRedirects, urllib.request.HTTPSHandler(context=ssl.create_default_context()))
+    return urllib.request.build_opener(
+        _SafeRedirects, urllib.request.HTTPSHandler(context=ssl.create_default_context())
+    )
 
 
 def _copy(answer: Any, part: PartFile, most: int, report: Report) -> None:

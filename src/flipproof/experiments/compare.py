@@ -71,7 +71,6 @@ RIVALS: Mapping[str, Rival] = {
 """All systems for classifiers of discrete data, in the order of tables."""
 
 
-
 def compare(
     path: str | os.PathLike[str],
     task: Task,
