@@ -75,7 +75,15 @@ def _plain(text):
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-PAGES = ("README.md", "docs/baselines.md", "docs/certificates.md", "docs/cli.md", "docs/graphs.md", "docs/report.md", "docs/votes.md")
+PAGES = (
+    "README.md",
+    "docs/baselines.md",
+    "docs/certificates.md",
+    "docs/cli.md",
+    "docs/graphs.md",
+    "docs/report.md",
+    "docs/votes.md",
+)
 
 
 def test_python_in_the_documents_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):

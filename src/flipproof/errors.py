@@ -5,9 +5,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_HEAD, _TAIL = 700, 300
+"""Of a longer message, so many characters at its beginning and, where it says what to do, at its end are shown."""
+_REASON = 300
+
 
 class FlipproofError(Exception):
-    """Base of every error that flipproof raises on purpose."""
+    """Base of every error that flipproof raises on purpose.
+
+    What it says is one line without control characters, whatever a file or a user has put into it.
+    """
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class InvalidInputError(FlipproofError, ValueError):
@@ -24,6 +34,29 @@ class OutputError(FlipproofError):
 
 class FileFormatError(FlipproofError):
     """A file is unreadable, truncated, or was made by something else."""
+
+
+def one_line(text: str) -> str:
+    r"""The text as one line that is not long, and that a terminal takes for nothing but text.
+
+    Example:
+        >>> one_line("a name\n\x1b[2J" + "x" * 5000 + "; delete it").replace("x", "")
+        'a name  [2J ... ; delete it'
+    """
+    short = text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]} ... {text[-_TAIL:]}"
+    return "".join(letter if letter.isprintable() else " " for letter in short)
+
+
+def reason_of(error: BaseException) -> str:
+    """An error in a few words, to be part of a message; one of somebody else with its name.
+
+    Example:
+        >>> reason_of(KeyError("noise"))
+        "KeyError: 'noise'"
+    """
+    if isinstance(error, FlipproofError):
+        return str(error)
+    return " ".join(one_line(f"{type(error).__name__}: {error}"[:_REASON]).split())
 
 
 def not_among(what: str, names: Iterable[str], given: object) -> InvalidInputError:

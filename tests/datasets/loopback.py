@@ -1,20 +1,22 @@
 """A web server on this machine that does as a test says, once per request, and remembers what it was asked."""
 
 import contextlib
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 
 class Home:
     """Answers the requests to each path one after the other; the last answer is given again and again."""
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, port, scheme):
+        self.port, self.scheme = port, scheme
         self.answers = {}
         self.asked = []
 
-    def url(self, path):
-        return f"http://127.0.0.1:{self.port}/{path}"
+    def url(self, path, host="127.0.0.1"):
+        return f"{self.scheme}://{host}:{self.port}/{path}"
 
     def put(self, path, *answers):
         self.answers[f"/{path}"] = list(answers)
@@ -81,9 +83,13 @@ def status(code, **headers):
     return answer
 
 
+UNTRUSTED = Path(__file__).parent / "untrusted.pem"
+"""A certificate for 127.0.0.1 that nobody has signed but its owner, and its key, which protects nothing."""
+
+
 @contextlib.contextmanager
-def serving():
-    """A home whose server runs in a thread."""
+def serving(certificate=None):
+    """A home whose server runs in a thread; with a certificate, over TLS."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -97,7 +103,11 @@ def serving():
             pass
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        home = Home(server.server_port)
+        home = Home(server.server_port, "http" if certificate is None else "https")
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

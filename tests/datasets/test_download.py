@@ -1,14 +1,18 @@
 """Downloading from a real server: resuming, restarting, mirrors, and refusing what is not the file."""
 
+import gc
 import hashlib
 import io
+import os
+import ssl
 import sys
 import zipfile
 
 import numpy as np
 import pytest
-from loopback import cut, ranged, serving, status, whole
+from loopback import UNTRUSTED, cut, ranged, serving, status, whole
 
+import flipproof as fp
 from flipproof.datasets.data_file import DataFile, Member, MissingDataError
 from flipproof.datasets.dataset_card import Card, Form
 from flipproof.datasets.download import download
@@ -160,6 +164,104 @@ def test_redirections_are_followed_but_not_away_from_https(home, tmp_path):
         download(data_file(home.put("a", status(301, Location="http://example.org/a"))), tmp_path)
 
 
+@pytest.fixture
+def safe_home(home):
+    """A home over TLS whose certificate nobody trusts."""
+    with serving(UNTRUSTED) as safe_home:
+        yield safe_home
+
+
+def trust(monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(UNTRUSTED))
+
+
+def test_a_home_with_a_certificate_that_nobody_trusts_is_refused(safe_home, tmp_path):
+    file = data_file(safe_home.put("a", ranged(CONTENT)))
+    with pytest.raises(MissingDataError, match=r"got: .*CERTIFICATE_VERIFY_FAILED.*self.signed certificate"):
+        download(file, tmp_path)
+    assert safe_home.asked == []
+    assert names_in(tmp_path) == []
+
+
+def test_not_even_where_the_rest_of_the_process_trusts_everybody(safe_home, tmp_path, monkeypatch):
+    """As programs do that were in a hurry."""
+    monkeypatch.setattr(ssl, "_create_default_https_context", ssl._create_unverified_context)
+    with pytest.raises(MissingDataError, match="CERTIFICATE_VERIFY_FAILED"):
+        download(data_file(safe_home.put("a", ranged(CONTENT))), tmp_path)
+
+
+def test_a_certificate_that_is_trusted_is_enough(safe_home, tmp_path, monkeypatch):
+    trust(monkeypatch)
+    assert download(data_file(safe_home.put("a", ranged(CONTENT))), tmp_path).read_bytes() == CONTENT
+
+
+def test_a_certificate_of_another_host_is_refused(safe_home, tmp_path, monkeypatch):
+    trust(monkeypatch)
+    monkeypatch.setenv("no_proxy", "localhost")
+    safe_home.put("a", ranged(CONTENT))
+    with pytest.raises(MissingDataError, match=r"not valid for 'localhost'|Hostname mismatch"):
+        download(data_file(safe_home.url("a", host="localhost")), tmp_path)
+
+
+def test_a_redirection_from_https_to_this_machine_is_refused(home, safe_home, tmp_path, monkeypatch):
+    """A server out there must not make us ask those in here."""
+    trust(monkeypatch)
+    inside = home.put("b", ranged(CONTENT))
+    with pytest.raises(MissingDataError, match=r"expected an https address, got a redirection to http://127\.0\.0\.1"):
+        download(data_file(safe_home.put("a", status(302, Location=inside))), tmp_path)
+    assert home.asked == []
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["https://[bad", "https://127.0.0.1:99999999/", "//", "\x1b[2J", "https://\xe9.example:x/", "https://a b/", ""],
+)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+def test_redirections_to_nowhere_are_one_line(home, tmp_path, location):
+    with pytest.raises(MissingDataError, match=r"^expected to download data.bin, got: ") as caught:
+        download(data_file(home.put("a", status(302, Location=location))), tmp_path)
+    assert str(caught.value).isprintable()
+    del caught
+    gc.collect()  # Python's own library leaves the answer open when it cannot read the address
+
+
+@pytest.mark.parametrize("length", ["9" * 5_000, "\xb2", "-1", "1e3", "0x10"])
+def test_lengths_that_are_none(home, tmp_path, length):
+    def answer(handler, start):
+        handler.send_response(200)
+        handler.send_header("Content-Length", length)
+        handler.end_headers()
+        handler.wfile.write(CONTENT)
+
+    try:
+        assert download(data_file(home.put("a", answer)), tmp_path).read_bytes() == CONTENT
+    except MissingDataError as error:
+        assert str(error).startswith("expected to download data.bin, got: ")
+
+
+def test_all_homes_of_all_datasets_are_https():
+    urls = [url for card in fp.datasets.cards() for form in card.forms for file in form.files for url in file.urls]
+    assert len(urls) > 10
+    assert {url.partition(":")[0] for url in urls} == {"https"}
+    for card in fp.datasets.cards():
+        for file in card.home.files:
+            assert file.sha256 or all(member.sha256 for member in file.members), file.name
+
+
+def test_what_arrives_is_not_written_through_a_link(home, tmp_path):
+    (tmp_path / "precious").write_bytes(b"mine")
+    part_of(tmp_path).symlink_to(tmp_path / "precious")
+    with pytest.raises(OutputError, match="expected to be able to write"):
+        download(data_file(home.put("a", ranged(CONTENT))), tmp_path)
+    assert (tmp_path / "precious").read_bytes() == b"mine"
+
+
+def test_a_pipe_in_place_of_a_part_is_not_waited_for(home, tmp_path):
+    os.mkfifo(part_of(tmp_path))
+    with pytest.raises(OutputError, match="it is no file"):
+        download(data_file(home.put("a", ranged(CONTENT))), tmp_path)
+
+
 def test_an_interrupt_leaves_the_part_for_resuming(home, tmp_path):
     url = home.put("a", ranged(CONTENT))
 
@@ -233,7 +335,7 @@ def test_an_archive_may_be_pinned_by_its_members(home, tmp_path):
         ("other", zip_of(text=b"a\nb\nd\n"), "expected text with sha256"),
         ("long", zip_of(text=b"a" * 500), "unpacks to more bytes"),
         ("none", zip_of(more=b"x"), "it has no member text"),
-        ("garbage", b"garbage", "to be a zip file, got BadZipFile"),
+        ("garbage", b"garbage", "it is no zip file .BadZipFile"),
     ):
         file = DataFile("data.bin", 1000, None, (home.put(name, ranged(content)),), (member,))
         with pytest.raises(FileFormatError, match=reason):

@@ -1,68 +1,16 @@
 """Planetoid's pickles, as Python 2 wrote them, are read without running what they name."""
 
 import pickle
-import struct
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from fuzz.python2_pickles import array, lists, matrix, name, number, planetoid, program, text
 
 import flipproof as fp
 from flipproof.datasets.inert_pickle import read_inert
 from flipproof.datasets.read_citations import read_planetoid
 from flipproof.errors import FileFormatError
-
-
-def number(value):
-    return b"J" + struct.pack("<i", value)
-
-
-def text(value):
-    return b"T" + struct.pack("<i", len(value)) + value
-
-
-def numbers(values):
-    return b"(" + b"".join(map(number, values)) + b"t"
-
-
-def name(path):
-    module, _, last = path.rpartition(".")
-    return f"c{module}\n{last}\n".encode()
-
-
-def array(values, code=None, order=b"<"):
-    """The program that makes numpy build this array."""
-    code = code or values.dtype.str[1:].encode()
-    kind = name("numpy.dtype") + b"(" + text(code) + number(0) + number(1) + b"tR"
-    kind += b"(" + number(3) + text(order) + b"NNN" + number(-1) + number(-1) + number(0) + b"tb"
-    made = name("numpy.core.multiarray._reconstruct") + b"(" + name("numpy.ndarray") + numbers([0]) + text(b"b") + b"tR"
-    by_columns = values.flags.f_contiguous and not values.flags.c_contiguous
-    content = values.tobytes(order="F" if by_columns else "C")
-    return (
-        made
-        + b"("
-        + number(1)
-        + numbers(values.shape)
-        + kind
-        + (b"\x88" if by_columns else b"\x89")
-        + text(content)
-        + b"tb"
-    )
-
-
-def matrix(values):
-    parts = {b"data": values.data, b"indices": values.indices, b"indptr": values.indptr}
-    state = b"".join(text(key) + array(part) for key, part in parts.items())
-    return name("scipy.sparse.csr.csr_matrix") + b")\x81}(" + text(b"_shape") + numbers(values.shape) + state + b"ub"
-
-
-def lists(neighbours):
-    items = b"".join(number(node) + b"](" + b"".join(map(number, others)) + b"e" for node, others in neighbours.items())
-    return name("collections.defaultdict") + b"(" + name("__builtin__.list") + b"tR(" + items + b"u"
-
-
-def program(body):
-    return b"\x80\x02" + body + b"."
 
 
 @pytest.fixture
@@ -72,15 +20,7 @@ def published(rng):
     labels = np.array([0, 1, 2, 0, 1, 2, 1])
     test = np.array([6, 4, 5])
     neighbours = {0: [1, 1, 0], 1: [0, 2], 2: [1, 3], 3: [4], 4: [5], 5: [6], 6: []}
-    one_hot = np.eye(3, dtype=np.int32)[labels]
-    contents = {
-        "ind.few.allx": program(matrix(attributes[:4])),
-        "ind.few.tx": program(matrix(attributes[test])),
-        "ind.few.ally": program(array(np.asfortranarray(one_hot[:4]))),
-        "ind.few.ty": program(array(one_hot[test])),
-        "ind.few.graph": program(lists(neighbours)),
-        "ind.few.test.index": b"6\n4\n5\n",
-    }
+    contents = planetoid(attributes, labels, test, neighbours)
     return contents, attributes, labels
 
 

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,61 @@ def test_damaged_files_are_one_line(content):
 def test_weights_of_another_model():
     with pytest.raises(fp.FileFormatError, match=r"expected weights that fit GCN, got file: .*size mismatch"):
         load_weights(fp.GCN(5, 3), weights_bytes(fp.GCN(6, 3)), "file")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("legacy", [None, False, True])
+def test_weights_that_are_no_numbers(value, legacy):
+    module = fp.GCN(5, 3)
+    name, weights = next(iter(module.state_dict().items()))
+    weights.view(-1)[0] = value
+    file = io.BytesIO(weights_bytes(module))
+    if legacy is not None:
+        file = io.BytesIO()
+        torch.save(module.state_dict(), file, _use_new_zipfile_serialization=not legacy)
+    with pytest.raises(fp.FileFormatError, match=f"^expected finite weights, got file with NaN or infinity in {name}$"):
+        load_weights(fp.GCN(5, 3), file.getvalue(), "file")
+
+
+def test_compressed_records_are_refused():
+    """They could unpack to far more than the file."""
+    file, packed = io.BytesIO(), io.BytesIO()
+    torch.save(fp.GCN(5, 3).state_dict(), file)
+    with zipfile.ZipFile(file) as one, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as other:
+        for name in one.namelist():
+            other.writestr(name, one.read(name))
+    with pytest.raises(fp.FileFormatError, match=r"got file: archive/\S+ is compressed, which torch.save never does$"):
+        load_weights(fp.GCN(5, 3), packed.getvalue(), "file")
+
+
+STRANGE_TENSORS = {
+    "meta": lambda shape: torch.empty(shape, device="meta"),
+    "sparse": lambda shape: torch.zeros(shape).to_sparse(),
+    "compressed": lambda shape: torch.zeros(shape).to_sparse_csr(),
+    "complex": lambda shape: torch.zeros(shape, dtype=torch.complex64),
+    "quantised": lambda shape: torch.quantize_per_tensor(torch.zeros(shape), 1.0, 0, torch.qint8),
+    "no tensor": lambda shape: 3,
+    "stretched": lambda shape: torch.zeros(1).expand(10**9, 10**6),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE_TENSORS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_other_kinds_of_tensors_are_refused(kind):
+    module, file = fp.GCN(5, 3), io.BytesIO()
+    state = module.state_dict()
+    name = next(each for each, weights in state.items() if weights.dim() == 2)
+    torch.save({**state, name: STRANGE_TENSORS[kind](state[name].shape)}, file)
+    with pytest.raises(fp.FileFormatError, match=f"^expected .*got file.*({name}|holds other objects too)"):
+        load_weights(module, file.getvalue(), "file")
+
+
+@pytest.mark.parametrize("state", [[], {}, None, {"a": {"b": torch.zeros(1)}}, {0: torch.zeros(1)}])
+def test_what_is_no_state_is_refused(state):
+    file = io.BytesIO()
+    torch.save(state, file)
+    with pytest.raises(fp.FileFormatError, match=r"^expected weights that fit GCN, got file: "):
+        load_weights(fp.GCN(5, 3), file.getvalue(), "file")
 
 
 def test_arrays_come_back():

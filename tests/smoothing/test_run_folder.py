@@ -45,9 +45,9 @@ def test_a_half_written_folder_is_told_from_a_run(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "which is no JSON"),
-        ("[" * 100_000, "which is no JSON"),
-        ("{", "which is no JSON"),
+        ("", "it is no JSON"),
+        ("[" * 100_000, "nested more than 64 deep"),
+        ("{", "it is no JSON"),
         ("[]", "which is something else"),
         ('{"format": "other"}', "which is something else"),
         ('{"format": "flipproof-run", "version": 2, "task": {}}', "of version 1, got .* of version 2; use the"),
@@ -114,3 +114,26 @@ def test_what_is_forgotten_is_gone_with_its_files(tmp_path):
     assert [name for name in names if (tmp_path / name).exists()] == ["weights.safetensors"]
     folder.forget("training")
     assert not folder.exists
+
+
+@pytest.mark.parametrize(
+    "name", ["run.json", ".lock", "weights.safetensors", "votes.checkpoint", "report.html", "figures"]
+)
+@pytest.mark.parametrize("use", [RunFolder.open, RunFolder.prepare])
+def test_links_in_a_folder_from_elsewhere_are_not_written_through(tmp_path, name, use):
+    folder = RunFolder.prepare(tmp_path / "run")
+    folder.begin(task={"kind": "nodes"})
+    precious = tmp_path / "precious"
+    precious.write_bytes(folder.record_file.read_bytes())
+    (folder.path / name).unlink(missing_ok=True)
+    (folder.path / name).symlink_to(precious)
+    with pytest.raises(
+        fp.FileFormatError, match=f"^expected plain files in .*run, got {name}, which is something else; "
+    ):
+        use(folder.path)
+
+
+def test_a_folder_may_itself_be_a_link(tmp_path):
+    RunFolder.prepare(tmp_path / "run").begin(task={"kind": "nodes"})
+    (tmp_path / "link").symlink_to(tmp_path / "run")
+    assert RunFolder.open(tmp_path / "link").record() == {"task": {"kind": "nodes"}}

@@ -64,7 +64,7 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _read_config(context: typer.Context, path: Path | None) -> Path | None:
+def read_config(context: typer.Context, path: Path | None) -> Path | None:
     """Flags that are not given get their values from the file."""
     if path is None:
         return None
@@ -72,7 +72,7 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InvalidInputError(f"expected a readable --config, got {path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(f"expected TOML in --config, got {path}: {error}") from error
     words = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in found.items()}
     for word, value in words.items():
@@ -87,6 +87,6 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 _Config = Annotated[
     Path | None,
     typer.Option(
-        "--config", help="A TOML file with the same words: p_plus = 0.01.", callback=_read_config, is_eager=True
+        "--config", help="A TOML file with the same words: p_plus = 0.01.", callback=read_config, is_eager=True
     ),
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from flipproof.datasets.archives import unzipped
 from flipproof.errors import FileFormatError, FlipproofError
+from flipproof.smoothing.files import opened
 
 _SHOWN = 16
 
@@ -79,14 +80,11 @@ class DataFile:
                 member.read(content)
         except FileFormatError as error:
             raise FileFormatError(f"expected {self.name} as it was published, got another: {error}") from error
-        except Exception as error:  # whatever a damaged archive makes zipfile raise
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise FileFormatError(f"expected {self.name} to be a zip file, got {reason}") from error
 
     def read(self, path: str | os.PathLike[str]) -> bytes:
         """The content of the file at this path, checked. What is used later is what was checked."""
         try:
-            with open(path, "rb") as stream:
+            with opened(path) as stream:
                 content = stream.read(self.size + 1)
         except OSError as error:
             raise FileFormatError(f"expected a readable file, got {path}: {error.strerror or error}") from error

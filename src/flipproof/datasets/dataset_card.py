@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipproof.datasets.data_file import DataFile
+from flipproof.errors import FileFormatError, FlipproofError, reason_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,17 @@ class Form:
 
     files: tuple[DataFile, ...]
     read: Callable[[Mapping[str, bytes]], Any]
+
+    def dataset(self, contents: Mapping[str, bytes]) -> Any:
+        """The dataset in the contents of the files; whatever is wrong with them is one line."""
+        try:
+            return self.read(contents)
+        except FlipproofError:
+            raise
+        except Exception as error:  # whatever damaged contents make a reader raise
+            raise FileFormatError(
+                f"expected {', '.join(contents)} as published, got something else ({reason_of(error)})"
+            ) from error
 
     @property
     def downloadable(self) -> bool:

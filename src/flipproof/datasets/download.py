@@ -50,7 +50,7 @@ def _fetch(file: DataFile, part: PartFile, folder: Path) -> None:
                     part.clear()
                     if not before:  # else what was resumed may have been wrong: once more from the start
                         break
-                except (OSError, http.client.HTTPException) as error:
+                except (OSError, http.client.HTTPException, ValueError) as error:
                     failure = error, url
                     if part.length <= before:
                         break

@@ -1,33 +1,25 @@
 """Arrays out of the pickles that older datasets were published as, without running anything that they name.
 
-A pickle is a program: it names functions, which a plain reader imports and calls. Here every name stands for an inert
-value of this file, and any other name is refused, so the worst that a file can do is to be wrong.
+A pickle is a program: it names functions, which a plain reader imports and calls. Here a small machine of our own goes
+through its operations. Nothing is imported and nothing is called: names stay names, and the few things that such a file
+is made of are values of this file that only remember what they were told. So the worst that a file can do is to be wrong.
 """
 
 from __future__ import annotations
 
-import io
 import math
-import pickle
 import pickletools
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.datasets.sparse_arrays import checked_csr
-from flipproof.errors import FileFormatError
+from flipproof.errors import FileFormatError, reason_of
 
 _PLAIN_TYPES = ("f4", "f8", "i4", "i8")
-
-
-_OPERATIONS = frozenset((
-    "PROTO", "STOP", "MARK", "NONE", "NEWTRUE", "NEWFALSE", "INT", "BININT", "BININT1", "BININT2", "STRING",
-    "BINSTRING", "SHORT_BINSTRING", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "EMPTY_TUPLE", "EMPTY_LIST", "APPEND",
-    "APPENDS", "EMPTY_DICT", "SETITEM", "SETITEMS", "GLOBAL", "REDUCE", "NEWOBJ", "BUILD", "BINPUT",
-    "LONG_BINPUT", "BINGET", "LONG_BINGET",
-))  # fmt: skip
-"""What such a program consists of. There are others, which could reach further; they are refused."""
 
 
 class _TypeOfNumbers:
@@ -35,37 +27,52 @@ class _TypeOfNumbers:
 
     def __init__(self, code: Any, *_: Any) -> None:
         if not isinstance(code, str) or code not in _PLAIN_TYPES:
-            raise FileFormatError(f"expected an array of plain numbers, got type {str(code)[:40]!r}")
+            raise FileFormatError(f"expected an array of plain numbers, got type {_shown(code)}")
         self.code = "<" + code
 
-    def __setstate__(self, state: Any) -> None:
+    def set_state(self, state: Any) -> None:
+        """The order of bytes, among other things."""
         if state[1] != "<":
-            raise FileFormatError(f"expected numbers in little-endian order, got {str(state[1])[:40]!r}")
+            raise FileFormatError(f"expected numbers in little-endian order, got {_shown(state[1])}")
 
 
 class _Array:
-    """Stands for numpy.ndarray: its state becomes an array of plain numbers."""
+    """Stands for numpy.ndarray. It becomes one only if it is asked for: a program may make very many."""
 
-    result: NDArray[Any]
+    def __init__(self, *_: Any) -> None:
+        self._state: Any = None
 
-    def __init__(self, *_: Any) -> None: ...
+    def set_state(self, state: Any) -> None:
+        """All that it is."""
+        self._state = state
 
-    def __setstate__(self, state: Any) -> None:
-        _, shape, numbers, by_columns, content = state
+    @property
+    def result(self) -> NDArray[Any]:
+        """An array of plain numbers."""
+        _, shape, numbers, by_columns, content = self._state
+        if not isinstance(shape, tuple) or len(shape) > 2 or not all(type(length) is int for length in shape):
+            raise FileFormatError("expected an array of one or two dimensions, got another")
         values = np.frombuffer(content.encode("latin1"), dtype=numbers.code)
         if math.prod(shape) != values.size:
             raise FileFormatError(f"expected {math.prod(shape)} numbers in an array, got {values.size}")
-        self.result = values.reshape(shape, order="F" if by_columns else "C")
+        return values.reshape(shape, order="F" if by_columns else "C")
 
 
 class _SparseMatrix:
     """Stands for scipy's csr_matrix: its state becomes a checked sparse matrix."""
 
-    result: Any
+    def __init__(self) -> None:
+        self._state: Any = None
 
-    def __setstate__(self, state: Any) -> None:
-        data, indices, starts = (state[name].result for name in ("data", "indices", "indptr"))
-        self.result = checked_csr("the pickled matrix", data, indices, starts, np.array(state["_shape"]))
+    def set_state(self, state: Any) -> None:
+        """All that it is."""
+        self._state = state
+
+    @property
+    def result(self) -> Any:
+        """A sparse matrix whose arrays fit together."""
+        data, indices, starts = (self._state[name].result for name in ("data", "indices", "indptr"))
+        return checked_csr("the pickled matrix", data, indices, starts, np.array(self._state["_shape"]))
 
 
 class _Dictionary(dict[Any, Any]):
@@ -74,34 +81,154 @@ class _Dictionary(dict[Any, Any]):
     def __init__(self, _: Any) -> None:
         super().__init__()
 
-    def __setstate__(self, state: Any) -> None:
+    def set_state(self, state: Any) -> NoReturn:
+        """Such a dictionary has none."""
         raise FileFormatError("expected a dictionary of lists, got one with a state")
 
     @property
     def result(self) -> dict[int, list[int]]:
-        """What the file holds, as for the other stand-ins."""
+        """Lists of whole numbers, each of them in the dictionary once."""
         lists = dict(self)
         whole = all(type(key) is int and type(each) is list for key, each in lists.items())
         if not whole or not all(type(number) is int for each in lists.values() for number in each):
             raise FileFormatError("expected a dictionary of lists of whole numbers, got something else in it")
+        if len(set(map(id, lists.values()))) < len(lists):
+            raise FileFormatError("expected a dictionary of different lists, got one of them twice")
         return lists
 
 
-_INERT: dict[tuple[str, str], Any] = {
-    ("numpy", "dtype"): _TypeOfNumbers,
-    ("numpy", "ndarray"): None,
-    ("numpy.core.multiarray", "_reconstruct"): _Array,
-    ("scipy.sparse.csr", "csr_matrix"): _SparseMatrix,
-    ("collections", "defaultdict"): _Dictionary,
-    ("__builtin__", "list"): None,
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a program would import."""
+
+    path: str
+
+
+_CALLED: dict[str, Callable[..., Any]] = {
+    "numpy dtype": _TypeOfNumbers,
+    "numpy.core.multiarray _reconstruct": _Array,
+    "collections defaultdict": _Dictionary,
 }
+_MADE: dict[str, Callable[..., Any]] = {"scipy.sparse.csr csr_matrix": _SparseMatrix}
+_NAMES = {*_CALLED, *_MADE, "numpy ndarray", "__builtin__ list"}
+
+_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
+_WRITTEN_OUT = {"INT", "BININT", "BININT1", "BININT2", "STRING", "BINSTRING", "SHORT_BINSTRING"}
+_SHORT_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
 
-class _InertUnpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _INERT:
-            raise FileFormatError(f"expected a pickle of arrays, got one that names {_line(f'{module}.{name}')}")
-        return _INERT[module, name]
+@dataclass(slots=True)
+class _Machine:
+    """Goes through a program: a stack of values, the places that marks were set at, and values kept for later."""
+
+    stack: list[Any] = field(default_factory=list)
+    marks: list[int] = field(default_factory=list)
+    kept: dict[int, Any] = field(default_factory=dict)
+
+    def step(self, operation: str, argument: Any) -> None:
+        """One operation."""
+        if operation in _CONSTANTS:
+            self.stack.append(_CONSTANTS[operation])
+        elif operation in _WRITTEN_OUT:
+            self.stack.append(argument)
+        elif operation in _SHORT_TUPLES:
+            self.stack.append(tuple(self._popped(len(self.stack) - _SHORT_TUPLES[operation])))
+        else:
+            _STEPS[operation](self, argument)
+
+    def mark(self, _: Any) -> None:
+        """What follows belongs together."""
+        self.marks.append(len(self.stack))
+
+    def keep(self, place: int) -> None:
+        """The last value may be needed again."""
+        self.kept[place] = self.stack[-1]
+
+    def again(self, place: int) -> None:
+        """A value that was kept."""
+        self.stack.append(self.kept[place])
+
+    def name(self, path: str) -> None:
+        """A name, of which only a few are known."""
+        if path not in _NAMES:
+            raise FileFormatError(f"expected a pickle of arrays, got one that names {path[:100].replace(' ', '.')}")
+        self.stack.append(_Name(path))
+
+    def call(self, _: Any) -> None:
+        """What a plain reader would get by calling a function with some arguments."""
+        arguments, called = self.stack.pop(), self.stack.pop()
+        self.stack.append(_CALLED[called.path](*arguments))
+
+    def make(self, _: Any) -> None:
+        """What a plain reader would get by making an object of a class."""
+        arguments, made = self.stack.pop(), self.stack.pop()
+        self.stack.append(_MADE[made.path](*arguments))
+
+    def build(self, _: Any) -> None:
+        """Tells the last value what it is."""
+        state = self.stack.pop()
+        self.stack[-1].set_state(state)
+
+    def append(self, _: Any) -> None:
+        """One more value in a list."""
+        self._add_to_list(self._popped(len(self.stack) - 1))
+
+    def extend(self, _: Any) -> None:
+        """Several more values in a list."""
+        self._add_to_list(self._popped(self.marks.pop()))
+
+    def set_item(self, _: Any) -> None:
+        """One more value in a dictionary."""
+        self._add_to_dictionary(self._popped(len(self.stack) - 2))
+
+    def set_items(self, _: Any) -> None:
+        """Several more values in a dictionary."""
+        self._add_to_dictionary(self._popped(self.marks.pop()))
+
+    def tuple(self, _: Any) -> None:
+        """A tuple of all values since the last mark."""
+        self.stack.append(tuple(self._popped(self.marks.pop())))
+
+    def _popped(self, start: int) -> list[Any]:
+        if not 0 <= start <= len(self.stack):
+            raise FileFormatError("expected a pickle of arrays, got one that takes values which are not there")
+        values = self.stack[start:]
+        del self.stack[start:]
+        return values
+
+    def _add_to_list(self, values: list[Any]) -> None:
+        if type(self.stack[-1]) is not list:
+            raise FileFormatError("expected a pickle of arrays, got one that appends to something else than a list")
+        self.stack[-1].extend(values)
+
+    def _add_to_dictionary(self, items: list[Any]) -> None:
+        if not isinstance(self.stack[-1], dict) or not all(isinstance(key, int | str) for key in items[::2]):
+            raise FileFormatError("expected a pickle of arrays, got one with another kind of dictionary")
+        self.stack[-1].update(zip(items[::2], items[1::2], strict=True))
+
+
+_STEPS: dict[str, Callable[[_Machine, Any], None]] = {
+    "PROTO": lambda machine, _: None,
+    "STOP": lambda machine, _: None,
+    "EMPTY_LIST": lambda machine, _: machine.stack.append([]),
+    "EMPTY_DICT": lambda machine, _: machine.stack.append({}),
+    "MARK": _Machine.mark,
+    "TUPLE": _Machine.tuple,
+    "APPEND": _Machine.append,
+    "APPENDS": _Machine.extend,
+    "SETITEM": _Machine.set_item,
+    "SETITEMS": _Machine.set_items,
+    "GLOBAL": _Machine.name,
+    "REDUCE": _Machine.call,
+    "NEWOBJ": _Machine.make,
+    "BUILD": _Machine.build,
+    "BINPUT": _Machine.keep,
+    "LONG_BINPUT": _Machine.keep,
+    "BINGET": _Machine.again,
+    "LONG_BINGET": _Machine.again,
+}
+_OPERATIONS = frozenset((*_CONSTANTS, *_WRITTEN_OUT, *_SHORT_TUPLES, *_STEPS))
+"""What such a program consists of. There are others, which could reach further; they are refused."""
 
 
 def read_inert(content: bytes) -> Any:
@@ -116,7 +243,10 @@ def read_inert(content: bytes) -> Any:
         unknown = next((op.name for op, _, _ in pickletools.genops(content) if op.name not in _OPERATIONS), None)
         if unknown is not None:
             raise FileFormatError(f"expected a pickle of arrays, got one with the operation {unknown}")
-        root = _InertUnpickler(io.BytesIO(content), encoding="latin1").load()
+        machine = _Machine()
+        for operation, argument, _ in pickletools.genops(content):
+            machine.step(operation.name, argument)
+        root = machine.stack.pop()
         if not isinstance(root, _Array | _SparseMatrix | _Dictionary):
             raise FileFormatError(
                 "expected a pickle of an array, a matrix or a dictionary of lists, got something else"
@@ -124,12 +254,10 @@ def read_inert(content: bytes) -> Any:
         return root.result
     except FileFormatError:
         raise
-    except Exception as error:  # whatever a damaged program makes its reader raise
-        raise FileFormatError(
-            f"expected a pickle of arrays, got {_line(f'{type(error).__name__}: {error}')}"
-        ) from error
+    except Exception as error:  # whatever a damaged program makes the machine raise
+        raise FileFormatError(f"expected a pickle of arrays, got {reason_of(error)}") from error
 
 
-def _line(text: str) -> str:
-    """A short text that cannot leave its line, whatever is in it."""
-    return "".join(letter if letter.isprintable() else " " for letter in text[:150])
+def _shown(value: Any) -> str:
+    """A text, or what it is instead: in words, because other values may be nested without end."""
+    return repr(value[:40]) if isinstance(value, str) else f"a {type(value).__name__}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, one_line
 from flipproof.theory.arrays import IntArray, read_only
 
 _MOST_CLASSES = 2**16
@@ -38,9 +38,9 @@ def checked_labels(given: Any, count: int, owner: str) -> IntArray:
 
 
 def checked_names(given: Sequence[str], labels: IntArray) -> tuple[str, ...]:
-    """Returns one name per class; without any, the classes are called by their numbers."""
+    """Returns one name per class, each one plain line; without any, the classes are called by their numbers."""
     classes = int(labels.max(initial=-1)) + 1
-    names = tuple(map(str, given)) or tuple(map(str, range(classes)))
+    names = tuple(one_line(str(name)) for name in given) or tuple(map(str, range(classes)))
     if len(names) < classes:
         raise InvalidInputError(f"expected a name for each of {classes} classes, got {len(names)}")
     return names

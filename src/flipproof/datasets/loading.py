@@ -47,7 +47,7 @@ def load_card(card: Card, download: bool = True) -> Dataset:
     """The dataset of a card."""
     form = found_form(card) or _fetched(card, download)
     contents = {file.name: _content(file) for file in form.files}
-    data: Dataset = form.read(contents)
+    data: Dataset = form.dataset(contents)
     return data
 
 

@@ -18,6 +18,7 @@ from flipproof.datasets.own_tables import read_table
 from flipproof.datasets.own_texts import read_messages
 from flipproof.datasets.text_lines import check_file
 from flipproof.smoothing.array_archive import reading_archive
+from flipproof.smoothing.files import opened
 
 _SUFFIXES = (".csv", ".tsv", ".npz")
 _FORMATS = {"images": IMAGES_FILE, "graphs": GRAPHS_FILE, "nodes": NODES_FILE}
@@ -66,7 +67,7 @@ def _likely_kind(path: str | os.PathLike[str]) -> str:
     if _suffix(path) in (".csv", ".tsv"):
         return "tables" if _suffix(path) == ".csv" else "text"
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened(path) as stream, zipfile.ZipFile(stream) as archive:
             names = archive.namelist()
     except Exception:  # whatever a damaged file makes zipfile raise; the reader will say it
         names = []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,9 @@ try:
     import fcntl
 except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
+
+_CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""For `open`: what is downloaded is not written through a link, and a pipe is not waited for."""
 
 
 class PartFile:
@@ -80,7 +85,11 @@ def open_part(target: Path) -> Iterator[PartFile]:
 
 def _locked(path: Path) -> IO[bytes] | None:
     """The file, if no other process holds it. The lock ends with the process, however that ends."""
-    stream = open(path, "a+b")  # noqa: SIM115 (handed on)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _CAREFULLY, 0o644)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no file")
+    stream = os.fdopen(descriptor, "a+b")
     if fcntl is None:
         return stream
     try:

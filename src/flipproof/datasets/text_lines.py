@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from flipproof.errors import FileFormatError, FlipproofError
-from flipproof.smoothing.files import checked_path
+from flipproof.smoothing.files import checked_path, opened
 
 _MOST_BYTES = 2**29
 _LONGEST_LINE = 2**24
@@ -23,7 +23,7 @@ def reading_lines(path: str | os.PathLike[str], noun: str) -> Iterator[Iterator[
     path = checked_path(path)
     check_file(path, noun)
     try:
-        with open(path, "rb") as stream:
+        with opened(path) as stream:
             size = os.fstat(stream.fileno()).st_size
             if size > _MOST_BYTES:
                 raise FileFormatError(f"it has {size:,} bytes, more than {_MOST_BYTES:,}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -34,7 +36,7 @@ def transfer(url: str, part: PartFile, most: int, report: Report) -> None:
     if part.length:
         request.add_header("Range", f"bytes={part.length}-")
     try:
-        answer = urllib.request.build_opener(_SafeRedirects).open(request, timeout=_SECONDS)
+        answer = _opener().open(request, timeout=_SECONDS)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416 and part.length:
@@ -46,9 +48,16 @@ def transfer(url: str, part: PartFile, most: int, report: Report) -> None:
         _copy(answer, part, most, report)
 
 
+def _opener() -> urllib.request.OpenerDirector:
+    """Checks certificates, whatever the process does elsewhere, and where redirections lead to."""
+    return urllib.request.build_opener(
+        _SafeRedirects, urllib.request.HTTPSHandler(context=ssl.create_default_context())
+    )
+
+
 def _copy(answer: Any, part: PartFile, most: int, report: Report) -> None:
     promised = answer.headers.get("Content-Length")
-    end = part.length + int(promised) if promised and promised.isdigit() else None
+    end = part.length + int(promised) if promised and re.fullmatch(r"[0-9]{1,18}", promised) else None
     if end is not None and end > most:
         raise FileFormatError(f"expected at most {most} bytes, got {end}")
     report(part.length, end)
@@ -67,8 +76,12 @@ def _resumes(answer: Any, start: int) -> bool:
 
 
 def _safe(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname if parts.port != 0 else None  # a port that is none is found here
+    except ValueError:
+        return False
+    return host is not None and (parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK))
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
@@ -77,7 +90,7 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
-        if not _safe(newurl):
+        if not _safe(newurl) or (req.type == "https" and urlsplit(newurl).scheme != "https"):
             fp.close()
             raise OSError(f"expected an https address, got a redirection to {newurl}")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flipproof.errors import FileFormatError, InvalidInputError, not_among
+from flipproof.errors import InvalidInputError, not_among
 from flipproof.experiments.comparison import Comparison, Entry
+from flipproof.experiments.entries_file import known_entries, write_entries
 from flipproof.experiments.job import Job
 from flipproof.experiments.jobs import job_of
 from flipproof.experiments.runs import Runs
@@ -35,10 +36,8 @@ from flipproof.experiments.white_box_rivals import (
     page_rank_entries,
 )
 from flipproof.noise.any_noise import OtherNoise
-from flipproof.smoothing.array_archive import FileKind
 from flipproof.smoothing.files import make_folder
 from flipproof.smoothing.fingerprints import fingerprint
-from flipproof.smoothing.json_file import read_json, write_json
 from flipproof.smoothing.run import versions
 
 
@@ -70,8 +69,6 @@ RIVALS: Mapping[str, Rival] = {
     "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True, unasked=False),
 }
 """All systems for classifiers of discrete data, in the order of tables."""
-
-_ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
 
 
 def compare(
@@ -136,12 +133,12 @@ def _chosen(job: Job, systems: Iterable[str] | None) -> list[str]:
 def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
     """What a system proves, from its file if it takes long and was asked the same before."""
     rival, asked = RIVALS[system], _asked(setting)
-    known = _known(file, asked) if rival.slow else None
+    known = known_entries(file, asked) if rival.slow else None
     if known is not None and all(_answers(entry, setting) for entry in known):
         return known
     entries = list(rival.entries(setting))
     if rival.slow:
-        write_json(file, _ENTRIES, {"asked": asked, "entries": [entry.to_record() for entry in entries]})
+        write_entries(file, asked, entries)
     return entries
 
 
@@ -160,14 +157,3 @@ def _answers(entry: Entry, setting: Setting) -> bool:
     """Whether it can be what was asked for; files may be edited."""
     radius = entry.proofs.radius
     return len(entry.proofs) == setting.inputs.size and bool((radius <= setting.terms.radii[-1]).all())
-
-
-def _known(file: Path, asked: Mapping[str, Any]) -> list[Entry] | None:
-    """The entries of a file that answers this; one that is damaged answers nothing."""
-    if not file.exists():
-        return None
-    try:
-        record = read_json(file, _ENTRIES)
-        return [Entry.from_record(entry) for entry in record["entries"]] if record["asked"] == asked else None
-    except (FileFormatError, InvalidInputError, KeyError, TypeError, ValueError):
-        return None

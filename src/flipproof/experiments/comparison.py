@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from flipproof.baselines.proofs import Promise, Proofs, Subject
-from flipproof.errors import InvalidInputError
+from flipproof.errors import FileFormatError, InvalidInputError
+from flipproof.smoothing.json_text import is_number
 from flipproof.theory.arrays import IntArray, read_only
 
 ANY = "any"
@@ -68,7 +69,14 @@ class Entry:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Entry:
-        """The inverse of `to_record`."""
+        """The inverse of `to_record`. The record may come from anywhere: whatever does not fit is refused."""
+        words = {name: record[name] for name in ("system", "against", "model", "noise", "spared")}
+        words |= {name: record["promise"][name] for name in ("threat", "rule")}
+        if not all(isinstance(word, str) for word in words.values()):
+            raise FileFormatError(f"expected an entry in words, got {words}")
+        for number in (record["seconds"], record["promise"]["alpha"]):
+            if not is_number(number):
+                raise FileFormatError(f"expected an entry with a number, got {number!r}")
         promise = Promise(**(record["promise"] | {"subject": Subject(record["promise"]["subject"])}))
         proofs = Proofs(promise, *(np.array(record[name]) for name in ("label", "radius", "abstained")))
         return cls(

@@ -20,6 +20,7 @@ from flipproof.experiments.torch_model import on_device, somebody_elses
 from flipproof.models.torch_modules import checked_device
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.engine import FUSED, check_engine
+from flipproof.smoothing.files import read_whole
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.inputs_file import Inputs
@@ -206,7 +207,7 @@ def _save_model(
 
 def _read_weights(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_whole(path)
     except OSError as error:
         raise FileFormatError(f"expected a file of weights, got {path}: {error.strerror or error}") from error
 

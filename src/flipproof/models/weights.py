@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import pickle
+import warnings
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.errors import FileFormatError
+from flipproof.errors import FileFormatError, reason_of
 from flipproof.extras import MissingExtraError, require
 
 
@@ -30,20 +32,48 @@ def load_weights(module: Any, content: bytes, name: str) -> None:
         name: of the file, for messages.
     """
     try:
-        module.load_state_dict(_state(content))
+        module.load_state_dict(_checked_state(content))
+    except MissingExtraError:
+        raise
     except pickle.UnpicklingError as error:  # torch's own words suggest to read it all the same
         raise FileFormatError(f"expected nothing but weights, got {name}, which holds other objects too") from error
     except Exception as error:  # whatever a damaged file or another model makes torch raise
-        reason = " ".join(str(error).split())
         raise FileFormatError(
-            f"expected weights that fit {type(module).__name__}, got {name}: {reason[:300]}"
+            f"expected weights that fit {type(module).__name__}, got {name}: {reason_of(error)}"
         ) from error
+    wrong = next((each for each, weights in module.state_dict().items() if not weights.isfinite().all()), None)
+    if wrong is not None:
+        raise FileFormatError(f"expected finite weights, got {name} with NaN or infinity in {wrong}")
+
+
+def _checked_state(content: bytes) -> dict[str, Any]:
+    """Plain tensors by name. Others, such as sparse ones, may have insides that do not fit together."""
+    state, torch = _state(content), require("torch")
+    if not isinstance(state, dict):
+        raise FileFormatError(f"it holds a {type(state).__name__}, not a state dict")
+    for name, tensor in state.items():
+        plain = isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided and tensor.device.type == "cpu"
+        if not plain or tensor.is_quantized or tensor.is_complex():
+            raise FileFormatError(f"{name} is not a plain tensor")
+    return state
 
 
 def _state(content: bytes) -> Any:
     if content[8:9] == b"{":  # safetensors: a length of eight bytes, then JSON
         return require("safetensors.torch").load(content)
-    return require("torch").load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    if content[:2] == b"PK":
+        _refuse_compressed(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about pickles of other versions; what cannot be read is an error
+        return require("torch").load(io.BytesIO(content), map_location="cpu", weights_only=True)
+
+
+def _refuse_compressed(content: bytes) -> None:
+    """`torch.save` compresses nothing, so its file takes as many bytes as what it holds; others may be bombs."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        packed = next((each for each in archive.infolist() if each.file_size != each.compress_size), None)
+    if packed is not None:
+        raise FileFormatError(f"{packed.filename} is compressed, which torch.save never does")
 
 
 def arrays_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -65,6 +95,5 @@ def read_arrays(content: bytes, name: str) -> dict[str, NDArray[Any]]:
     except MissingExtraError:
         raise
     except Exception as error:  # whatever a damaged file makes safetensors raise
-        reason = " ".join(str(error).split())
-        raise FileFormatError(f"expected arrays in the safetensors format, got {name}: {reason[:300]}") from error
+        raise FileFormatError(f"expected arrays in the safetensors format, got {name}: {reason_of(error)}") from error
     return arrays

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
@@ -20,14 +21,15 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from flipproof.errors import FileFormatError, FlipproofError
-from flipproof.smoothing.files import checked_path, replacing
+from flipproof.errors import FileFormatError, FlipproofError, reason_of
+from flipproof.smoothing.files import MOST_BYTES, checked_path, is_bomb, opened, replacing
+from flipproof.smoothing.json_text import json_value
 
 _DESCRIPTION = "metadata.json"
 _LONGEST_DESCRIPTION = 2**24
-_MOST_BYTES = 2**34
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 _KINDS = "biufU"
+_LEVEL = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +70,16 @@ def reading_archive(path: str | os.PathLike[str], kind: FileKind) -> Iterator[Ar
     """The open file; whatever is wrong with it, found here or inside, is said as a `FileFormatError`."""
     path = checked_path(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened(path) as stream, zipfile.ZipFile(stream) as archive:
             yield ArrayArchive(archive, _read_description(archive, kind))
     except OSError as error:
         raise FileFormatError(f"expected a readable {kind.noun}, got {path}: {error.strerror or error}") from error
     except FlipproofError as error:
         raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path}: {error}") from error
     except Exception as error:  # whatever a damaged or hostile file makes the parsers raise
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path} ({reason})") from error
+        raise FileFormatError(
+            f"expected a {kind.noun} written by flipproof, got {path} ({reason_of(error)})"
+        ) from error
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
@@ -88,14 +91,13 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
         >>> read_array(zipfile.ZipFile(file), "labels")
         array([0, 1])
     """
-    try:
-        member = _member(archive, f"{name}.npy")
-    except KeyError:
-        raise FileFormatError(f"it has no array {name}") from None
+    if f"{name}.npy" not in archive.namelist():
+        raise FileFormatError(f"it has no array {name}")
+    member = _member(archive, f"{name}.npy")
     with archive.open(member) as stream:
         shape, dtype = _read_header(stream, name)
         promised = math.prod(map(int, shape)) * dtype.itemsize
-        if not 0 <= promised <= _MOST_BYTES or stream.tell() + promised != member.file_size:
+        if not 0 <= promised <= MOST_BYTES or stream.tell() + promised != member.file_size:
             raise FileFormatError(f"{name} promises {promised} bytes and holds {member.file_size - stream.tell()}")
         content = stream.read(promised)
     if len(content) != promised:
@@ -105,8 +107,9 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     member = zipfile.ZipInfo(name, _ZIP_EPOCH)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(member, content, compresslevel=1)
+    if not is_bomb(len(content), 0) or not is_bomb(len(content), len(zlib.compress(content, level=_LEVEL))):
+        member.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(member, content, compresslevel=_LEVEL)
 
 
 def _npy_bytes(array: NDArray[Any]) -> bytes:
@@ -116,9 +119,13 @@ def _npy_bytes(array: NDArray[Any]) -> bytes:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    if archive.namelist().count(name) > 1:
+        raise FileFormatError(f"it has {name} twice")
     member = archive.getinfo(name)
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise FileFormatError(f"{name} is compressed in a way that flipproof does not write")
+    if is_bomb(member.file_size, min(member.compress_size, archive.start_dir)):  # what it takes is before the directory
+        raise FileFormatError(f"{name} unpacks to {member.file_size:,} bytes, far more than are in the file")
     return member
 
 
@@ -129,7 +136,7 @@ def _read_description(archive: zipfile.ZipFile, kind: FileKind) -> dict[str, Any
         text = stream.read(_LONGEST_DESCRIPTION + 1)
     if len(text) > _LONGEST_DESCRIPTION:
         raise FileFormatError(f"its description is longer than {_LONGEST_DESCRIPTION} bytes")
-    description = json.loads(text)
+    description = json_value(text)
     if not isinstance(description, dict) or description.get("format") != kind.format:
         raise FileFormatError(f"its description does not say {kind.format}")
     if type(description.get("version")) is not int or description["version"] != kind.version:

@@ -18,9 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
-from flipproof.smoothing.files import cannot_write, checked_path, replacing
+from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError, reason_of
+from flipproof.smoothing.files import cannot_write, checked_path, opened, replacing
 from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.json_text import json_value
 from flipproof.smoothing.tally import Tally
 
 try:
@@ -224,7 +225,7 @@ def peek_identity(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     target = checked_path(path)
     with _refusing(target):
         try:
-            with open(target, "rb") as stream:
+            with opened(target) as stream:
                 return _read_identity(stream)
         except (FileNotFoundError, IsADirectoryError):
             return None
@@ -294,8 +295,7 @@ def _refusing(path: Path) -> Iterator[None]:
     except FlipproofError as error:
         raise FileFormatError(f"expected a checkpoint written by flipproof, got {path}: {error}") from error
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise FileFormatError(f"expected a checkpoint written by flipproof, got {path} ({reason})") from error
+        raise FileFormatError(f"expected a checkpoint written by flipproof, got {path} ({reason_of(error)})") from error
 
 
 def _framed(body: bytes) -> bytes:
@@ -328,7 +328,7 @@ def _read_identity(stream: IO[bytes]) -> dict[str, Any] | None:
         if _MARK in stream.read()[_FRAME.size :]:
             raise FileFormatError("its description is damaged, and votes follow")
         return None
-    identity = json.loads(body)
+    identity = json_value(body)
     if not isinstance(identity, dict):
         raise FileFormatError("its description is no mapping")
     return identity

@@ -1,9 +1,11 @@
-"""Writing a file whole or not at all."""
+"""Reading files that are files, and writing them whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +13,52 @@ from typing import IO, Any
 
 from flipproof.errors import InvalidInputError, OutputError
 
+MOST_BYTES = 2**34
+"""No file that is read as a whole, and no array in one, may have more."""
+_MOST_UNPACKED, _MOST_TIMES = 2**26, 100
+
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""For `open`: a pipe that nobody writes to is not waited for."""
+
 
 def checked_path(path: Any) -> Path:
     """Returns the path of a file, or says what was given instead."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInputError(f"expected the path of a file, got {path!r}")
     return Path(path)
+
+
+def opened(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Opens a file to read it. Folders, pipes and devices, which may never end, are an `OSError` like all the rest."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _NO_WAIT)
+    except ValueError as error:  # a NUL in the path
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT)) from error
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise OSError(errno.EINVAL, "it is a pipe or a device, no file")
+
+
+def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """The content of a file; one that is longer is an `OSError`."""
+    with opened(path) as stream:
+        if os.fstat(stream.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+        return stream.read()
+
+
+def is_bomb(unpacked: int, packed: int) -> bool:
+    """Whether something unpacks to far more bytes than it takes: what flipproof writes does not.
+
+    Example:
+        >>> is_bomb(10**7, 10**4), is_bomb(10**9, 10**6)
+        (False, True)
+    """
+    return unpacked > max(_MOST_UNPACKED, _MOST_TIMES * packed)
 
 
 @contextlib.contextmanager

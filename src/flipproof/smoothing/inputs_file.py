@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipproof.errors import FileFormatError
+from flipproof.errors import FileFormatError, one_line
 from flipproof.smoothing.array_archive import FileKind, reading_archive, write_archive
 from flipproof.smoothing.split import Split
 from flipproof.theory.arrays import BoolArray, IntArray
@@ -50,4 +50,6 @@ class Inputs:
             highest = max(part.max(initial=-1) for part in (split.train, split.validation, split.test))
             if labels.ndim != 1 or labels.shape != base_label.shape or highest >= labels.size:
                 raise FileFormatError("its arrays do not fit together")
-            return cls(labels, split, base_label, tuple(map(str, file.description["class_names"])))
+            return cls(
+                labels, split, base_label, tuple(one_line(str(name)) for name in file.description["class_names"])
+            )

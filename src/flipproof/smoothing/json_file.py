@@ -9,7 +9,8 @@ from typing import Any
 
 from flipproof.errors import FileFormatError
 from flipproof.smoothing.array_archive import FileKind
-from flipproof.smoothing.files import replacing
+from flipproof.smoothing.files import read_whole, replacing
+from flipproof.smoothing.json_text import json_value
 
 _LONGEST = 2**26
 
@@ -21,23 +22,14 @@ def write_json(path: Path, kind: FileKind, record: Mapping[str, Any]) -> None:
         stream.write(json.dumps(whole, indent=1, allow_nan=False).encode() + b"\n")
 
 
-def _refuse(constant: str) -> None:
-    """NaN and infinities are no JSON, though Python reads them."""
-    raise ValueError(constant)
-
-
 def read_json(path: Path, kind: FileKind, any_version: bool = False) -> dict[str, Any]:
     """The record, without its format and version."""
     try:
-        with open(path, "rb") as stream:
-            text = stream.read(_LONGEST + 1)
-        if len(text) > _LONGEST:
-            raise FileFormatError(f"expected {path} to have at most {_LONGEST} bytes, got more")
-        record = json.loads(text, parse_constant=_refuse)
+        record = json_value(read_whole(path, _LONGEST))
     except OSError as error:
         raise FileFormatError(f"expected a readable {kind.noun}, got {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError):
-        raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path}, which is no JSON") from None
+    except FileFormatError as error:
+        raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path}: {error}") from error
     if not isinstance(record, dict) or record.pop("format", None) != kind.format:
         raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path}, which is something else")
     version = record.pop("version", None)

@@ -15,7 +15,7 @@ from typing import Any
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.smoothing.array_archive import FileKind
-from flipproof.smoothing.files import cannot_write, checked_path, replacing
+from flipproof.smoothing.files import cannot_write, checked_path, opened, read_whole, replacing
 from flipproof.smoothing.json_file import read_json, write_json
 
 try:
@@ -30,6 +30,7 @@ _REPORT = (
 )
 _MARK = b'<meta name="generator" content="flipproof">'
 """Among the first bytes of every report."""
+_LOCK = ".lock"
 _FILES = {
     "training": ("weights.safetensors", "inputs.npz"),
     "votes": ("votes.npz", "votes.checkpoint"),
@@ -56,6 +57,7 @@ class RunFolder:
             raise cannot_write(folder.path, error) from error
         if strange and not folder.exists:
             raise OutputError(f"expected a new or empty folder, got {folder.path} with {strange[0]}; name another one")
+        folder._check_plain()
         if folder.exists:
             read_json(folder.record_file, RUN_FILE, any_version=True)  # a run.json of something else is left alone
         return folder
@@ -69,8 +71,19 @@ class RunFolder:
             raise InvalidInputError(f"expected a run folder, got {folder.path}, {what}")
         if not folder.exists:
             raise FileFormatError(f"expected a run folder, got {folder.path} without run.json; see flipproof train")
+        folder._check_plain()
         folder.record()
         return folder
+
+    def _check_plain(self) -> None:
+        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader."""
+        for name in ("run.json", _LOCK, "figures", *(name for names in _FILES.values() for name in names)):
+            path = self.path / name
+            if path.is_symlink() or (path.exists() and not (path.is_dir() if name == "figures" else path.is_file())):
+                raise FileFormatError(
+                    f"expected plain files in {self.path}, got {name}, which is something else; "
+                    "put the file itself in its place"
+                )
 
     @property
     def exists(self) -> bool:
@@ -121,7 +134,7 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """No other process changes the folder inside. The lock ends with the process, however that ends."""
         try:
-            stream = open(self.path / ".lock", "ab")  # noqa: SIM115 (closed below)
+            stream = open(self.path / _LOCK, "ab")  # noqa: SIM115 (closed below)
         except OSError as error:
             raise cannot_write(self.path, error) from error
         with stream:
@@ -161,7 +174,7 @@ class RunFolder:
                 return
             for name in _FILES["training"]:
                 try:
-                    content = (other.path / name).read_bytes()
+                    content = read_whole(other.path / name)
                 except OSError as error:
                     raise FileFormatError(f"expected {other.path / name}, got: {error.strerror or error}") from error
                 folder.write(self.path / name, content)
@@ -204,7 +217,7 @@ class RunFolder:
     def check(self, path: Path, sha256: Any, made_by: str) -> bytes:
         """The contents of one of the files, which must be those that `run.json` knows."""
         try:
-            content = path.read_bytes()
+            content = read_whole(path)
         except OSError as error:
             raise FileFormatError(f"expected {path}, got: {error.strerror or error}; run {made_by} again") from error
         if hashlib.sha256(content).hexdigest() != sha256:
@@ -215,7 +228,7 @@ class RunFolder:
 def is_report(path: Path) -> bool:
     """Whether a file is a page that was written by flipproof."""
     try:
-        with path.open("rb") as stream:
+        with opened(path) as stream:
             return _MARK in stream.read(1_000)
     except OSError:
         return False
@@ -224,6 +237,6 @@ def is_report(path: Path) -> bool:
 def sha256_of(path: Path) -> str | None:
     """The hash of a file, or None if it cannot be read."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_whole(path)).hexdigest()
     except OSError:
         return None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_type_hints
 
 from flipproof.errors import FileFormatError
+from flipproof.smoothing.json_text import is_number
 from flipproof.smoothing.run_folder import RunFolder
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ def read_section(folder: RunFolder, name: str, kind: type[T], made_by: str) -> T
 
 def _fits(value: Any, hint: Any) -> bool:
     if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return is_number(value)
     if hint == int | str:
         return type(value) in (int, str)
     if hint in (int, str):

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
+from flipproof.smoothing.files import is_bomb
+from flipproof.smoothing.json_text import json_value
 from flipproof.smoothing.sample_ranges import Pair, SampleRanges
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import checked_count
@@ -157,7 +159,7 @@ class Tally:
     def from_bytes(cls, content: bytes) -> Tally:
         """The inverse of `to_bytes`. Raises on anything else, having allocated no more than the content unpacks to."""
         line, _, packed = content.partition(b"\n")
-        header = json.loads(line)
+        header = json_value(line)
         shape, roles = _checked_shape(header["shape"]), header["roles"]
         if not isinstance(roles, dict) or not roles or not set(roles) <= set(ROLES):
             raise InvalidInputError(f"expected counts for {' or '.join(ROLES)}, got other roles")
@@ -212,7 +214,10 @@ def _packed(part: RoleTally) -> tuple[dict[str, Any], bytes]:
     """The description of the counts, and the counts in the smallest type that holds them, compressed."""
     most = part.counts.max(initial=0)
     dtype = next(name for name in _DTYPES if most <= np.iinfo(name).max)
-    content = zlib.compress(part.counts.astype(dtype).tobytes(), level=1)
+    plain = part.counts.astype(dtype).tobytes()
+    content = zlib.compress(plain, level=1)
+    if is_bomb(len(plain), len(content)):
+        content = zlib.compress(plain, level=0)
     return {"samples": part.samples.to_record(), "dtype": dtype, "bytes": len(content)}, content
 
 
@@ -221,6 +226,8 @@ def _unpacked(record: Mapping[str, Any], content: bytes, shape: tuple[int, int])
         raise InvalidInputError(f"expected counts of type {', '.join(_DTYPES)}, got {reprlib.repr(record['dtype'])}")
     dtype = np.dtype(record["dtype"])
     size = shape[0] * shape[1] * dtype.itemsize
+    if is_bomb(size, len(content)):
+        raise InvalidInputError(f"expected {size} bytes of counts, got {len(content)} that could not hold them")
     decompressor = zlib.decompressobj()
     plain = decompressor.decompress(content, size + 1)  # a bomb is stopped one byte after the promised end
     if len(plain) != size or not decompressor.eof or decompressor.unused_data:

@@ -11,6 +11,7 @@ from typing import Any
 from flipproof.errors import InvalidInputError
 
 MAX_CATEGORIES = 2**31
+_LONGEST_NAME = 100
 
 
 def checked_probability(value: Any, name: str) -> float:
@@ -72,6 +73,8 @@ class JointNoise:
         for name, part in parts.items():
             if not isinstance(part, FlipNoise):
                 raise InvalidInputError(f"expected part {name!r} to be a FlipNoise, got {part!r}")
+            if not name or not name.isprintable() or len(name) > _LONGEST_NAME:
+                raise InvalidInputError(f"expected parts with short names, got {name!r}")
         object.__setattr__(self, "_items", tuple(parts.items()))
 
     @property

@@ -13,11 +13,13 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from flipproof.errors import FileFormatError
 
 _MOST_JSON, _MOST_HEADER, _MOST_BYTES = 2**26, 2**12, 2**33
+_MOST_UNPACKED, _MOST_TIMES = 2**26, 100
+"""A member of an archive that is larger may unpack to so many times what it takes."""
 _TYPECODES = {"|b1": "b", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "<i8": "q", "<f8": "d"}
 
 
@@ -51,8 +53,15 @@ def refusing(path: Path) -> Iterator[None]:
 
 def read_record(path: Path) -> dict[str, Any]:
     """The mapping in a JSON file."""
-    with refusing(path), open(path, "rb") as stream:
+    with refusing(path), _file(path) as stream:
         return parsed(stream.read(_MOST_JSON + 1))
+
+
+def _file(path: Path) -> IO[bytes]:
+    """Opens what is a file: a pipe might never end."""
+    if path.exists() and not path.is_file():
+        raise FileFormatError("something that is no file")
+    return open(path, "rb")
 
 
 def parsed(text: bytes) -> dict[str, Any]:
@@ -79,17 +88,20 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 @contextlib.contextmanager
 def reading_arrays(path: Path) -> Iterator[Callable[[str], Any]]:
     """A function that gives the member of an npz file with some name: an `Array`, or the mapping in a JSON member."""
-    with refusing(path), zipfile.ZipFile(path) as archive:
+    with refusing(path), _file(path) as stream, zipfile.ZipFile(stream) as archive:
         yield lambda name: _member(archive, name)
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Array | dict[str, Any]:
-    if name.endswith(".json"):
-        with archive.open(name) as stream:
+    file = name if name.endswith(".json") else f"{name}.npy"
+    if archive.namelist().count(file) != 1:
+        raise FileFormatError(f"no {name}, or more than one")
+    member = archive.getinfo(file)
+    if member.file_size > max(_MOST_UNPACKED, _MOST_TIMES * min(member.compress_size, archive.start_dir)):
+        raise FileFormatError(f"{name} that unpacks to {member.file_size:,} bytes")
+    with archive.open(member) as stream:
+        if file == name:
             return parsed(stream.read(_MOST_JSON + 1))
-    if f"{name}.npy" not in archive.namelist():
-        raise FileFormatError(f"no array {name}")
-    with archive.open(f"{name}.npy") as stream:
         header = _header(stream.read(10), stream.read)
         shape, typecode = _shape(header), _TYPECODES.get(str(header.get("descr")))
         if typecode is None or header.get("fortran_order") is not False:
@@ -126,5 +138,5 @@ def _shape(header: Mapping[str, Any]) -> tuple[int, ...]:
 
 def sha256_of(path: Path) -> str:
     """The hash of a file."""
-    with refusing(path), open(path, "rb") as stream:
+    with refusing(path), _file(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -14,6 +14,7 @@ from flipproof.report.row_table import csv_text
 from flipproof.smoothing.array_archive import FileKind
 from flipproof.smoothing.files import make_folder, replacing
 from flipproof.smoothing.json_file import read_json
+from flipproof.smoothing.json_text import is_number
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -50,11 +51,16 @@ def read_rows(path: Path) -> dict[str, Any]:
     """What `write_rows` has written as JSON."""
     found = read_json(path, _KIND)
     rows = found.get("rows")
-    if not isinstance(rows, list) or not all(
-        isinstance(row, dict) and {"measure", "value"} <= set(row) for row in rows
-    ):
+    if not isinstance(rows, list) or not all(map(_is_row, rows)):
         raise FileFormatError(f"expected rows with a measure and a value in {path}, got something else")
     return found
+
+
+def _is_row(row: Any) -> bool:
+    """Whether it has a number and says of what, in plain words and numbers."""
+    if not isinstance(row, dict) or not all(isinstance(each, str | int | float | None) for each in row.values()):
+        return False
+    return isinstance(row.get("measure"), str) and is_number(row.get("value"))
 
 
 def matching(rows: Iterable[Row], **wanted: Any) -> list[Row]:

@@ -1,0 +1,67 @@
+"""What is typed: numbers and words of the command line, memory limits, and configuration files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import typer
+
+from flipproof.cli import app
+from flipproof.cli.option_groups import read_config
+from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.smoothing.plan import checked_memory
+from fuzz.target import Target, saved
+
+_FLAGS = ("--p-plus", "--p-minus", "--p-lower", "--categories", "--alpha", "--add", "--delete", "--change", "--samples")
+_COUNTS = ("--add", "--delete", "--change")
+_WORDS = tuple(b"%c" % byte for byte in b"0123456789.-e+\n") + (
+    b"nan",
+    b"inf",
+    b"1e999",
+    b"\x1b[",
+    b"GB",
+    b"\0",
+    b"\xff",
+)
+
+
+def _seeds() -> Iterator[bytes]:
+    yield b"r0.01\n0.6\n0.99"
+    yield b"r0.01\n0.6\n\n3\n0.05\n1\n2\n1"
+    yield b"r0.1\n0.2\n\n\n0.01\n\n\n\n1000"
+    yield b"m1.5 GB"
+    yield b"m4096"
+    yield b'cp_plus = 0.01\nsamples = 1000\nmodel = "gcn"\n'
+
+
+def _read(content: bytes) -> None:
+    kind, text = content[:1], content[1:].decode("utf-8", "surrogateescape")
+    if kind == b"m":
+        checked_memory(text)
+    elif kind == b"c":
+        context: Any = SimpleNamespace(default_map=None)
+        read_config(context, saved(content[1:], "mine.toml"))
+    else:
+        _radius(text.split("\n"))
+
+
+def _radius(values: list[str]) -> None:
+    """The command as a program calls it; a wrong word is refused by the parser of the command line."""
+    given = []
+    for flag, value in zip(_FLAGS, values, strict=False):
+        if value:
+            given += [flag, value[:2] if flag in _COUNTS else value]  # larger tables take their time, as asked for
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            app(["radius", *given], standalone_mode=False)
+        except FlipproofError:
+            raise
+        except typer.TyperException as error:
+            raise InvalidInputError(error.format_message()) from error
+
+
+TARGET = Target("values", _seeds, _read, words=_WORDS)

@@ -1,0 +1,93 @@
+"""Strict JSON: what other programs would read differently, or not at all, is refused. Texts come from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from flipproof.errors import FileFormatError
+
+_DEEPEST = 64
+_TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def json_value(text: bytes) -> Any:
+    """The value of a JSON text in UTF-8.
+
+    Refused are, beside what is no JSON: NaN and infinities, numbers that a float64 cannot hold, names that stand
+    twice in one object, halves of letters, and values nested deeper than in any file of ours, which could exhaust
+    the stack.
+
+    Example:
+        >>> json_value(b'{"alpha": 0.01}')
+        {'alpha': 0.01}
+        >>> json_value(b'{"alpha": 0.01, "alpha": 0.5}')
+        Traceback (most recent call last):
+        flipproof.errors.FileFormatError: it has the name 'alpha' twice
+    """
+    if _depth(text) > _DEEPEST:
+        raise FileFormatError(f"its values are nested more than {_DEEPEST} deep")
+    try:
+        value = json.loads(
+            text.decode("utf-8"), parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_each_once
+        )
+    except ValueError as error:  # no JSON, no UTF-8, or a whole number of thousands of digits
+        raise FileFormatError(f"it is no JSON: {str(error)[:100]}") from error
+    if _SURROGATE.search(text):
+        _check_letters(value)
+    return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number that a float64 can hold; truth values are none.
+
+    Example:
+        >>> is_number(1), is_number(True), is_number(10**400)
+        (True, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max
+
+
+def _depth(text: bytes) -> int:
+    """How deep lists and objects are nested."""
+    letters = np.frombuffer(_TEXTS.sub(b"", text), np.uint8)
+    brackets = letters[np.isin(letters, np.frombuffer(b"[]{}", np.uint8))]
+    steps = np.where(np.isin(brackets, np.frombuffer(b"[{", np.uint8)), 1, -1)
+    return int(np.cumsum(steps).max(initial=0))
+
+
+def _no_number(constant: str) -> None:
+    raise FileFormatError(f"it has {constant} in place of a number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise FileFormatError(f"it has the number {digits[:40]}, which is too large")
+    return number
+
+
+def _each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise FileFormatError(f"it has the name {twice[:40]!r} twice")
+    return found
+
+
+def _check_letters(value: Any) -> None:
+    """Refuses halves of letters, which cannot be written anywhere."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise FileFormatError("it has half of a letter in a text") from error
