@@ -12,8 +12,9 @@ import zipfile
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from flipproof.errors import FileFormatError
 
@@ -57,7 +58,7 @@ def read_record(path: Path) -> dict[str, Any]:
         return parsed(stream.read(_MOST_JSON + 1))
 
 
-def _file(path: Path) -> IO[bytes]:
+def _file(path: Path) -> BufferedReader:
     """Opens what is a file: a pipe might never end."""
     if path.exists() and not path.is_file():
         raise FileFormatError("something that is no file")
