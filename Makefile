@@ -4,12 +4,14 @@ BIN := .venv/bin
 CORE := .venv/.core
 GRAPHS := .venv/.graphs
 DEV := .venv/.dev
+FUZZ := .venv/.fuzz
+MINUTES ?= 10
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # One numerical thread per process: workers share the cores.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test test-slow lint format bench bench-data reproduction-page clean clean-kernels
+.PHONY: demo test test-slow fuzz audit lint format bench bench-data reproduction-page clean clean-kernels
 
 demo: $(GRAPHS)
 	$(BIN)/flipproof demo
@@ -19,6 +21,15 @@ test: $(DEV)
 
 test-slow: $(DEV)
 	$(BIN)/python -m pytest -n 2 -m slow
+
+# Every loader against damaged and hostile files, MINUTES each.
+fuzz: $(FUZZ)
+	$(BIN)/python -m fuzz.run --minutes $(MINUTES)
+
+# Known vulnerabilities of the pinned dependencies; asks pypi.org.
+audit: $(CORE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.7,<3'
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
 
 lint: $(DEV)
 	$(BIN)/ruff format --check .
@@ -74,9 +85,13 @@ $(DEV): $(GRAPHS)
 	$(PIP) -e '.[dev]'
 	touch $@
 
+$(FUZZ): $(GRAPHS)
+	$(PIP) -e '.[fuzz]'
+	touch $@
+
 clean-kernels:
 	find src -name '*.nb?' -delete
 	rm -rf .numba
 
 clean: clean-kernels
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .fuzz .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

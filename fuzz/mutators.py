@@ -17,34 +17,21 @@ from typing import Any
 from fuzz.target import ByteMutator
 
 STRANGE_VALUES: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2, 255, 256, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**30, -(2**63), 0.0, 0.5,
-    -0.0, 1.0, 1.5, 1e-320, 1e308, -1e308, "", "0", "a", "\x1b[2J", "\u202e", "x" * 2_000, "../x", "/x", "nan", [], [[]],
-    [0], [0, 1], [[0, 1]], [0.5], ["a"], [None], {}, {"a": 0}, {"parts": {}}, {"p_plus": 0.1, "p_minus": 0.2},
+    None, True, False, 0, 1, -1, 2, 255, 256, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**30, -(2**63),
+    0.0, 0.5, -0.0, 1.0, 1.5, 1e-320, 1e308, -1e308, "", "0", "a", "\x1b[2J", "\u202e", "x" * 2_000, "../x", "/x",
+    "nan", [], [[]], [0], [0, 1], [[0, 1]], [0.5], ["a"], [None], {}, {"a": 0}, {"parts": {}},
+    {"p_plus": 0.1, "p_minus": 0.2},
 )  # fmt: skip
 _RAW_JSON = (b"NaN", b"Infinity", b"-Infinity", b"1e999", b"9" * 5_000, b"[" * 3_000, b'{"a":' * 3_000, b'"\\ud800"')
 _STRANGE_NAMES = ("../x", "/x", "C:\\x", "x\x00y", "metadata.json", "x" * 300, "")
 _SHAPES = (
-    "(1000000000000,)", "(-1,)", "(0,)", "()", "(2, -3)", "(0, 1000000000000)", "(9223372036854775807, 2)", "(99999999999999999999,)",
-    "(1,) * 9", "(True,)", "(None,)", "(1.5,)", "((1,),)", "(2, 2, 2)", "(1,2", "[3]",
+    "(1000000000000,)", "(-1,)", "(0,)", "()", "(2, -3)", "(0, 1000000000000)", "(9223372036854775807, 2)",
+    "(99999999999999999999,)", "(1,) * 9", "(True,)", "(None,)", "(1.5,)", "((1,),)", "(2, 2, 2)", "(1,2", "[3]",
 )  # fmt: skip
 _TYPES = (
-    "|O",
-    "<i8",
-    ">i8",
-    "<u8",
-    "<f8",
-    "<f2",
-    "|b1",
-    "<U3",
-    "|S4",
-    "<c16",
-    "<M8[s]",
-    "|V8",
-    "[('a', '<i8')]",
-    "x" * 99,
-    "<U0",
-    "<U9999999",
-)
+    "|O", "<i8", ">i8", "<u8", "<f8", "<f2", "|b1", "<U3", "|S4", "<c16", "<M8[s]", "|V8", "[('a', '<i8')]", "x" * 99,
+    "<U0", "<U9999999",
+)  # fmt: skip
 
 
 def in_json(content: bytes, rng: random.Random, mutate: ByteMutator) -> bytes:
@@ -77,7 +64,7 @@ def _changed_value(value: Any, rng: random.Random) -> Any:
         if rng.random() < 0.2:
             return value[:place] + value[place + 1 :]
         if rng.random() < 0.2:
-            return value[:place] + [value[place]] + value[place:]
+            return [*value[:place], value[place], *value[place:]]
         return [*value[:place], _changed_value(value[place], rng), *value[place + 1 :]]
     if isinstance(value, int | float) and not isinstance(value, bool) and rng.random() < 0.3:
         return value + rng.choice((-1, 1))

@@ -1,4 +1,4 @@
-"""Fuzzes the loaders with atheris: `python -m fuzz.run --target votes --minutes 10`, or all of them one after the other.
+"""Fuzzes the loaders with atheris: `python -m fuzz.run --target votes --minutes 10`, or all, one after the other.
 
 Every target runs in a process of its own that may use a little more memory than it starts with. What was found stays in
 `.fuzz/`: a corpus for the next run, and the files that made a loader crash.

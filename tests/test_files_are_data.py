@@ -22,15 +22,15 @@ FORBIDDEN_METHODS = {
 
 def problems_of(code, file):
     """Every way in which the code of a file could run what it reads."""
+    allowed = PICKLES if file in MESSAGES else set()
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
             imported = {name.partition(".")[0] for name in names}
             yield from (f"imports {name}" for name in imported & FORBIDDEN_MODULES)
         if isinstance(node, ast.Attribute):
-            if isinstance(node.value, ast.Name) and node.value.id in PICKLES and file not in MESSAGES:
-                if node.attr in ("load", "loads", "Unpickler"):
-                    yield f"{node.value.id}.{node.attr}"
+            if node.attr in ("load", "loads", "Unpickler") and ast.unparse(node.value) in PICKLES - allowed:
+                yield ast.unparse(node)
             if node.attr in FORBIDDEN_METHODS:
                 yield node.attr
             if node.attr == "exec_module" and file not in NAMED_CODE:
@@ -44,9 +44,9 @@ def problems_of_call(node):
     called = ast.unparse(node.func)
     if isinstance(node.func, ast.Name) and node.func.id in FORBIDDEN_CALLS:
         yield called
-    if called.endswith(".load") and "torch" in called and "safetensors" not in called:
-        if given.get("weights_only") != "True":
-            yield f"{called} without weights_only"
+    of_torch = called.endswith(".load") and "torch" in called and "safetensors" not in called
+    if of_torch and given.get("weights_only") != "True":
+        yield f"{called} without weights_only"
     if called in ("np.load", "numpy.load", "os.system", "os.popen"):
         yield called
     for name, value in (("allow_pickle", "False"), ("shell", "False"), ("verify", "True")):
@@ -65,11 +65,11 @@ def test_no_file_is_a_program(file):
 @pytest.mark.parametrize(
     "code",
     [
-        "import pickle\npickle.loads(x)", "import cloudpickle\ncloudpickle.load(x)", "pickle.Unpickler(x)", "eval(x)", "exec(x)",
-        "compile(x, '', 'exec')", "import yaml", "from yaml import safe_load", "import marshal", "import shelve", "torch.load(x)",
-        "require('torch').load(x, weights_only=False)", "np.load(x)", "read(x, allow_pickle=True)", "archive.extractall()",
-        "archive.extract(x)", "tar.extractfile(x)", "run(x, shell=True)", "os.system(x)", "spec.loader.exec_module(x)",
-        "ssl._create_unverified_context()",
+        "import pickle\npickle.loads(x)", "import cloudpickle\ncloudpickle.load(x)", "pickle.Unpickler(x)", "eval(x)",
+        "exec(x)", "compile(x, '', 'exec')", "import yaml", "from yaml import safe_load", "import marshal",
+        "import shelve", "torch.load(x)", "require('torch').load(x, weights_only=False)", "np.load(x)",
+        "read(x, allow_pickle=True)", "archive.extractall()", "archive.extract(x)", "tar.extractfile(x)",
+        "run(x, shell=True)", "os.system(x)", "spec.loader.exec_module(x)", "ssl._create_unverified_context()",
     ],
 )  # fmt: skip
 def test_the_search_finds(code):

@@ -17,7 +17,8 @@ from fuzz.targets import (
 )
 
 _MODULES = (
-    votes, certificates, run_folder, checkpoint, own_archives, own_texts, weights, fitted, pickles, archives, results, values,
+    votes, certificates, run_folder, checkpoint, own_archives, own_texts, weights, fitted, pickles, archives, results,
+    values,
 )  # fmt: skip
 
 TARGETS: dict[str, Target] = {module.TARGET.name: module.TARGET for module in _MODULES}

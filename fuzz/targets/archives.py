@@ -34,23 +34,21 @@ class _Unpinned:
         return unzipped(archive, self.name, _MOST)
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """A reader, how its files are changed, and one of them."""
+
+    read: Callable[[bytes], Any]
+    mutate: Mutator
+    seed: bytes
+
+
 _MOLECULES = TUDataset(
     "TWO",
     {-1: "no", 1: "yes"},
     ("C", "N"),
     tuple(map(_Unpinned, ("A", "graph", "labels", "nodes"))),  # type: ignore[arg-type]
 )
-_IDX = bytes([0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6])
-_KINDS: tuple[tuple[Callable[[bytes], Any], Mutator, Callable[[], bytes]], ...] = (
-    (lambda content: idx_array(content, (2, 3)), in_gzip, lambda: gzip.compress(_IDX, mtime=0)),
-    (lambda content: messages_of(gunzipped(content, 24)), in_gzip, lambda: gzip.compress(b"ham\thello\nspam\tbye bye!\n", mtime=0)),
-    (messages_of, in_bytes, lambda: b"ham\thello\nspam\tbye\n"),
-    (lambda content: untarred(content, {"a/b.bin": 4, "c": 2}), in_tar, lambda: tarred({"x": b"y", "c": b"123", "a/b.bin": b"12345"})),
-    (lambda content: _MOLECULES.read({"TWO.zip": content}), in_zip, lambda: _molecules()),
-    (lambda content: read_sparse_graph({"few.npz": content}, "few"), in_zip, lambda: _graph("adj_matrix.", "attr_matrix.")),
-    (lambda content: read_planetoid_arrays({"few.npz": content}, "few"), in_zip, lambda: _graph("adj_", "attr_")),
-    (lambda content: read_cifar_arrays({"cifar10_subset.npz": content}), in_zip, lambda: _images()),
-)  # fmt: skip
 
 
 def _molecules() -> bytes:
@@ -78,22 +76,41 @@ def _images() -> bytes:
     return _npz(train_images=pixels, train_labels=labels, test_images=pixels, test_labels=labels)
 
 
+_IDX = bytes([0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6])
+_MESSAGES = b"ham\thello\nspam\tbye bye!\n"
+_KINDS = (
+    _Kind(lambda content: idx_array(content, (2, 3)), in_gzip, gzip.compress(_IDX, mtime=0)),
+    _Kind(lambda content: messages_of(gunzipped(content, len(_MESSAGES))), in_gzip, gzip.compress(_MESSAGES, mtime=0)),
+    _Kind(messages_of, in_bytes, _MESSAGES),
+    _Kind(
+        lambda content: untarred(content, {"a/b.bin": 4, "c": 2}),
+        in_tar,
+        tarred({"x": b"y", "c": b"123", "a/b.bin": b"12345"}),
+    ),
+    _Kind(lambda content: _MOLECULES.read({"TWO.zip": content}), in_zip, _molecules()),
+    _Kind(
+        lambda content: read_sparse_graph({"few.npz": content}, "few"), in_zip, _graph("adj_matrix.", "attr_matrix.")
+    ),
+    _Kind(lambda content: read_planetoid_arrays({"few.npz": content}, "few"), in_zip, _graph("adj_", "attr_")),
+    _Kind(lambda content: read_cifar_arrays({"cifar10_subset.npz": content}), in_zip, _images()),
+)
+
+
 def _seeds() -> Iterator[bytes]:
-    for kind, (_, _, seed) in enumerate(_KINDS):
-        yield bytes([kind]) + seed()
+    for number, kind in enumerate(_KINDS):
+        yield bytes([number]) + kind.seed
 
 
-def _kind(content: bytes) -> tuple[Callable[[bytes], Any], Mutator, Callable[[], bytes]]:
+def _kind(content: bytes) -> _Kind:
     return _KINDS[content[0] % len(_KINDS) if content else 0]
 
 
 def _read(content: bytes) -> None:
-    read = _kind(content)[0]
-    Form((), lambda contents: read(contents["few"])).dataset({"few": content[1:]})
+    Form((), lambda contents: _kind(content).read(contents["few"])).dataset({"few": content[1:]})
 
 
 def _mutate(content: bytes, rng: random.Random, mutate: ByteMutator) -> bytes:
-    return content[:1] + _kind(content)[1](content[1:], rng, mutate)
+    return content[:1] + _kind(content).mutate(content[1:], rng, mutate)
 
 
 TARGET = Target(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import pickletools
 import random
@@ -52,10 +53,8 @@ def _in_operations(content: bytes, rng: random.Random, mutate: ByteMutator) -> b
     if rng.random() < 0.3 or len(content) < 4:
         return content[:1] + mutate(content[1:])
     places = [0]
-    try:
+    with contextlib.suppress(Exception):  # whatever a damaged program makes its reader raise
         places += [place for _, _, place in pickletools.genops(content[1:]) if place is not None]
-    except Exception:  # whatever a damaged program makes its reader raise; its beginning is good enough
-        pass
     operations = [content[1 + one : 1 + other] for one, other in zip(places, [*places[1:], len(content)], strict=True)]
     for _ in range(rng.choice((1, 1, 2, 4))):
         place = rng.randrange(len(operations))

@@ -54,8 +54,8 @@ def _folder() -> tuple[Path, bytes, bytes]:
         ),
         votes=asdict(
             VotesRecord(
-                n_select=votes.n_select, n_estimate=votes.n_estimate, sha256=str(sha256_of(folder.votes_file)), seconds=1.0,
-                drawn=40, workers=1, versions={},
+                n_select=votes.n_select, n_estimate=votes.n_estimate, sha256=str(sha256_of(folder.votes_file)),
+                seconds=1.0, drawn=40, workers=1, versions={},
             )
         ),
     )  # fmt: skip

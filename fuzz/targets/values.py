@@ -18,7 +18,8 @@ from fuzz.target import Target, saved
 
 _FLAGS = ("--p-plus", "--p-minus", "--p-lower", "--categories", "--alpha", "--add", "--delete", "--change", "--samples")
 _COUNTS = ("--add", "--delete", "--change")
-_WORDS = tuple(b"%c" % byte for byte in b"0123456789.-e+\n") + (
+_WORDS = (
+    *(b"%c" % byte for byte in b"0123456789.-e+\n"),
     b"nan",
     b"inf",
     b"1e999",

@@ -5,12 +5,12 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from fuzz.python2_pickles import array, lists, matrix, name, number, planetoid, program, text
 
 import flipproof as fp
 from flipproof.datasets.inert_pickle import read_inert
 from flipproof.datasets.read_citations import read_planetoid
 from flipproof.errors import FileFormatError
+from fuzz.python2_pickles import array, lists, matrix, name, number, planetoid, program, text
 
 
 @pytest.fixture

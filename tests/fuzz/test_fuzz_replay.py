@@ -4,12 +4,12 @@ import random
 from pathlib import Path
 
 import pytest
+
+import flipproof as fp
 from fuzz.mutators import random_bytes
 from fuzz.run import Found
 from fuzz.target import BadRefusalError, Target, UnboundedMemoryError
 from fuzz.targets import TARGETS
-
-import flipproof as fp
 
 CORPUS = Path(__file__).parent / "corpus"
 CHANGES = {"values": 60, "run_folder": 200, "results": 200}

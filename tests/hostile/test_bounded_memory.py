@@ -1,4 +1,4 @@
-"""Small files that would unpack to, or promise, gigabytes are refused by a process that has not even half of one to spare."""
+"""Small files that would unpack to gigabytes are refused by a process that has not even half of one to spare."""
 
 import gzip
 import io
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from fuzz.python2_pickles import name, number, numbers, program, text
 from hostile_loaders import ARCHIVES, LOADERS, bomb, deflated_zeros, first_array
 
 import flipproof as fp
+from fuzz.python2_pickles import name, number, numbers, program, text
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to limit memory")
 GIGABYTES = 2

@@ -1,8 +1,9 @@
 """Arrays out of the pickles that older datasets were published as, without running anything that they name.
 
-A pickle is a program: it names functions, which a plain reader imports and calls. Here a small machine of our own goes
-through its operations. Nothing is imported and nothing is called: names stay names, and the few things that such a file
-is made of are values of this file that only remember what they were told. So the worst that a file can do is to be wrong.
+A pickle is a program: it names functions, which a plain reader imports and calls. Here a small machine of our own
+goes through its operations. Nothing is imported and nothing is called: names stay names, and the few things that such
+a file is made of are values of this module that only remember what they were told. So the worst that a file can do is
+to be wrong.
 """
 
 from __future__ import annotations
