@@ -1,4 +1,4 @@
-"""A disk that is full at any stage of a run: one clear line, nothing half, and the same command goes on with more room."""
+"""A disk that is full at any stage of a run: one clear line, nothing half, and the same command goes on with room."""
 
 import hashlib
 import shutil
@@ -6,11 +6,11 @@ import shutil
 import numpy as np
 import pytest
 from forge import check_whole, outcome, whole_run
-from loopback import ranged, serving
 
 from flipproof.datasets.data_file import DataFile
 from flipproof.datasets.download import download
 from flipproof.errors import OutputError
+from loopback import ranged, serving
 
 ROOM = "64m"
 PAGE = 4096
@@ -82,7 +82,9 @@ def test_a_download_goes_on_when_there_is_room(small_disk, monkeypatch):
     content = np.random.default_rng(7).bytes(300_000)
     small_disk.resize(25 * PAGE)
     with serving() as home:
-        file = DataFile("data.bin", len(content), hashlib.sha256(content).hexdigest(), (home.put("a", ranged(content)),))
+        file = DataFile(
+            "data.bin", len(content), hashlib.sha256(content).hexdigest(), (home.put("a", ranged(content)),)
+        )
         with pytest.raises(OutputError, match=r"^expected to be able to write .*, got: No space left on device$"):
             download(file, small_disk.path)
         assert [path.name for path in small_disk.path.iterdir()] == [".data.bin.part"]

@@ -10,6 +10,8 @@ import signal
 import pytest
 from forge import FEW, MORE, check_whole, outcome, train, whole_run
 
+from hanging import HANGS
+
 
 @pytest.fixture(scope="module")
 def finished(forge, table, tmp_path_factory):
@@ -51,6 +53,7 @@ EVERY = pytest.mark.parametrize("tier", ["some", pytest.param("all", marks=pytes
 
 def numbers(tier, rng, count, most):
     """The moments at which to kill: all of them in the slow tier, else a few of the first so many."""
+    signal.alarm(10 * HANGS)
     return itertools.count(1) if tier == "all" else sorted((1 + rng.choice(most, count, replace=False)).tolist())
 
 

@@ -8,11 +8,11 @@ import json
 
 import pytest
 from forge import FEW, MORE, outcome, train, whole_run
-from loopback import ranged, serving
 
 from flipproof.datasets.data_file import DataFile
 from flipproof.datasets.download import download
 from flipproof.errors import OutputError
+from loopback import ranged, serving
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 from flipproof.extras import require
 from flipproof.smoothing.run import STREAM_VERSION, versions
 from flipproof.smoothing.threads import single_threaded
-from flipproof.smoothing.worker_main import Kind, Message, answer, summary_of
+from flipproof.smoothing.worker_main import Kind, Message, answer, make_ready, summary_of
 from flipproof.smoothing.workers import START
 
 Frames = tuple[int, list[bytes]]
@@ -80,6 +80,7 @@ def _unpacked(pool: str, content: bytes) -> str | None:
     except BaseException as error:
         return f"expected a classifier that workers can unpickle, got: {summary_of(error)}"
     _FOR_GOOD.enter_context(single_threaded())  # after unpickling, which loads the libraries to be limited
+    make_ready(_LATEST[pool])
     return None
 
 
