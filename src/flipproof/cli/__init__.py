@@ -56,6 +56,10 @@ def main() -> None:
         message = error.format_message() if isinstance(error, typer.TyperException) else str(error)
         print(f"flipproof: {' '.join(message.split())}", file=sys.stderr)
         sys.exit(2)
+    except MemoryError as error:
+        reason = " ".join(str(error).split()) or "there is no more"
+        print(f"flipproof: expected enough memory, got: {reason}; see --memory and --workers", file=sys.stderr)
+        sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
     except BrokenPipeError:

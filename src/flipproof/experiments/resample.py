@@ -86,7 +86,7 @@ def resample(
     again = vote_again(
         classifier, job.certified.space, votes,
         {role: [portion.tally for portion in chosen if portion.role == role] for role in ROLES},
-        machine.workers, machine.memory_limit, machine.progress, machine.address,
+        machine.workers, machine.memory_limit, machine.progress, machine.address, machine.timeout,
     )  # fmt: skip
     found = tuple(
         (role, tally.samples, _is_in(getattr(again, role), tally)) for role, tally in sorted(chosen, key=_order)

@@ -28,6 +28,10 @@ class SpanEvaluation:
     def __repr__(self) -> str:
         return repr(self.evaluation)
 
+    def compile(self) -> None:
+        """As for one chunk."""
+        self.evaluation.compile()
+
     def __call__(self, span: Chunk) -> tuple[list[tuple[Chunk, IntArray]], float]:
         """Counts of neighbouring chunks, and seconds per chunk."""
         start, parts = time.perf_counter(), list[tuple[Chunk, IntArray]]()

@@ -34,7 +34,7 @@ from flipproof.smoothing.spans import SpanEvaluation, Spans
 from flipproof.smoothing.tally import ROLES, RoleTally, Tally
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes
-from flipproof.smoothing.workers import WorkerError, WorkerPool
+from flipproof.smoothing.workers import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import checked_count
 
@@ -54,6 +54,7 @@ def vote(
     progress: bool = True,
     address: str | None = None,
     engine: str | None = None,
+    timeout: float | None = USUAL_TIMEOUT,
 ) -> Votes:
     """Counts the labels that a classifier gives to noisy copies of every input.
 
@@ -86,13 +87,16 @@ def vote(
         engine: "fused" evaluates GCN, APPNP and GAT of flipproof while it draws, without making noisy graphs;
             "torch" hands every noisy input to the module. By default that of the checkpoint, or the fastest that there
             is; `votes.run.engine` says which. Their labels agree but where two logits are equal up to rounding.
+        timeout: seconds that a chunk may take in a worker process, None for no limit. A worker that takes longer is
+            killed, and its chunk done once more by another one. With workers=1 chunks are evaluated in this process,
+            where nothing can be killed, unless another timeout than the usual hour asks for a worker process.
 
     Returns:
         The votes, with what is needed to repeat them in `votes.run`.
 
     Raises:
         ClassifierError: the classifier failed; its `votes` has what was counted before.
-        WorkerError: workers died again and again; likewise.
+        WorkerError: workers died again and again, or took too long for a chunk twice; likewise.
 
     Example:
         >>> from flipproof import FlipNoise, FunctionClassifier, vote
@@ -104,6 +108,7 @@ def vote(
     job = _Job.of(classifier, inputs, noise, seed, targets)
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     check_workers(workers, address)
+    timeout = checked_timeout(timeout)
     if workers == "ray" and (device := _device(classifier)):
         raise InvalidInputError(f"expected a module on the CPU for a Ray cluster, got one on {device['device']}")
     known = None if checkpoint is None else peek_identity(checkpoint)
@@ -120,7 +125,7 @@ def vote(
         try:
             missing = _Missing(evaluation.plan, {role: [wanted[role]] for role in ROLES}, ledger.tally)
             with (
-                contextlib.closing(_evaluated(evaluation, missing, workers, address)) as evaluated,
+                contextlib.closing(_evaluated(evaluation, missing, workers, address, timeout)) as evaluated,
                 progress_of(missing.total, before, progress) as advance,
             ):
                 _draw(evaluated, ledger, advance)
@@ -140,6 +145,7 @@ def vote_again(
     memory_limit: str | int = "2GB",
     progress: bool = True,
     address: str | None = None,
+    timeout: float | None = USUAL_TIMEOUT,
 ) -> Tally:
     """Draws the samples of some portions of votes once more, by role, with the model and the data they were drawn with.
 
@@ -157,7 +163,7 @@ def vote_again(
     samples = {role: [range(*pair) for part in portions[role] for pair in part.samples.pairs] for role in portions}
     ledger, missing = _Ledger(), _Missing(plan, samples)
     with (
-        contextlib.closing(_evaluated(evaluation, missing, workers, address)) as evaluated,
+        contextlib.closing(_evaluated(evaluation, missing, workers, address, checked_timeout(timeout))) as evaluated,
         progress_of(missing.total, 0, progress) as advance,
     ):
         _draw(evaluated, ledger, advance)
@@ -269,21 +275,26 @@ def _draw(
 
 
 def _evaluated(
-    evaluation: Evaluation, missing: _Missing, workers: int | Literal["ray"], address: str | None
+    evaluation: Evaluation,
+    missing: _Missing,
+    workers: int | Literal["ray"],
+    address: str | None,
+    timeout: float | None,
 ) -> Generator[tuple[Chunk, IntArray, str]]:
     """Chunks with their counts as they come, and where they come from; from Ray many chunks at once, as one."""
-    chunks = missing.chunks() if workers == 1 else _compiled_first(evaluation, missing.chunks())
+    here = workers == 1 and timeout in (None, USUAL_TIMEOUT)
+    chunks = missing.chunks() if here else _compiled_first(evaluation, missing.chunks())
     if workers == "ray":
         spans = Spans(chunks, missing.samples)
-        with RayPool(SpanEvaluation(evaluation), address) as cluster:
+        with RayPool(SpanEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
             for _, (parts, seconds) in cluster.map_unordered(spans):
                 spans.learn(seconds, cluster.cpus)
                 yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
-    elif workers == 1:
+    elif here:
         with single_threaded():
             yield from ((chunk, evaluation(chunk), "1 process") for chunk in chunks)
     else:
-        with WorkerPool(evaluation, workers) as pool:
+        with WorkerPool(evaluation, workers, timeout) as pool:
             yield from ((chunk, counts, pool.places) for chunk, counts in pool.map_unordered(chunks))
 
 
