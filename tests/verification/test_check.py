@@ -1,6 +1,7 @@
 """What the checker says about certificates that are right, and about those that somebody has changed."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import jsonschema
@@ -267,6 +268,45 @@ def test_bounds_that_are_no_probabilities_are_refused(path, value):
 
     rewrite_arrays(path.with_suffix(".npz"), p_lower=change)
     with pytest.raises(FileFormatError, match="p_lower"):
+        verify(path)
+
+
+def test_what_would_take_too_long_is_not_checked(path):
+    index = certified(path)
+
+    def long(radii):
+        radii[index] = 2**62
+
+    rewrite_arrays(path.with_suffix(".npz"), max_add=long)
+    state_hash(path)
+    check = verify(path)
+    assert check.findings[index].verdict is Verdict.UNCHECKED
+    assert not check.confirmed
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("{'descr': '|O', 'fortran_order': False, 'shape': (60,), }", "another type"),
+        ("{'descr': '<i8', 'fortran_order': True, 'shape': (60,), }", "another type"),
+        ("{'descr': '<i8', 'fortran_order': False, 'shape': (10**13,), }", "ValueError"),
+        ("{'descr': '<i8', 'fortran_order': False, 'shape': (10000000000000,), }", "of 80000000000000 bytes"),
+        ("{'descr': '<i8', 'fortran_order': False, 'shape': (-60,), }", "without a shape"),
+        ("{'descr': '<i8', 'fortran_order': False, 'shape': (61,), }", "another number of bytes"),
+        ("__import__('os').getcwd()", "ValueError"),
+        ("[]", "without a description"),
+    ],
+)
+def test_arrays_of_another_form_are_refused(path, header, words):
+    arrays = path.with_suffix(".npz")
+    with zipfile.ZipFile(arrays) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    text = header.encode().ljust(118)
+    members["label.npy"] = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(480)
+    with zipfile.ZipFile(arrays, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(FileFormatError, match=words):
         verify(path)
 
 

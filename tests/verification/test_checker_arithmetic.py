@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 import flipproof as fp
+from flipproof.errors import TooLargeError
 from flipproof.theory import exact
 from flipproof.verification.binomial import (
     best_lower_bound,
@@ -39,6 +40,12 @@ def test_the_best_bound_is_one_and_a_better_one_is_none(votes, samples, alpha):
     assert not is_lower_bound(better, votes, samples, alpha)
     assert is_above_every_lower_bound(better, votes, samples, alpha)
     assert best_upper_bound(samples - votes, samples, alpha) == 1 - best
+
+
+def test_a_hundred_million_samples_are_checked_and_far_more_are_not():
+    assert float(tail_above(50_000_000, 10**8, Fraction(1, 2))) == pytest.approx(0.5, abs=1e-4)
+    with pytest.raises(TooLargeError, match="too many to be checked"):
+        tail_above(10**15 // 2, 10**15, Fraction(1, 2))
 
 
 def test_no_votes_prove_nothing():

@@ -6,11 +6,16 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
+from flipproof.errors import TooLargeError
+
 _ONE = 1 << 96
 """The first term of a sum; every other one is computed relative to it, and rounded at its 96th binary digit."""
 
 _NEGLIGIBLE = 70
 """Terms are added until one is smaller than the sum by so many binary digits."""
+
+_MOST_TERMS = 2**22
+"""With more, as for a hundred billion samples, a sum takes too long."""
 
 _DIGITS = 60
 """Binary digits of the odds that a search for a bound ends with."""
@@ -48,12 +53,14 @@ def _sum_of_terms(votes: int, samples: int, p: Fraction, *, upwards: bool, round
         total, steps = 0, votes
         factor, divisor, less, more = votes * no, (samples - votes + 1) * yes, no, yes
     term = _ONE
-    for _ in range(steps):
+    for _ in range(min(steps, _MOST_TERMS)):
         term = -(-term * factor // divisor) if round_up else term * factor // divisor
         total += term
         factor, divisor = factor - less, divisor + more
         if factor < divisor and term < (_ONE + total) >> _NEGLIGIBLE:
             return total - (-term * factor // (divisor - factor)) if round_up else total
+    if steps > _MOST_TERMS:
+        raise TooLargeError(f"{samples:,} samples are too many to be checked")
     return total
 
 

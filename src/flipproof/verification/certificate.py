@@ -146,7 +146,7 @@ def _axes(parts: Sequence[Any]) -> list[Axis]:
         if law.categories < 2:
             raise FileFormatError(f"{law.categories} categories")
         name = part.get("part")
-        if not (name is None and len(parts) == 1) and not isinstance(name, str):
+        if not (name is None and len(parts) == 1) and not (isinstance(name, str) and name.isprintable()):
             raise FileFormatError("parts of a noise without names")
         axes += [Axis(kind if name is None else f"{name}.{kind}", law, kind) for kind in law.kinds]
     if len({axis.name for axis in axes}) < len(axes):

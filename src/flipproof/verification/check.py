@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.errors import InvalidInputError, TooLargeError, one_line
 from flipproof.verification.certificate import Certificate, read_certificate
 from flipproof.verification.evidence import objections
 from flipproof.verification.verdicts import Checker, Finding, Verdict
@@ -85,4 +85,4 @@ def verify(path: Any, progress: Callable[[int, int], None] = lambda done, total:
     for finding in Checker.of(certificate).verdicts():
         found.append(finding)
         progress(len(found), certificate.inputs)
-    return Check(certificate, tuple(objections(certificate)), tuple(found))
+    return Check(certificate, tuple(map(one_line, objections(certificate))), tuple(found))

@@ -61,18 +61,27 @@ def read_record(path: Path) -> dict[str, Any]:
 def _file(path: Path) -> BufferedReader:
     """Opens what is a file: a pipe might never end."""
     if path.exists() and not path.is_file():
-        raise FileFormatError("something that is no file")
+        raise FileFormatError("a folder, a pipe or a device, no file")
     return open(path, "rb")
 
 
 def parsed(text: bytes) -> dict[str, Any]:
-    """A mapping from JSON text; neither NaN nor a name that is there twice."""
+    """A mapping from JSON text in UTF-8; no numbers that are none, no name that is there twice, no half letters."""
     if len(text) > _MOST_JSON:
         raise FileFormatError(f"more than {_MOST_JSON} bytes of JSON")
-    record = json.loads(text, parse_constant=_no_number, object_pairs_hook=_without_doubles)
+    record = json.loads(
+        text.decode("utf-8"), parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_without_doubles
+    )
+    json.dumps(record, ensure_ascii=False).encode("utf-8")  # half letters cannot be written
     if not isinstance(record, dict):
         raise FileFormatError("JSON that is no mapping")
     return record
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise FileFormatError("a number that is too large")
+    return number
 
 
 def _no_number(name: str) -> None:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
+from flipproof.errors import TooLargeError
 from flipproof.verification.binomial import (
     best_lower_bound,
     best_upper_bound,
@@ -88,7 +89,10 @@ class Checker:
         for index in range(self.certificate.inputs):
             claim = self.certificate.claim(index)
             if claim not in known:
-                known[claim] = self.judged(claim)
+                try:
+                    known[claim] = self.judged(claim)
+                except TooLargeError as error:
+                    known[claim] = Finding(Verdict.UNCHECKED, str(error))
             yield known[claim]
 
     def judged(self, claim: Claim) -> Finding:

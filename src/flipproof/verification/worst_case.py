@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key, lru_cache
 from itertools import accumulate
-from math import comb, lcm, prod
+from math import comb, lcm
 from typing import NamedTuple
 
-MOST_CELLS = 50_000
-"""With more, exact arithmetic takes too long."""
+MOST_BITS = 2**28
+"""What all cells may have together: with more, exact arithmetic takes too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +116,25 @@ def _by_falling_ratio(one: Cell, two: Cell) -> int:
 @lru_cache(maxsize=4096)
 def worst_case(law: Law, kind: str, count: int) -> WorstCase | None:
     """The cells of so many changes of one kind: how often each outcome occurs. None if there are too many."""
-    if number_of_cells(law, kind, count) > MOST_CELLS:
+    if _bits([(law, kind, count)]) > MOST_BITS:
         return None
     single, whole = outcomes(law, kind)
     return WorstCase.of(_cells(single, count), whole**count)
 
 
-def number_of_cells(law: Law, kind: str, count: int) -> int:
-    """In how many ways the outcomes can share so many entries."""
-    single, _ = outcomes(law, kind)
-    return comb(count + len(single) - 1, len(single) - 1)
+def _bits(changes: Sequence[tuple[Law, str, int]]) -> int:
+    """How many digits all cells have: in so many ways the outcomes can share the entries, each with a denominator."""
+    cells, digits = 1, 1
+    for law, kind, count in changes:
+        single, whole = outcomes(law, kind)
+        cells *= comb(count + len(single) - 1, len(single) - 1)
+        digits += count * whole.bit_length()
+    return cells * digits
 
 
 def worst_case_of_all(changes: Sequence[tuple[Law, str, int]]) -> WorstCase | None:
     """Changes of several kinds at once: noise treats every entry by itself. None if there are too many cells."""
-    if prod(number_of_cells(*change) for change in changes) > MOST_CELLS:
+    if _bits(changes) > MOST_BITS:
         return None
     cells, whole = [Cell(1, 1)], 1
     for law, kind, count in changes:
