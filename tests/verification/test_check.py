@@ -310,6 +310,18 @@ def test_arrays_of_another_form_are_refused(path, header, words):
         verify(path)
 
 
+@pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compressions_are_refused(path, kind):
+    arrays = path.with_suffix(".npz")
+    with zipfile.ZipFile(arrays) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(arrays, "w", kind) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(FileFormatError, match="compressed in another way"):
+        verify(path)
+
+
 def test_what_is_not_there_is_said(tmp_path):
     with pytest.raises(InvalidInputError, match="flipproof certify"):
         verify(tmp_path)

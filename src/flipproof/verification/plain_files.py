@@ -107,6 +107,8 @@ def _member(archive: zipfile.ZipFile, name: str) -> Array | dict[str, Any]:
     if archive.namelist().count(file) != 1:
         raise FileFormatError(f"no {name}, or more than one")
     member = archive.getinfo(file)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others may ask for gigabytes
+        raise FileFormatError(f"{name} compressed in another way")
     if member.file_size > max(_MOST_UNPACKED, _MOST_TIMES * min(member.compress_size, archive.start_dir)):
         raise FileFormatError(f"{name} that unpacks to {member.file_size:,} bytes")
     with archive.open(member) as stream:
