@@ -8,7 +8,7 @@ import shutil
 import signal
 
 import pytest
-from forge import FEW, MORE, check_whole, outcome, train, whole_run
+from forge import FEW, MORE, check_whole, leftovers, outcome, train, whole_run
 
 from hanging import HANGS
 
@@ -68,6 +68,7 @@ def test_a_run_that_is_killed_anywhere_goes_on(tier, forge, table, unhurt, tmp_p
         succeed(forge, whole_run(table, folder))
         assert outcome(folder) == unhurt
         check_whole(folder)
+        assert leftovers(folder) == []
     assert deaths >= (80 if tier == "all" else 16)
 
 
@@ -108,6 +109,7 @@ def test_a_report_is_whole_or_not_there(tier, forge, finished, tmp_path, rng):
         deaths += 1
         succeed(forge, ["report", folder])
         check_whole(folder)
+        assert leftovers(folder) == []
         assert (folder / "report.html").is_file()
         assert len(list((folder / "figures").iterdir())) >= 6
     assert deaths >= (30 if tier == "all" else 3)
