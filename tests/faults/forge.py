@@ -66,6 +66,13 @@ KNOWN = {
     "certificates.npz", "report.html", "figures", "heatmap.png", "heatmap.svg", "lines.png", "lines.svg", "bounds.png",
     "bounds.svg",
 }  # fmt: skip
+
+
+def leftovers(folder):
+    """Temporary files. Who is refused takes them away, those of who was killed go with the next command."""
+    return sorted(path.name for path in folder.rglob(".*") if path.name != ".lock")
+
+
 _ENDS = {".html": b"</html>", ".svg": b"</svg>", ".png": b"IEND\xaeB`\x82"}
 
 

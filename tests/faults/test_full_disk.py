@@ -5,7 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
-from forge import check_whole, outcome, whole_run
+from forge import check_whole, leftovers, outcome, whole_run
 
 from flipproof.datasets.data_file import DataFile
 from flipproof.datasets.download import download
@@ -15,11 +15,6 @@ from loopback import ranged, serving
 ROOM = "64m"
 PAGE = 4096
 ENOUGH = 100 * PAGE  # for all files of the small run but its report
-
-
-def leftovers(folder):
-    """Temporary files; whoever is refused takes them away."""
-    return sorted(path.name for path in folder.rglob(".*") if path.name != ".lock")
 
 
 def test_a_run_goes_on_when_a_disk_of_any_size_gets_room(forge, table, unhurt, small_disk):

@@ -8,7 +8,7 @@ import shutil
 import signal
 
 import pytest
-from forge import FEW, MORE, check_whole, outcome, train, whole_run
+from forge import FEW, MORE, check_whole, leftovers, outcome, train, whole_run
 
 from hanging import HANGS
 
@@ -68,7 +68,8 @@ def test_a_run_that_is_killed_anywhere_goes_on(tier, forge, table, unhurt, tmp_p
         succeed(forge, whole_run(table, folder))
         assert outcome(folder) == unhurt
         check_whole(folder)
-    assert deaths >= (80 if tier == "all" else 16)
+        assert leftovers(folder) == []
+    assert deaths >= (40 if tier == "all" else 10)
 
 
 @EVERY
@@ -81,7 +82,7 @@ def test_votes_that_are_added_are_added_once(tier, forge, finished, extended, tm
         deaths += 1
         succeed(forge, ["vote", folder, *MORE], ["certify", folder, "--no-report"])
         assert outcome(folder) == extended
-    assert deaths >= (20 if tier == "all" else 6)
+    assert deaths >= (15 if tier == "all" else 4)
 
 
 @EVERY
@@ -94,7 +95,7 @@ def test_a_run_that_is_started_again_is_the_old_or_the_new_one(tier, forge, tabl
         deaths += 1
         succeed(forge, whole_run(table, folder))
         assert outcome(folder) == unhurt
-    assert deaths >= (29 if tier == "all" else 5)
+    assert deaths >= (20 if tier == "all" else 3)
 
 
 @EVERY
@@ -108,9 +109,10 @@ def test_a_report_is_whole_or_not_there(tier, forge, finished, tmp_path, rng):
         deaths += 1
         succeed(forge, ["report", folder])
         check_whole(folder)
+        assert leftovers(folder) == []
         assert (folder / "report.html").is_file()
         assert len(list((folder / "figures").iterdir())) >= 6
-    assert deaths >= (30 if tier == "all" else 3)
+    assert deaths >= (20 if tier == "all" else 2)
 
 
 def test_kills_in_a_row_change_nothing(forge, table, unhurt, tmp_path, rng):

@@ -56,13 +56,14 @@ def unhurt_votes(tmp_path_factory):
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(("reason", "fails"), FAILS.items(), ids=["plain", "numpy", "torch"])
 def test_a_classifier_without_memory_is_told_in_one_line(fails, reason, workers, tmp_path, unhurt_votes):
-    classifier, path = greedy(fails, tmp_path / "cured"), tmp_path / "run.ckpt"
+    # Of ten chunks, one of two workers gets at least five.
+    classifier, path = greedy(fails, tmp_path / "cured", calls=2 * (workers - 1)), tmp_path / "run.ckpt"
     with pytest.raises(fp.ClassifierError) as caught:
         fp.vote(classifier, **ASKED, workers=workers, checkpoint=path)
     line = rf"expected enough memory for (select|estimate) samples \d+ to \d+, got {reason}; {ADVICE}"
     assert re.fullmatch(line, str(caught.value))
     kept = caught.value.votes.n_select + caught.value.votes.n_estimate
-    assert kept == 60 if workers == 1 else kept >= 60
+    assert kept == 60 if workers == 1 else kept >= 40
     (tmp_path / "cured").touch()
     votes = fp.vote(classifier, **ASKED, checkpoint=path)
     assert counts(votes) == unhurt_votes

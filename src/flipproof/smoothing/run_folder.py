@@ -15,7 +15,7 @@ from typing import Any
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.smoothing.array_archive import FileKind
-from flipproof.smoothing.files import cannot_write, checked_path, opened, read_whole, replacing
+from flipproof.smoothing.files import cannot_write, checked_path, opened, read_whole, remove_leftovers, replacing
 from flipproof.smoothing.json_file import read_json, write_json
 
 try:
@@ -132,7 +132,10 @@ class RunFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """No other process changes the folder inside. The lock ends with the process, however that ends."""
+        """No other process changes the folder inside. The lock ends with the process, however that ends.
+
+        What killed processes have left is taken away.
+        """
         try:
             stream = open(self.path / _LOCK, "ab")  # noqa: SIM115 (closed below)
         except OSError as error:
@@ -145,6 +148,8 @@ class RunFolder:
                     raise OutputError(
                         f"expected {self.path} for itself, got it in use by another process; wait until that is done"
                     ) from None
+                for folder in (self.path, self.figures_folder):
+                    remove_leftovers(folder)
             yield
 
     def record(self) -> dict[str, Any]:

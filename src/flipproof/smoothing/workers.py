@@ -393,9 +393,13 @@ def checked_timeout(value: Any) -> float | None:
     """
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < math.inf:
+    try:
+        seconds = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
         raise InvalidInputError(f"expected timeout to be a positive number of seconds, or None, got {value!r}")
-    return float(value)
+    return seconds
 
 
 def _started() -> subprocess.Popen[bytes]:
