@@ -59,11 +59,13 @@ def is_number(value: Any) -> bool:
 
 
 def _depth(text: bytes) -> int:
-    """How deep lists and objects are nested."""
+    """How deep lists and objects are nested; 0 if that cannot be too deep."""
+    if text.count(b"[") + text.count(b"{") <= _DEEPEST:
+        return 0
     letters = np.frombuffer(_TEXTS.sub(b"", text), np.uint8)
     brackets = letters[np.isin(letters, np.frombuffer(b"[]{}", np.uint8))]
-    steps = np.where(np.isin(brackets, np.frombuffer(b"[{", np.uint8)), 1, -1)
-    return int(np.cumsum(steps).max(initial=0))
+    steps = np.where(np.isin(brackets, np.frombuffer(b"[{", np.uint8)), np.int8(1), np.int8(-1))
+    return int(np.cumsum(steps, dtype=np.int32).max(initial=0))
 
 
 def _no_number(constant: str) -> None:
