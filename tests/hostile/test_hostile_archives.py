@@ -1,25 +1,17 @@
 """Archives of arrays that lie: bombs, members with paths, members that are there twice, shapes beyond all memory."""
 
 import io
-import warnings
 import zipfile
 
 import numpy as np
 import pytest
-from hostile_loaders import ARCHIVES, bomb, first_array, members_of, npy, refusal
+from hostile_loaders import ARCHIVES, bomb, first_array, members_of, npy, refusal, zip_again
 
 import flipproof as fp
 from flipproof.smoothing import files
 from flipproof.smoothing.array_archive import read_array
 
 EVERY_ARCHIVE = pytest.mark.parametrize("loader", ARCHIVES.values(), ids=ARCHIVES)
-
-
-def zip_again(path, members):
-    with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as archive:
-        warnings.simplefilter("ignore")  # names that are there twice
-        for name, content in members:
-            archive.writestr(name, content)
 
 
 @pytest.fixture
