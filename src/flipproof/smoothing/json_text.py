@@ -49,10 +49,10 @@ def json_value(text: bytes) -> Any:
 
 
 def is_plain(text: Any) -> bool:
-    """Whether it is a text without control characters, which can be kept as JSON.
+    r"""Whether it is a text without control characters, which can be kept as JSON.
 
     Example:
-        >>> is_plain("Größe"), is_plain("a\\x1b[2J")
+        >>> is_plain("Größe"), is_plain("a\x1b[2J")
         (True, False)
     """
     return isinstance(text, str) and not _OBEYED.search(text)
