@@ -66,11 +66,11 @@ def test_a_member_cannot_claim_to_take_more_of_the_file_than_there_is(written):
     path = written(ARCHIVES["votes"])
     bomb(path, "selection.npy", mebibytes=100)
     raw = bytearray(path.read_bytes())
-    directory = raw.index(b"PK\x01\x02", raw.index(b"selection.npy") + 100)
-    place = raw.index(b"selection.npy", directory) - 46
-    raw[place + 20 : place + 24] = (50 * 2**20).to_bytes(4, "little")
+    entry = raw.rindex(b"selection.npy") - 46  # in the directory, which comes last
+    assert raw[entry : entry + 4] == b"PK\x01\x02"
+    raw[entry + 20 : entry + 24] = (50 * 2**20).to_bytes(4, "little")
     path.write_bytes(raw)
-    refusal(ARCHIVES["votes"], path)
+    assert "bytes, far more than are in the file" in refusal(ARCHIVES["votes"], path)
 
 
 SHAPES = {
