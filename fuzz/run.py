@@ -7,6 +7,7 @@ Every target runs in a process of its own that may use a little more memory than
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import random
 import re
@@ -77,7 +78,14 @@ def _fuzz_here(name: str, minutes: float) -> None:
         rng = random.Random(seed)
         return target.mutate(content, rng, lambda part: atheris.Mutate(part, most))[:most]
 
-    atheris.Setup(arguments, target.run, custom_mutator=mutate)
+    def run(content: bytes) -> None:
+        try:
+            target.run(content)
+        except BaseException:  # libFuzzer keeps it too, unless there is no memory left for that
+            (WORK / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}.crash").write_bytes(content)
+            raise
+
+    atheris.Setup(arguments, run, custom_mutator=mutate)
     _limit_memory()
     atheris.Fuzz()
 

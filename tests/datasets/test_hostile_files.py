@@ -160,7 +160,7 @@ def test_arrays_of_strangers():
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr("a.npy", b"")
-    with pytest.raises(fp.FileFormatError, match="compressed in a way that flipproof does not write"):
+    with pytest.raises(fp.FileFormatError, match="compressed in a way that flipproof does not read"):
         read_array(zipfile.ZipFile(file), "a")
     with pytest.raises(fp.FileFormatError, match="m is no sparse matrix: its arrays have the wrong types"):
         read_csr(archive_of(m_data=[[1]], m_indices=[0], m_indptr=[0, 1], m_shape=[1, 1]), "m_")

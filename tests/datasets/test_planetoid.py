@@ -48,6 +48,9 @@ def test_other_nodes_for_tests_are_refused(published):
         read_planetoid({**contents, "ind.few.test.index": b"6\n4\n3\n"}, "few")
 
 
+NEIGHBOURS = name("collections.defaultdict") + b"(" + name("__builtin__.list") + b"tR"
+
+
 class Bomb:
     def __reduce__(self):
         return print, ("hurt",)
@@ -65,6 +68,17 @@ class Bomb:
         (b"\x80\x02\x82\x01.", "one with the operation EXT1"),
         (b"\x80\x02}.", "expected a pickle of an array, a matrix or a dictionary of lists, got something else"),
         (program(lists({})[:-1] + number(1) + number(2) + b"u"), "something else in it"),
+        (program(NEIGHBOURS + number(1) + b"]q\x00" + b"s" + number(2) + b"h\x00s"), "got one of them twice"),
+        (program(NEIGHBOURS + number(1) + b"\x85" + b"]s"), "another kind of dictionary"),
+        (program(NEIGHBOURS + b"N]s"), "another kind of dictionary"),
+        (program(b"}" + number(1) + b"]s" + b"]" + number(1) + b"s"), "another kind of dictionary"),
+        (program(b"N]a"), "appends to something else than a list"),
+        (program(b"\x85"), "takes values which are not there"),
+        (program(b"(NN\x86\x86\x86t"), "takes values which are not there"),
+        (program(b"Nh\x07"), "KeyError: 7"),
+        (program(b"NNR"), "AttributeError"),
+        (program(name("scipy.sparse.csr.csr_matrix") + b")R"), "KeyError"),
+        (program(name("numpy.dtype") + b"(" + b")" + b"\x85" * 10**5 + b"tR"), "plain numbers, got type a tuple"),
         (program(name("a\x1b[.b")), r"one that names a \[.b$"),
         (program(array(np.arange(2), code=b"O8")), "expected an array of plain numbers, got type 'O8'"),
         (program(array(np.arange(2), order=b">")), "expected numbers in little-endian order, got '>'"),

@@ -2,6 +2,7 @@
 
 import io
 import struct
+import warnings
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -116,6 +117,14 @@ def members_of(path):
     """The members of a zip, in order."""
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def zip_again(path, members):
+    """Writes a zip of these members, of which some may have the same name."""
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as archive:
+        warnings.simplefilter("ignore")  # names that are there twice
+        for name, content in members:
+            archive.writestr(name, content)
 
 
 def first_array(path):

@@ -42,6 +42,17 @@ def zip_bomb(member, path):
     return path.read_bytes()
 
 
+def endless_dictionary():
+    """A few bytes whose reader first asks for a dictionary of four gigabytes."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a", b"x")
+    raw = bytearray(file.getvalue())
+    place = raw.index(b"\x05\x00\x5d") + 3
+    raw[place : place + 4] = b"\xff" * 4
+    return bytes(raw)
+
+
 def overlapping(path):
     """Many members that all are the same bytes of the file."""
     zip_bomb("a.npy", path)
@@ -89,8 +100,9 @@ def refused(tmp_path_factory):
         "safetensors": safetensors_bomb(),
         "torch": torch_bomb(folder / "torch"),
     }
+    others = [("tar", tar_bomb(tarfile.XHDTYPE)), ("zip", endless_dictionary())]
     asked = []
-    for number_, (reader, content) in enumerate([*contents.items(), ("tar", tar_bomb(tarfile.XHDTYPE))]):
+    for number_, (reader, content) in enumerate([*contents.items(), *others]):
         (folder / f"bomb-{number_}").write_bytes(content)
         asked.append(f"{reader} {folder / f'bomb-{number_}'}")
     for kind, loader in ARCHIVES.items():
@@ -100,7 +112,7 @@ def refused(tmp_path_factory):
         bomb(path, first_array(path), MEBIBYTES - 1)
         asked.append(f"{kind} {path}")
     path = folder / "run.ckpt"
-    packed = zlib.compress(bytes(2**20))
+    packed = b"\x78\x9c" + deflated_zeros(MEBIBYTES)
     record = {"samples": [[0, 9]], "dtype": "|u1", "bytes": len(packed)}
     body = json.dumps({"shape": [2**20, MEBIBYTES], "roles": {"select": record}}).encode() + b"\n" + packed
     LOADERS["checkpoint"].write(path)

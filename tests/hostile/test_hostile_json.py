@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hostile_loaders import ARCHIVES, JSON_FILES, members_of, refusal
-from test_hostile_archives import zip_again
+from hostile_loaders import ARCHIVES, JSON_FILES, members_of, refusal, zip_again
 
 TEXTS = {
     "deep lists": lambda text: b"[" * 10**6,
@@ -16,6 +15,7 @@ TEXTS = {
     "Infinity": lambda text: text.rstrip()[:-1] + b', "more": [-Infinity]}',
     "a name twice": lambda text: text.rstrip()[:-1] + b', "version": 1}',
     "half of a letter": lambda text: text.rstrip()[:-1] + b', "more": "\\ud83d"}',
+    "a command for the terminal": lambda text: text.rstrip()[:-1] + b', "more": {"\\u001b[2J": 1}}',
     "no UTF-8": lambda text: text.replace(b'"format"', b'"\xff"', 1),
     "UTF-16": lambda text: text.decode().encode("utf-16"),
     "a NUL": lambda text: text.replace(b'"format"', b'"for\x00mat"', 1),

@@ -329,7 +329,7 @@ def test_other_compressions_are_refused(saved):
     with zipfile.ZipFile(saved, "w", zipfile.ZIP_LZMA) as archive:
         for name, value in content.items():
             archive.writestr(name, value)
-    with pytest.raises(fp.FileFormatError, match="compressed in a way that flipproof does not write"):
+    with pytest.raises(fp.FileFormatError, match="compressed in a way that flipproof does not read"):
         fp.Votes.load(saved)
 
 

@@ -68,6 +68,6 @@ def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Se
         table.add_column(str(count), justify="right")
     for add, cells in rows:
         table.add_row(str(add), *cells)
-    out = Console(highlight=False, markup=False, width=100_000)  # a number must never be cut to fit
+    out = Console(highlight=False, width=100_000)  # a number must never be cut to fit
     out.print(title, style="bold")
     out.print(table)

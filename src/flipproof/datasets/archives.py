@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 
 from flipproof.errors import FileFormatError, reason_of
+from flipproof.smoothing.array_archive import plain_member
 
 _MOST_UNTARRED = 2**28
 _BLOCK, _AT_ONCE = 512, 2**20
@@ -31,7 +32,7 @@ def unzipped(content: bytes, member: str, most: int) -> bytes:
     with _unpacking("zip"), zipfile.ZipFile(io.BytesIO(content)) as archive:
         if member not in archive.namelist():
             raise FileFormatError(f"it has no member {member}")
-        with archive.open(member) as stream:
+        with archive.open(plain_member(archive, member)) as stream:
             read = stream.read(most + 1)
     return read if len(read) <= most else _exactly(read, most)
 

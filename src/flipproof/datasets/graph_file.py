@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.errors import FileFormatError
+from flipproof.errors import FileFormatError, one_line
 from flipproof.smoothing.array_archive import FileKind, reading_archive, write_archive
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ GRAPHS_FILE = FileKind("dataset", "flipproof-graphs", 1, "; fp.datasets.GraphDat
 
 def write_graphs(data: GraphDataset, path: str | os.PathLike[str]) -> None:
     """Writes the file, whole or not at all."""
-    description = {"name": data.name, "class_names": data.class_names, "node_names": data.node_names}
+    description = {"name": one_line(str(data.name)), "class_names": data.class_names, "node_names": data.node_names}
     arrays = {
         "labels": data.labels,
         "node_labels": np.concatenate([np.zeros(0, np.int64), *data.node_labels]),

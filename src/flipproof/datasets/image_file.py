@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from flipproof.errors import FileFormatError
+from flipproof.errors import FileFormatError, one_line
 from flipproof.smoothing.array_archive import FileKind, reading_archive, write_archive
 
 if TYPE_CHECKING:
@@ -18,7 +18,12 @@ _ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
 
 def write_images(data: ImageDataset, path: str | os.PathLike[str]) -> None:
     """Writes the file, whole or not at all."""
-    description = {"name": data.name, "class_names": data.class_names, "levels": data.levels, "images": len(data)}
+    description = {
+        "name": one_line(str(data.name)),
+        "class_names": data.class_names,
+        "levels": data.levels,
+        "images": len(data),
+    }
     write_archive(path, IMAGES_FILE, description, {name: getattr(data, name) for name in _ARRAYS})
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.datasets.sparse_arrays import read_csr
+from flipproof.errors import one_line
 from flipproof.smoothing.array_archive import FileKind, reading_archive, write_archive
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def write_nodes(data: NodeDataset, path: str | os.PathLike[str]) -> None:
     attributes = data.attributes
     kind = None if attributes is None else "sparse" if sp.issparse(attributes) else "dense"
     description = {
-        "name": data.name,
+        "name": one_line(str(data.name)),
         "class_names": data.class_names,
         "directed": data.directed,
         "attributes": kind,

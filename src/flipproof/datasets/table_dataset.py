@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.datasets.labels import checked_labels, checked_names, plain_array
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, one_line
 from flipproof.noise.space import first_place
 from flipproof.noise.table import Table
 from flipproof.theory.arrays import IntArray, read_only
@@ -50,7 +50,7 @@ class TableDataset:
             raise InvalidInputError(
                 f"expected categories [rows, columns] as numbers, got {values.dtype} of shape {list(values.shape)}"
             )
-        names = tuple(map(str, self.column_names)) or tuple(map(str, range(values.shape[1])))
+        names = tuple(one_line(str(name)) for name in self.column_names) or tuple(map(str, range(values.shape[1])))
         categories = tuple(checked_count(count, "categories") for count in self.categories)
         for what, given in (("number of categories", categories), ("name", names)):
             if len(given) != values.shape[1]:
@@ -86,7 +86,7 @@ def _checked_value_names(
     given: Sequence[Sequence[str]], categories: Sequence[int], names: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
     """As many as there are categories, or none at all."""
-    value_names = tuple(tuple(map(str, column)) for column in given)
+    value_names = tuple(tuple(one_line(str(name)) for name in column) for column in given)
     if value_names and len(value_names) != len(categories):
         raise InvalidInputError(
             f"expected names of the categories of {len(categories)} columns, got those of {len(value_names)}"

@@ -10,6 +10,7 @@ from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.experiments.model_spec import ModelSpec
 from flipproof.models.training_settings import TrainingSettings
 from flipproof.noise.any_noise import AnyNoise
+from flipproof.smoothing.json_text import is_plain
 from flipproof.smoothing.noise_record import any_noise_from_record, noise_record
 from flipproof.theory.radii import checked_count
 
@@ -112,6 +113,9 @@ class Task:
         if self.noisy not in NOISES[self.kind]:
             raise not_among("noise", NOISES[self.kind], self.noisy)
         self.model.check(self.kind, self.noisy)
+        for name in (self.dataset, self.model.name):
+            if not is_plain(name):
+                raise InvalidInputError(f"expected names without control characters, got {name!r}")
         if isinstance(self.split, PerClass) != (self.kind == "nodes"):
             raise InvalidInputError("expected PerClass for nodes and Shares for all else, got the other")
         if self.inputs is not None:

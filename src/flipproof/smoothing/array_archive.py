@@ -93,7 +93,7 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """
     if f"{name}.npy" not in archive.namelist():
         raise FileFormatError(f"it has no array {name}")
-    member = _member(archive, f"{name}.npy")
+    member = plain_member(archive, f"{name}.npy")
     with archive.open(member) as stream:
         shape, dtype = _read_header(stream, name)
         promised = math.prod(map(int, shape)) * dtype.itemsize
@@ -103,6 +103,18 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     if len(content) != promised:
         raise FileFormatError(f"{name} is cut short")
     return np.frombuffer(content, dtype).reshape(shape)
+
+
+def plain_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    """A member that is there once, is stored or deflated, and is no bomb. Others could take any amount of memory."""
+    if archive.namelist().count(name) > 1:
+        raise FileFormatError(f"it has {name} twice")
+    member = archive.getinfo(name)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise FileFormatError(f"{name} is compressed in a way that flipproof does not read")
+    if is_bomb(member.file_size, min(member.compress_size, archive.start_dir)):  # what it takes is before the directory
+        raise FileFormatError(f"{name} unpacks to {member.file_size:,} bytes, far more than are in the file")
+    return member
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -118,21 +130,10 @@ def _npy_bytes(array: NDArray[Any]) -> bytes:
     return stream.getvalue()
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
-    if archive.namelist().count(name) > 1:
-        raise FileFormatError(f"it has {name} twice")
-    member = archive.getinfo(name)
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise FileFormatError(f"{name} is compressed in a way that flipproof does not write")
-    if is_bomb(member.file_size, min(member.compress_size, archive.start_dir)):  # what it takes is before the directory
-        raise FileFormatError(f"{name} unpacks to {member.file_size:,} bytes, far more than are in the file")
-    return member
-
-
 def _read_description(archive: zipfile.ZipFile, kind: FileKind) -> dict[str, Any]:
     if _DESCRIPTION not in archive.namelist():
         raise FileFormatError(f"it has no description{kind.hint}")
-    with archive.open(_member(archive, _DESCRIPTION)) as stream:
+    with archive.open(plain_member(archive, _DESCRIPTION)) as stream:
         text = stream.read(_LONGEST_DESCRIPTION + 1)
     if len(text) > _LONGEST_DESCRIPTION:
         raise FileFormatError(f"its description is longer than {_LONGEST_DESCRIPTION} bytes")

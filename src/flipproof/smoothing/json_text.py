@@ -7,7 +7,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,17 @@ from flipproof.errors import FileFormatError
 
 _DEEPEST = 64
 _TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal or a page would not show but obey, and halves of letters, which cannot be written anywhere."""
+_PERHAPS_OBEYED = re.compile(rb"\\[bfnrtu]|\x7f|\xc2[\x80-\x9f]|\xe2[\x80\x81]")
 
 
 def json_value(text: bytes) -> Any:
     """The value of a JSON text in UTF-8.
 
     Refused are, beside what is no JSON: NaN and infinities, numbers that a float64 cannot hold, names that stand
-    twice in one object, halves of letters, and values nested deeper than in any file of ours, which could exhaust
-    the stack.
+    twice in one object, control characters in texts, which will be printed sooner or later, and values nested deeper
+    than in any file of ours, which could exhaust the stack.
 
     Example:
         >>> json_value(b'{"alpha": 0.01}')
@@ -41,9 +43,19 @@ def json_value(text: bytes) -> Any:
         )
     except ValueError as error:  # no JSON, no UTF-8, or a whole number of thousands of digits
         raise FileFormatError(f"it is no JSON: {str(error)[:100]}") from error
-    if _SURROGATE.search(text):
+    if _PERHAPS_OBEYED.search(text):
         _check_letters(value)
     return value
+
+
+def is_plain(text: Any) -> bool:
+    r"""Whether it is a text without control characters, which can be kept as JSON.
+
+    Example:
+        >>> is_plain("Größe"), is_plain("a\x1b[2J")
+        (True, False)
+    """
+    return isinstance(text, str) and not _OBEYED.search(text)
 
 
 def is_number(value: Any) -> bool:
@@ -59,11 +71,13 @@ def is_number(value: Any) -> bool:
 
 
 def _depth(text: bytes) -> int:
-    """How deep lists and objects are nested."""
+    """How deep lists and objects are nested; 0 if that cannot be too deep."""
+    if text.count(b"[") + text.count(b"{") <= _DEEPEST:
+        return 0
     letters = np.frombuffer(_TEXTS.sub(b"", text), np.uint8)
     brackets = letters[np.isin(letters, np.frombuffer(b"[]{}", np.uint8))]
-    steps = np.where(np.isin(brackets, np.frombuffer(b"[{", np.uint8)), 1, -1)
-    return int(np.cumsum(steps).max(initial=0))
+    steps = np.where(np.isin(brackets, np.frombuffer(b"[{", np.uint8)), np.int8(1), np.int8(-1))
+    return int(np.cumsum(steps, dtype=np.int32).max(initial=0))
 
 
 def _no_number(constant: str) -> None:
@@ -86,8 +100,19 @@ def _each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_letters(value: Any) -> None:
-    """Refuses halves of letters, which cannot be written anywhere."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise FileFormatError("it has half of a letter in a text") from error
+    wrong = next(filter(None, map(_OBEYED.search, _texts(value))), None)
+    if wrong:
+        raise FileFormatError(f"it has the control character {wrong[0]!a} in a text")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a value, names included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield name
+            yield from _texts(each)

@@ -79,7 +79,8 @@ class RunFolder:
         """Refuses what would be written through: a folder from elsewhere may have links to files of its reader."""
         for name in ("run.json", _LOCK, "figures", *(name for names in _FILES.values() for name in names)):
             path = self.path / name
-            if path.is_symlink() or (path.exists() and not (path.is_dir() if name == "figures" else path.is_file())):
+            plain = os.path.isdir(path) if name == "figures" else os.path.isfile(path)
+            if os.path.islink(path) or (os.path.exists(path) and not plain):
                 raise FileFormatError(
                     f"expected plain files in {self.path}, got {name}, which is something else; "
                     "put the file itself in its place"
