@@ -6,7 +6,7 @@ import re
 import threading
 
 import pytest
-from hostile_loaders import KINDS, LOADERS, refusal
+from hostile_loaders import JOURNALS, KINDS, LOADERS, refusal
 
 import flipproof as fp
 
@@ -65,6 +65,25 @@ def test_a_file_of_two_terabytes_takes_no_memory(loader, tmp_path):
     with (tmp_path / loader.name).open("wb") as stream:
         stream.truncate(2 * 10**12)
     assert loader.name in refusal(loader, tmp_path / loader.name)
+
+
+@EVERY_LOADER
+def test_a_file_that_goes_on_for_two_terabytes_takes_no_memory(loader, tmp_path):
+    path = tmp_path / loader.name
+    loader.write(path)
+    os.truncate(path, 2 * 10**12)
+    if loader.name == "run.ckpt":
+        loader.read(path)  # what follows the last whole record is what a crash left
+    else:
+        assert loader.name in refusal(loader, path)
+
+
+@pytest.mark.parametrize("loader", JOURNALS.values(), ids=JOURNALS)
+def test_a_checkpoint_whose_beginning_is_damaged_takes_no_memory(loader, tmp_path):
+    path = tmp_path / loader.name
+    path.write_bytes(b"flipproof-checkpoint 1\n")
+    os.truncate(path, 2 * 10**12)
+    assert "its description is damaged" in refusal(loader, path)
 
 
 @EVERY_LOADER

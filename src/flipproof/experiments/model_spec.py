@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flipproof.errors import InvalidInputError, not_among
+from flipproof.errors import InvalidInputError, not_among, reason_of
 from flipproof.extras import require
 from flipproof.theory.radii import checked_count
 
@@ -108,8 +108,9 @@ def _own_model(name: str) -> Any:
         module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
         return getattr(module, attribute)
     except (Exception, SystemExit) as error:  # whatever somebody's code raises when it is loaded
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InvalidInputError(f"expected FILE.py:NAME or package.module:NAME, got {name}: {reason}") from error
+        raise InvalidInputError(
+            f"expected FILE.py:NAME or package.module:NAME, got {name}: {reason_of(error)}"
+        ) from error
 
 
 def _from_file(path: Path) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.errors import FlipproofError, InvalidInputError, reason_of
 from flipproof.experiments.job import Lot
 from flipproof.experiments.task import Task
 from flipproof.models.torch_modules import checked_device
@@ -86,5 +86,4 @@ def somebody_elses(task: Task) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, FlipproofError) or not task.model.own:
             raise
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InvalidInputError(f"expected {task.model.name} to label {task.kind}, got {reason}") from error
+        raise InvalidInputError(f"expected {task.model.name} to label {task.kind}, got {reason_of(error)}") from error

@@ -37,6 +37,7 @@ COMPACT_ABOVE = 64 * 2**20
 _FIRST_LINE = f"{FORMAT} {VERSION}\n".encode()
 _FRAME = struct.Struct("<4sQI")  # mark, length of the body, CRC-32 of the body
 _MARK = b"\xf1\x1aFP"  # is not ASCII, so no description of a run contains it
+_LONGEST_IDENTITY = 2**24
 _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # some network file systems have none
 _SECONDS_BETWEEN_SYNCS = 1.0
 
@@ -325,7 +326,8 @@ def _read_identity(stream: IO[bytes]) -> dict[str, Any] | None:
         raise FileFormatError(f"it begins with {line!r}, this flipproof reads {_FIRST_LINE!r}")
     body = _read_body(stream)
     if body is None:
-        if _MARK in stream.read()[_FRAME.size :]:
+        rest = stream.read(_LONGEST_IDENTITY)
+        if len(rest) == _LONGEST_IDENTITY or _MARK in rest[_FRAME.size :]:
             raise FileFormatError("its description is damaged, and votes follow")
         return None
     identity = json_value(body)
