@@ -167,7 +167,7 @@ def test_radii_of_five_hundred_are_on_the_safe_side(radii, rng):
         (fp.FlipNoise(0.01, 0.6), fp.Radii(60, 90)),
         (fp.FlipNoise(0.45, 0.5), fp.Radii(120, 30)),
         (fp.FlipNoise(1e-7, 0.9), fp.Radii(10, 140)),
-        # 1 - p is rounded, and its powers are on the wrong side by more than all that is left if masses get no slack
+        # 1 - p is rounded, and its powers are on the wrong side by tens of roundings: no few ulps would make up for it
         (fp.FlipNoise(0.13190983498965939, 0.3), fp.Radii(add=150)),
         (fp.FlipNoise(0.26, 0.4), fp.Radii(delete=200)),
         (fp.FlipNoise(0.01, 0.3), fp.Radii(add=300)),

@@ -101,6 +101,15 @@ def test_rows_of_bits(noise, rows):
     counts = tally(draws(space, noise, BITS.size), codes, 2**BITS.size)
     assert counts.sum() * BITS.size >= ENTRIES
     assert p_value(counts, row_law(*(entry_law(noise, bit) for bit in BITS))) > ENOUGH
+    assert_standard_normal(flips_of_ones_and_zeros(counts, noise))
+
+
+def flips_of_ones_and_zeros(counts, noise):
+    """How far their numbers are from what is expected: finds a wrong probability sooner than all outcomes do."""
+    flipped = (np.arange(2**BITS.size)[:, None] >> np.arange(BITS.size)[::-1] & 1) != BITS
+    found = counts @ np.stack([flipped[:, BITS == 1].sum(axis=1), flipped[:, BITS == 0].sum(axis=1)], axis=1)
+    trials, p = counts.sum() * np.array([BITS.sum(), (1 - BITS).sum()]), np.array([noise.p_minus, noise.p_plus])
+    return (found - trials * p)[p > 0] / np.sqrt(trials * p * (1 - p))[p > 0]
 
 
 def test_wide_sparse_rows():
