@@ -56,7 +56,9 @@ def test_what_only_reads_works(forge, table, run, tmp_path):
     assert b"</html>" in page.read_bytes()
     done = forge.run("certify", run / "votes.npz", "--json")
     assert (done.code, done.err) == (0, "")
-    assert json.loads(done.out)["n_estimate"] == 300
+    assert json.loads(done.out)["samples"]["estimate"]["count"] == 300
+    done = forge.run("verify", run, "--resample", 2)
+    assert (done.code, done.err) == (0, "")
     done = forge.run(*train(table, run))  # trained already: there is nothing to write
     assert (done.code, done.err) == (0, "")
 
