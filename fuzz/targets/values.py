@@ -10,13 +10,14 @@ from typing import Any
 
 import typer
 
+import flipproof as fp
 from flipproof.cli import app
 from flipproof.cli.option_groups import read_config
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.smoothing.plan import checked_memory
 from fuzz.target import Target, saved
 
-_FLAGS = ("--p-plus", "--p-minus", "--p-lower", "--categories", "--alpha", "--add", "--delete", "--change", "--samples")
+_FLAGS = ("--p-plus", "--p-minus", "--categories", "--alpha", "--add", "--delete", "--change")
 _COUNTS = ("--add", "--delete", "--change")
 _WORDS = (
     *(b"%c" % byte for byte in b"0123456789.-e+\n"),
@@ -31,9 +32,9 @@ _WORDS = (
 
 
 def _seeds() -> Iterator[bytes]:
-    yield b"r0.01\n0.6\n0.99"
-    yield b"r0.01\n0.6\n\n3\n0.05\n1\n2\n1"
-    yield b"r0.1\n0.2\n\n\n0.01\n\n\n\n1000"
+    yield b"r0.01\n0.6"
+    yield b"r0.01\n0.6\n3\n0.05\n1\n2\n1"
+    yield b"p0.01\n0.6\n0.99\n2\n1\n2"
     yield b"m1.5 GB"
     yield b"m4096"
     yield b'cp_plus = 0.01\nsamples = 1000\nmodel = "gcn"\n'
@@ -46,16 +47,29 @@ def _read(content: bytes) -> None:
     elif kind == b"c":
         context: Any = SimpleNamespace(default_map=None)
         read_config(context, saved(content[1:], "mine.toml"))
+    elif kind == b"p":
+        _worst_case(text.split("\n"))
     else:
-        _radius(text.split("\n"))
+        _table(text.split("\n"))
 
 
-def _radius(values: list[str]) -> None:
-    """The command as a program calls it; a wrong word is refused by the parser of the command line."""
+def _worst_case(values: list[str]) -> None:
+    """One number, whatever the noise is; words that are no numbers never come so far."""
+    try:
+        *floats, categories, add, delete = (*map(float, values[:3]), *(int(value[:2]) for value in values[3:6]))
+    except ValueError:
+        return
+    if len(floats) == 3:
+        p_plus, p_minus, p_lower = floats
+        fp.rho(fp.FlipNoise(p_plus, p_minus, categories), fp.Radii(add, delete), p_lower)
+
+
+def _table(values: list[str]) -> None:
+    """The table of `flipproof radius`; a wrong word is refused by the parser of the command line."""
     given = []
     for flag, value in zip(_FLAGS, values, strict=False):
         if value:
-            given += [flag, value[:2] if flag in _COUNTS else value]  # larger tables take their time, as asked for
+            given += [flag, value[:1] if flag in _COUNTS else value]  # larger tables take their time, as asked for
     with contextlib.redirect_stdout(io.StringIO()):
         try:
             app(["radius", *given], standalone_mode=False)
