@@ -42,7 +42,10 @@ class Curve:
 
     def __init__(self, noise, radii):
         tail = exact.regions(noise, radii)[::-1]
-        whole = lcm(*(mass.denominator for region in tail for mass in region))
+        whole = 1
+        for denominator in (mass.denominator for region in tail for mass in region):
+            if whole % denominator:  # mostly powers of two: to divide is faster than to look for common factors
+                whole = denominator if denominator % whole == 0 else lcm(whole, denominator)
         clean = [mass.numerator * (whole // mass.denominator) for mass, _ in tail]
         adversarial = [mass.numerator * (whole // mass.denominator) for _, mass in tail]
         self.whole = whole

@@ -128,7 +128,7 @@ def check(noise, radii, cases, points):
 
 
 POINTS = 105_000
-"""How many are compared in the default run, and how many again with other seeds and larger radii in the slow one."""
+"""How many are compared in the default run, and how many with every other seed, at larger radii, in the slow one."""
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -140,11 +140,11 @@ def test_random_points_are_on_the_safe_side(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", range(100, 104))
 def test_more_random_points_at_larger_radii_are_on_the_safe_side(seed):
     cases, compared = Cases(np.random.default_rng(seed), binary=40, categorical=6), 0
-    for i in range(350):
-        compared += check(*(cases.joint() if i % 4 == 0 else cases.single()), cases, 300)
+    for i in range(210):
+        compared += check(*(cases.joint() if i % 4 == 0 else cases.single()), cases, 500)
     assert compared == POINTS
 
 
@@ -183,7 +183,7 @@ def test_large_radii_are_on_the_safe_side(noise, radii, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(200, 212))
+@pytest.mark.parametrize("seed", range(200, 206))
 def test_radii_up_to_five_hundred_are_on_the_safe_side(seed):
     cases = Cases(np.random.default_rng(seed))
     noise = fp.FlipNoise(*(float(cases.rng.choice([0.01, 0.6, 1e-5, 0.999, cases.rng.random()])) for _ in range(2)))
