@@ -187,12 +187,11 @@ def test_the_other_rule_is_found(path):
     assert not verify(path).confirmed
 
 
-@pytest.mark.parametrize(("name", "value"), [("p_minus", "7/10"), ("p_plus", "1/50"), ("categories", 2)])
+@pytest.mark.parametrize(("name", "value"), [("p_minus", "7/10"), ("p_plus", "1/50")])
 def test_another_noise_is_found(path, name, value):
     rewrite_json(path, lambda record: record["noise"][0].update({name: value}))
     check = verify(path)
-    assert check.confirmed == (name == "categories")
-    assert bool(wrong(check) or looser(check)) == (name != "categories")
+    assert wrong(check) or looser(check)
 
 
 @pytest.mark.parametrize("share", [("for_lower", 0.0095), ("for_upper", 0.002), ("for_lower", 0.008)])
@@ -271,6 +270,55 @@ def test_bounds_that_are_no_probabilities_are_refused(path, value):
         verify(path)
 
 
+@pytest.mark.parametrize(
+    ("noise", "estimation"),
+    [
+        (fp.FlipNoise(0.01, 0.6), [[400_000, 0, 0], [399_999, 1, 0], [399_000, 500, 500]]),
+        (fp.FlipNoise(0.01, 0.6), [[10**7, 0, 0], [10**7 - 3, 3, 0]]),
+        (fp.FlipNoise(0.1, 0.6, 3), [[99_990, 10, 0], [100_000, 0, 0]]),
+        (fp.FlipNoise(0.2, 0.2, 7), [[9_999, 1, 0]]),
+        (fp.FlipNoise(0.1, 0.9), [[9_990, 10, 0]]),
+    ],
+)
+def test_many_samples_and_large_radii_are_confirmed(tmp_path, noise, estimation):
+    votes = fp.Votes.from_counts(selection=[[9, 1, 0]] * len(estimation), estimation=estimation, noise=noise)
+    check = verify(saved(tmp_path, votes))
+    assert check.confirmed, list(check.others())
+
+
+def test_what_is_wrong_is_said_soon(tmp_path, rng):
+    path = saved(tmp_path, random_votes(rng, NOISES["binary"], n_estimate=100_000))
+    rewrite_arrays(path.with_suffix(".npz"), p_lower=lambda bounds: bounds.fill(0.9999), p_upper=lambda p: p.fill(1e-9))
+    rewrite_json(path, lambda record: record["promise"].update(alpha=1e-6))
+    assert verify(path).counts[Verdict.WRONG] == 60
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda record: record.update(claim="All is well."), "the claim in words"),
+        (lambda record: record.update(radius_limit=0), "radii were looked for"),
+        (lambda record: record.update(more=1), "an unknown field more"),
+        (lambda record: record["hashes"].update(more="ab"), "an unknown hash more"),
+    ],
+)
+def test_what_nobody_else_looks_at_is_looked_at(path, change, words):
+    rewrite_json(path, change)
+    assert words in verify(path).objections[0]
+
+
+@pytest.mark.parametrize("given", [None, 3, b"run", "x" * 5000, "a\0b"])
+def test_what_is_no_path_is_refused(given):
+    with pytest.raises(InvalidInputError):
+        verify(given)
+
+
+@pytest.mark.parametrize("radii", [{"add": 1.5}, {"add": "x"}, {"add": None}, {"add": -1}, {"plus": 1}])
+def test_radii_that_are_none_are_refused_in_python(path, radii):
+    with pytest.raises(InvalidInputError):
+        verify(path).certified_at(radii)
+
+
 def test_what_would_take_too_long_is_not_checked(path):
     index = certified(path)
 
@@ -289,12 +337,12 @@ def test_what_would_take_too_long_is_not_checked(path):
     [
         ("{'descr': '|O', 'fortran_order': False, 'shape': (60,), }", "another type"),
         ("{'descr': '<i8', 'fortran_order': True, 'shape': (60,), }", "another type"),
-        ("{'descr': '<i8', 'fortran_order': False, 'shape': (10**13,), }", "ValueError"),
+        ("{'descr': '<i8', 'fortran_order': False, 'shape': (10**13,), }", "another type"),
         ("{'descr': '<i8', 'fortran_order': False, 'shape': (10000000000000,), }", "of 80000000000000 bytes"),
-        ("{'descr': '<i8', 'fortran_order': False, 'shape': (-60,), }", "without a shape"),
+        ("{'descr': '<i8', 'fortran_order': False, 'shape': (-60,), }", "another type"),
         ("{'descr': '<i8', 'fortran_order': False, 'shape': (61,), }", "another number of bytes"),
-        ("__import__('os').getcwd()", "ValueError"),
-        ("[]", "without a description"),
+        ("__import__('os').getcwd()", "another type"),
+        ("[]", "another type"),
     ],
 )
 def test_arrays_of_another_form_are_refused(path, header, words):

@@ -140,6 +140,22 @@ def test_portions_that_do_not_add_up_are_found(run, folder):
     assert "portions of votes.npz do not add up" in objection(run, folder)
 
 
+def test_votes_of_another_shape_are_found(run, folder):
+    """The same numbers as votes on three times as many inputs of one class, which nobody can turn."""
+    votes = fp.Votes.load(folder / "votes.npz")
+    tables = (table.reshape(-1, 1).astype(int) for table in (votes.selection, votes.estimation))
+    stated = json.loads((folder / "certificates.json").read_text())
+    fp.certify(fp.Votes(*tables, votes.noise, votes.n_select, votes.n_estimate)).save(folder / "certificates.json")
+
+    def as_before(record):
+        record.update({name: stated[name] for name in ("samples", "space", "versions")})
+        record["promise"].update(sampling_error=stated["promise"]["sampling_error"])
+        record["hashes"] = stated["hashes"] | {"arrays": record["hashes"]["arrays"]}
+
+    rewrite_json(folder / "certificates.json", as_before)
+    assert "votes.npz has other selection votes" in objection(run, folder)
+
+
 def forged(folder, portion):
     """A run whose votes were changed in one portion, and everything else made to fit."""
     votes = fp.Votes.load(folder / "votes.npz")

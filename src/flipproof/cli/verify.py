@@ -58,7 +58,7 @@ def _radii(text: str) -> dict[str, int]:
     """From "add=1,delete=9" to numbers."""
     from flipproof.errors import InvalidInputError
 
-    found = [re.fullmatch(r"\s*([^=\s]+)\s*=\s*(\d{1,6})\s*", each) for each in text.split(",")]
+    found = [re.fullmatch(r"\s*([^=\s]+)\s*=\s*([0-9]{1,6})\s*", each) for each in text.split(",")]
     radii = {each[1]: int(each[2]) for each in found if each}
     if len(radii) < len(found):
         raise InvalidInputError(f"expected --at to name each kind once, such as add=1,delete=9, got {text}")
@@ -126,7 +126,9 @@ def _print(checked: Check, resampled: Resampled | None) -> None:
     from flipproof.verification.verdicts import Verdict
 
     _print_claim(checked.certificate)
-    files = checked.objections or ("fit the certificates: votes, law, promise and hashes",)
+    beside = checked.certificate.path.with_name("run.json").exists()
+    fit = "fit the certificates: votes, law, promise and hashes" if beside else _ALONE
+    files = checked.objections or (fit,)
     for first, words in zip(("files", *[""] * len(files)), files, strict=False):
         typer.echo(f"{first:<10}{'WRONG: ' if checked.objections else ''}{words}")
     for verdict, count in checked.counts.items():
@@ -141,6 +143,7 @@ def _print(checked: Check, resampled: Resampled | None) -> None:
         _print_resampled(resampled)
 
 
+_ALONE = "arrays fit; there is no run beside them: model, data, seed and sample numbers are mere statements"
 _SHORT = {"looser than possible": "looser", "not checked": "unchecked"}
 
 

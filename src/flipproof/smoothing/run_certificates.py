@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from flipproof.errors import FileFormatError, OutputError
 from flipproof.smoothing.certificates import Certificates
@@ -52,7 +53,7 @@ def write_certified(folder: RunFolder, promise: Promise, force: bool) -> Certifi
     """Turns the votes of a run into certificates and writes them. Those of another promise need force to go."""
     certificates = promise.of(checked_votes(folder))
     if folder.certificates_file.exists() and not force:
-        there, asked = read_promise(folder.certificates_file), asdict(promise)
+        there, asked = _promise_of(folder), asdict(promise)
         differences = differences_between({name: there[name] for name in asked}, asked)
         if differences:
             raise OutputError(
@@ -65,6 +66,13 @@ def write_certified(folder: RunFolder, promise: Promise, force: bool) -> Certifi
         folder.forget_report()
     folder.update(certificates=asdict(promise))
     return certificates
+
+
+def _promise_of(folder: RunFolder) -> dict[str, Any]:
+    try:
+        return read_promise(folder.certificates_file)
+    except FileFormatError as error:
+        raise FileFormatError(f"{error}; flipproof certify --force replaces it") from error
 
 
 def _rests_on(folder: RunFolder) -> dict[str, str]:

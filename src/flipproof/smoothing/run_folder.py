@@ -76,11 +76,13 @@ class RunFolder:
         return folder
 
     def _check_plain(self) -> None:
-        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader."""
-        for name in ("run.json", _LOCK, "figures", *(name for names in _FILES.values() for name in names)):
+        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader.
+
+        Who writes a report looks at its files and the folder of its figures.
+        """
+        for name in ("run.json", _LOCK, *(name for names in _FILES.values() for name in names if name not in _REPORT)):
             path = self.path / name
-            plain = os.path.isdir(path) if name == "figures" else os.path.isfile(path)
-            if os.path.islink(path) or (os.path.exists(path) and not plain):
+            if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
                 raise FileFormatError(
                     f"expected plain files in {self.path}, got {name}, which is something else; "
                     "put the file itself in its place"

@@ -160,6 +160,8 @@ def vote_again(
     evaluation = replace(evaluation, plan=plan)
     if differences := differences_between(job.identity(evaluation), identity):
         raise InvalidInputError(f"expected the model and the data of the votes, got others: {differences}")
+    if votes.sampling_error < job.sampler.distance * (votes.n_select + votes.n_estimate):
+        raise InvalidInputError(f"expected what the sampler costs, got less: {votes.sampling_error}")
     samples = {role: [range(*pair) for part in portions[role] for pair in part.samples.pairs] for role in portions}
     ledger, missing = _Ledger(), _Missing(plan, samples)
     with (

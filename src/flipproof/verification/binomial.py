@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from math import isqrt
 
 from flipproof.errors import TooLargeError
 
@@ -13,6 +13,9 @@ _ONE = 1 << 96
 
 _NEGLIGIBLE = 70
 """Terms are added until one is smaller than the sum by so many binary digits."""
+
+_FAR_LARGER = _ONE << 400
+"""A share of one in so many is smaller than any alpha."""
 
 _MOST_TERMS = 2**22
 """With more, as for a hundred billion samples, a sum takes too long."""
@@ -29,21 +32,27 @@ def tail_above(votes: int, samples: int, p: Fraction) -> Fraction:
         0.5
     """
     above = _sum_of_terms(votes, samples, p, upwards=True, round_up=True)
+    if above is None:
+        return Fraction(1)
     below = _sum_of_terms(votes, samples, p, upwards=False, round_up=False)
-    return Fraction(above, above + below)
+    return Fraction(above, above + (below or 0))
 
 
 def tail_below(votes: int, samples: int, p: Fraction) -> Fraction:
     """At most P(Binomial(samples, p) >= votes), and hardly less."""
-    above = _sum_of_terms(votes, samples, p, upwards=True, round_up=False)
     below = _sum_of_terms(votes, samples, p, upwards=False, round_up=True)
+    if below is None:
+        return Fraction(0)
+    above = _sum_of_terms(votes, samples, p, upwards=True, round_up=False) or _ONE
     return Fraction(above, above + below)
 
 
-def _sum_of_terms(votes: int, samples: int, p: Fraction, *, upwards: bool, round_up: bool) -> int:
+def _sum_of_terms(votes: int, samples: int, p: Fraction, *, upwards: bool, round_up: bool) -> int | None:
     """The probabilities of `votes`, votes + 1, ... in units of the first one; downwards those of votes - 1, ...
 
     Each term is the one before times a ratio, and the ratios fall: so what is cut off is less than a geometric series.
+    A sum that is far larger than the first term settles every question: it is not finished. Rounded down, the part is
+    a bound all the same; rounded up, there is none.
     """
     yes, no = p.numerator, p.denominator - p.numerator
     if upwards:
@@ -59,6 +68,8 @@ def _sum_of_terms(votes: int, samples: int, p: Fraction, *, upwards: bool, round
         factor, divisor = factor - less, divisor + more
         if factor < divisor and term < (_ONE + total) >> _NEGLIGIBLE:
             return total - (-term * factor // (divisor - factor)) if round_up else total
+        if total > _FAR_LARGER:
+            return None if round_up else total
     if steps > _MOST_TERMS:
         raise TooLargeError(f"{samples:,} samples are too many to be checked")
     return total
@@ -100,27 +111,34 @@ def best_lower_bound(votes: int, samples: int, alpha: Fraction) -> Fraction:
     """
     if votes == 0:
         return Fraction(0)
-    return _bisected(lambda p: is_lower_bound(p, votes, samples, alpha))
+    below, above = _bracket(votes, samples, alpha)
+    while (above - below) * 2**_DIGITS > below * (1 - above):
+        middle = (below + above) / 2
+        below, above = (middle, above) if is_lower_bound(middle, votes, samples, alpha) else (below, middle)
+    return below
+
+
+def _bracket(votes: int, samples: int, alpha: Fraction) -> tuple[Fraction, Fraction]:
+    """A lower bound and a number that is none, found by going away from the share of votes in growing steps."""
+    share = Fraction(2 * votes - 1, 2 * samples)
+    step = Fraction(1, isqrt(min(votes, samples - votes)) + 1)
+    below, above, odds = Fraction(0), Fraction(1), share / (1 - share)
+    holds = is_lower_bound(share, votes, samples, alpha)
+    while True:
+        below, above = (share, above) if holds else (below, share)
+        odds = _rounded(odds * (1 + step) if holds else odds / (1 + step))
+        share, step = odds / (1 + odds), 2 * step
+        if is_lower_bound(share, votes, samples, alpha) is not holds:
+            return (below, share) if holds else (share, above)
+
+
+def _rounded(number: Fraction) -> Fraction:
+    """With few digits, so that what is computed with it has not too many."""
+    digits = number.denominator.bit_length() - number.numerator.bit_length() + 64
+    scale = Fraction(2) ** digits
+    return Fraction(round(number * scale)) / scale
 
 
 def best_upper_bound(votes: int, samples: int, alpha: Fraction) -> Fraction:
     """The twin of `best_lower_bound`."""
     return 1 - best_lower_bound(samples - votes, samples, alpha)
-
-
-def _bisected(holds: Callable[[Fraction], bool]) -> Fraction:
-    """Where a statement about (0, 1) that holds for small numbers stops to hold, from below, in odds 2 ** exponent."""
-    low, high = -1, 1
-    while not holds(_of_odds(Fraction(2) ** low)):
-        low *= 2
-    while holds(_of_odds(Fraction(2) ** high)):
-        high *= 2
-    below, above = _of_odds(Fraction(2) ** low), _of_odds(Fraction(2) ** high)
-    while (above - below) * 2**_DIGITS > below * (1 - above):
-        middle = (below + above) / 2
-        below, above = (middle, above) if holds(middle) else (below, middle)
-    return below
-
-
-def _of_odds(odds: Fraction) -> Fraction:
-    return odds / (1 + odds)

@@ -140,12 +140,12 @@ def _axes(parts: Sequence[Any]) -> list[Axis]:
         raise FileFormatError("no noise")
     axes = []
     for part in parts:
-        if not isinstance(part, dict):
+        if not isinstance(part, dict) or "part" not in part:
             raise FileFormatError("a noise that is none")
         law = Law(_fraction(part, "p_plus"), _fraction(part, "p_minus"), _count(part, "categories"))
         if law.categories < 2:
             raise FileFormatError(f"{law.categories} categories")
-        name = part.get("part")
+        name = part["part"]
         if not (name is None and len(parts) == 1) and not (isinstance(name, str) and name.isprintable()):
             raise FileFormatError("parts of a noise without names")
         axes += [Axis(kind if name is None else f"{name}.{kind}", law, kind) for kind in law.kinds]
@@ -181,7 +181,7 @@ def _count(record: Mapping[str, Any], name: str) -> int:
 
 
 def _fraction(record: Mapping[str, Any], name: str) -> Fraction:
-    found = re.fullmatch(r"(\d{1,400})/(\d{1,400})", _field(record, name, str))
+    found = re.fullmatch(r"([0-9]{1,400})/([0-9]{1,400})", _field(record, name, str))
     if not found or not 0 <= int(found[1]) <= int(found[2]) or not int(found[2]):
         raise FileFormatError(f"{name} that is no fraction between 0 and 1")
     return Fraction(int(found[1]), int(found[2]))

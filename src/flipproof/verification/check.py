@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -45,6 +46,8 @@ class Check:
         axes = {axis.name: axis for axis in self.certificate.axes}
         if unknown := [name for name in radii if name not in axes]:
             raise InvalidInputError(f"expected radii for {', '.join(axes)}, got {unknown[0]}")
+        if wrong := [count for count in radii.values() if type(count) is not int or count < 0]:
+            raise InvalidInputError(f"expected radii to be non-negative integers, got {wrong[0]!r}")
         worst = worst_case_of_all([(axes[name].law, axes[name].kind, count) for name, count in radii.items()])
         if worst is None:
             raise TooLargeError(f"expected radii that exact arithmetic can deal with, got {dict(radii)}")
@@ -61,7 +64,7 @@ def verify(path: Any, progress: Callable[[int, int], None] = lambda done, total:
 
     Args:
         path: of the file or of the folder.
-        progress: is told how many inputs are done, and of how many.
+        progress: is told how many claims are done, and of how many.
 
     Raises:
         FileFormatError: a file cannot be read, or is no certificate.
@@ -75,14 +78,13 @@ def verify(path: Any, progress: Callable[[int, int], None] = lambda done, total:
         ...     verify(folder).confirmed
         True
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInputError(f"expected the path of a run folder or of a file, got {path!r}")
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         path = path / FILE
-    if not path.exists():
+    if not os.path.exists(path):
         raise InvalidInputError(f"expected a run folder with {FILE}, got no {path}; see flipproof certify")
     certificate = read_certificate(path)
-    found = []
-    for finding in Checker.of(certificate).verdicts():
-        found.append(finding)
-        progress(len(found), certificate.inputs)
-    return Check(certificate, tuple(map(one_line, objections(certificate))), tuple(found))
+    found = Checker.of(certificate).verdicts(progress)
+    return Check(certificate, tuple(map(one_line, objections(certificate))), found)

@@ -16,11 +16,19 @@ _ROUNDING = Fraction(1, 2**40)
 """How far from its share of alpha a bound may be: floats round it."""
 
 _BESIDE = {"votes": "votes.npz", "weights": "weights.safetensors", "inputs": "inputs.npz"}
+_FIELDS = {
+    "format", "version", "claim", "inputs", "classes", "abstained", "noise", "space", "promise", "samples", "versions",
+    "hashes", "radius_limit",
+}  # fmt: skip
+_HASHES = {"model", "data", "arrays", *_BESIDE}
+RADIUS_LIMIT = 1000
+"""Where the search for radii ends."""
 _ROLES = {"select": "selection", "estimate": "estimation"}
 
 
 def objections(certificate: Certificate) -> Iterator[str]:
     """Everything that does not fit, in words; nothing if all does."""
+    yield from _about_form(certificate)
     yield from _about_promise(certificate)
     yield from _about_samples(certificate)
     yield from _about_files(certificate)
@@ -39,6 +47,29 @@ def objections(certificate: Certificate) -> Iterator[str]:
 def _hashes(certificate: Certificate) -> Mapping[str, Any]:
     hashes = certificate.record.get("hashes")
     return hashes if isinstance(hashes, dict) else {}
+
+
+def _about_form(certificate: Certificate) -> Iterator[str]:
+    """The claim in words is that of the numbers, and there is nothing that nobody looks at."""
+    yield from (f"an unknown field {name}" for name in sorted(set(certificate.record) - _FIELDS))
+    yield from (f"an unknown hash {name}" for name in sorted(set(_hashes(certificate)) - _HASHES))
+    if certificate.record.get("claim") != claim_in_words(certificate):
+        yield "the claim in words is another one than that of the numbers"
+    if certificate.radius_limit != RADIUS_LIMIT:
+        yield f"radii were looked for up to {certificate.radius_limit} instead of {RADIUS_LIMIT}"
+
+
+def claim_in_words(certificate: Certificate) -> str:
+    """What the numbers claim."""
+    over = "for all inputs at once" if certificate.promise.simultaneous else "for each input by itself"
+    kinds = ", ".join(axis.name for axis in certificate.axes)
+    alpha = float(certificate.promise.alpha)
+    return (
+        f"With probability at least 1 - {alpha:g} over the random samples, {over}: unless the "
+        f"input abstained, the smoothed classifier predicts `label`, and does so after any changes of one kind, up to "
+        f"`max_KIND` of them, where KIND is one of {kinds}. The smoothed classifier predicts the label that "
+        "the classifier gives most probably to a noisy copy, as `noise` describes it."
+    )
 
 
 def _about_promise(certificate: Certificate) -> Iterator[str]:
@@ -96,8 +127,14 @@ def _about_files(certificate: Certificate) -> Iterator[str]:
         elif stated is None:
             if is_run or name == "arrays":
                 yield f"the sha256 of {file} is not stated"
-        elif (found := sha256_of(path)) != stated:
-            yield f"{file} has the sha256 {found[:12]} instead of {str(stated)[:12]}"
+        else:
+            try:
+                found = sha256_of(path)
+            except FileFormatError as error:
+                yield str(error)
+                continue
+            if found != stated:
+                yield f"{file} has the sha256 {found[:12]} instead of {str(stated)[:12]}"
 
 
 def _about_votes(certificate: Certificate, path: Path) -> Iterator[str]:
@@ -106,18 +143,22 @@ def _about_votes(certificate: Certificate, path: Path) -> Iterator[str]:
         record = member("metadata.json")
         for role, name in _ROLES.items():
             total = member(name)
-            if list(total.numbers) != list(certificate.columns[name].numbers):
+            stated_votes = certificate.columns[name]
+            if (total.shape, list(total.numbers)) != (stated_votes.shape, list(stated_votes.numbers)):
                 yield f"{path.name} has other {name} votes"
-            if record.get("portions") is not None and not _adds_up(member, record["portions"], role, total):
+            samples, ranges = record[f"n_{role}"], record.get("portions")
+            if ranges is not None and not _adds_up(member, ranges, role, total, samples):
                 yield f"the portions of {path.name} do not add up to its {name} votes"
         stated = _facts_of_certificate(certificate)
         found = _facts_of_votes(record, record.get("run") or {})
         yield from (f"{path.name} has another {name}" for name in stated if stated[name] != found[name])
 
 
-def _adds_up(member: Callable[[str], Any], ranges: Any, role: str, total: Array) -> bool:
+def _adds_up(member: Callable[[str], Any], ranges: Any, role: str, total: Array, samples: int) -> bool:
+    """The votes of all portions, and their samples, of which none is in two."""
     portions: Array = member(f"{_ROLES[role]}_portions")
-    if portions.shape != (len(ranges[role]), *total.shape):
+    pairs = sorted(pair for portion in ranges[role] for pair in portion)
+    if portions.shape != (len(ranges[role]), *total.shape) or _count(pairs) != samples:
         return False
     size = len(total.numbers)
     sums = [0] * size
@@ -131,7 +172,8 @@ def _facts_of_certificate(certificate: Certificate) -> dict[str, Any]:
     record = certificate.record
     samples, hashes = record["samples"], _hashes(certificate)
     return {
-        "noise": [_law(part.get("part"), part) for part in record["noise"]],
+        "number of classes": certificate.classes,
+        "noise": [_law(part["part"], part) for part in record["noise"]],
         "number of selection samples": certificate.n_select,
         "number of estimation samples": certificate.n_estimate,
         "seed": samples.get("seed"),
@@ -149,6 +191,7 @@ def _facts_of_votes(record: Mapping[str, Any], run: Mapping[str, Any]) -> dict[s
     """The same, as the votes file has it. Its floats are taken literally, as the binary fractions that they are."""
     noise, identity = record["noise"], run.get("identity") or {}
     return {
+        "number of classes": identity.get("classes"),
         "noise": [_law(name, part) for name, part in noise.get("parts", {None: noise}).items()],
         "number of selection samples": record["n_select"],
         "number of estimation samples": record["n_estimate"],
@@ -178,5 +221,7 @@ def _about_run(certificate: Certificate, path: Path) -> Iterator[str]:
             "sha256 of the weights": (training.get("weights_sha256"), hashes.get("weights")),
             "sha256 of the inputs": (training.get("inputs_sha256"), hashes.get("inputs")),
             "sha256 of the votes": (votes.get("sha256"), hashes.get("votes")),
+            "number of selection samples": (votes.get("n_select"), certificate.n_select),
+            "number of estimation samples": (votes.get("n_estimate"), certificate.n_estimate),
         }
         yield from (f"run.json has another {name}" for name, (known, stated) in pairs.items() if known != stated)

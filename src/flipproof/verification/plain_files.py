@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import hashlib
 import json
 import math
+import re
 import sys
 import zipfile
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from flipproof.errors import FileFormatError
 
-_MOST_JSON, _MOST_HEADER, _MOST_BYTES = 2**26, 2**12, 2**33
+_MOST_JSON, _MOST_BYTES = 2**26, 2**33
 _MOST_UNPACKED, _MOST_TIMES = 2**26, 100
 """A member of an archive that is larger may unpack to so many times what it takes."""
+_HEADER = re.compile(rb"\{'descr': '([|<a-zA-Z0-9]{3})', 'fortran_order': False, 'shape': \(([0-9, ]{0,60})\), \} *\n?")
 _TYPECODES = {"|b1": "b", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "<i8": "q", "<f8": "d"}
 
 
@@ -72,10 +73,20 @@ def parsed(text: bytes) -> dict[str, Any]:
     record = json.loads(
         text.decode("utf-8"), parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_without_doubles
     )
-    json.dumps(record, ensure_ascii=False).encode("utf-8")  # half letters cannot be written
+    if not all(text.isprintable() for text in _texts(record)):  # half letters are not, either
+        raise FileFormatError("letters that are none")
     if not isinstance(record, dict):
         raise FileFormatError("JSON that is no mapping")
     return record
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in (*value, *value.values()) if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def _finite(digits: str) -> float:
@@ -114,10 +125,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> Array | dict[str, Any]:
     with archive.open(member) as stream:
         if file == name:
             return parsed(stream.read(_MOST_JSON + 1))
-        header = _header(stream.read(10), stream.read)
-        shape, typecode = _shape(header), _TYPECODES.get(str(header.get("descr")))
-        if typecode is None or header.get("fortran_order") is not False:
-            raise FileFormatError(f"the array {name} of another type")
+        shape, typecode = _header(stream)
         numbers = array(typecode)
         size = math.prod(shape) * numbers.itemsize
         if size > _MOST_BYTES:
@@ -131,21 +139,15 @@ def _member(archive: zipfile.ZipFile, name: str) -> Array | dict[str, Any]:
     return Array(shape, numbers, whole=typecode != "d")
 
 
-def _header(start: bytes, read: Callable[[int], bytes]) -> Mapping[str, Any]:
-    """The description in front of the numbers: a Python literal, which is parsed and never run."""
-    if len(start) != 10 or start[:8] != b"\x93NUMPY\x01\x00" or int.from_bytes(start[8:], "little") > _MOST_HEADER:
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], str]:
+    """Shape and type of the numbers that follow, as numpy writes them."""
+    start = stream.read(10)
+    if len(start) != 10 or start[:8] != b"\x93NUMPY\x01\x00":
         raise FileFormatError("an array of another format")
-    header = ast.literal_eval(read(int.from_bytes(start[8:], "little")).decode("ascii").strip())
-    if not isinstance(header, dict):
-        raise FileFormatError("an array without a description")
-    return header
-
-
-def _shape(header: Mapping[str, Any]) -> tuple[int, ...]:
-    shape = header.get("shape")
-    if not isinstance(shape, tuple) or not all(type(length) is int and length >= 0 for length in shape):
-        raise FileFormatError("an array without a shape")
-    return shape
+    found = _HEADER.fullmatch(stream.read(int.from_bytes(start[8:], "little")))
+    if not found or found[1].decode() not in _TYPECODES:
+        raise FileFormatError("an array of another type")
+    return tuple(int(length) for length in found[2].split(b",") if length.strip()), _TYPECODES[found[1].decode()]
 
 
 def sha256_of(path: Path) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -23,8 +24,8 @@ from flipproof.verification.worst_case import WorstCase, always_overlaps, margin
 LOWER_SHARE = Fraction(9, 10)
 """The part of alpha that bounds the prediction under the multi-class rule; the rest bounds the other labels."""
 
-_SLACK = Fraction(1, 2**36)
-"""How much of p (1 - p) a bound may be away from the best one and still count as that."""
+_SLACK, _LAST_DIGITS = Fraction(1, 2**30), 64
+"""How much of p (1 - p), or how many units of its last digit, a bound may be away from the best one and still be it."""
 
 
 class Verdict(StrEnum):
@@ -83,17 +84,18 @@ class Checker:
         """The checker that knows what the bounds may spend."""
         return cls(certificate, Levels.of(certificate.promise, certificate.classes))
 
-    def verdicts(self) -> Iterator[Finding]:
-        """One for every input, in order; equal claims are judged once."""
+    def verdicts(self, progress: Callable[[int, int], None]) -> tuple[Finding, ...]:
+        """One for every input; equal claims are judged once, those with equal radii one after the other."""
+        claims = [self.certificate.claim(index) for index in range(self.certificate.inputs)]
+        distinct = sorted(set(claims), key=lambda claim: claim.radii)
         known: dict[Claim, Finding] = {}
-        for index in range(self.certificate.inputs):
-            claim = self.certificate.claim(index)
-            if claim not in known:
-                try:
-                    known[claim] = self.judged(claim)
-                except TooLargeError as error:
-                    known[claim] = Finding(Verdict.UNCHECKED, str(error))
-            yield known[claim]
+        for claim in distinct:
+            try:
+                known[claim] = self.judged(claim)
+            except TooLargeError as error:
+                known[claim] = Finding(Verdict.UNCHECKED, str(error))
+            progress(len(known), len(distinct))
+        return tuple(known[claim] for claim in claims)
 
     def judged(self, claim: Claim) -> Finding:
         """The first thing that is wrong, or else the first that is not checked or could be better."""
@@ -215,7 +217,8 @@ def _others_most(claim: Claim) -> int:
 
 def _apart(p: Fraction, side: int) -> Fraction:
     """A probability that is a little larger or smaller."""
-    return p + side * _SLACK * p * (1 - p)
+    distance = max(_SLACK * p * (1 - p), _LAST_DIGITS * Fraction(math.ulp(float(p))))
+    return min(max(p + side * distance, Fraction(0)), Fraction(1))
 
 
 def _holds(axis: Axis, radius: int, bounds: _Bounds) -> bool | None:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cmp_to_key, lru_cache
 from itertools import accumulate
 from math import comb, lcm
+from operator import mul
 from typing import NamedTuple
 
 MOST_BITS = 2**28
@@ -113,23 +114,21 @@ def _by_falling_ratio(one: Cell, two: Cell) -> int:
     return two.clean * one.changed - one.clean * two.changed
 
 
-@lru_cache(maxsize=4096)
 def worst_case(law: Law, kind: str, count: int) -> WorstCase | None:
-    """The cells of so many changes of one kind: how often each outcome occurs. None if there are too many."""
-    if _bits([(law, kind, count)]) > MOST_BITS:
+    """The cells of so many changes of one kind. None if there are too many."""
+    bits = _bits([(law, kind, count)])
+    if bits > MOST_BITS:
         return None
-    single, whole = outcomes(law, kind)
-    return WorstCase.of(_cells(single, count), whole**count)
+    return (_small if bits < _SMALL else _large)(law, kind, count)
 
 
-def _bits(changes: Sequence[tuple[Law, str, int]]) -> int:
-    """How many digits all cells have: in so many ways the outcomes can share the entries, each with a denominator."""
-    cells, digits = 1, 1
-    for law, kind, count in changes:
-        single, whole = outcomes(law, kind)
-        cells *= comb(count + len(single) - 1, len(single) - 1)
-        digits += count * whole.bit_length()
-    return cells * digits
+def _made(law: Law, kind: str, count: int) -> WorstCase:
+    return WorstCase.of(_cells(law, kind, count), outcomes(law, kind)[1] ** count)
+
+
+_SMALL = 2**18
+_small, _large = lru_cache(maxsize=4096)(_made), lru_cache(maxsize=16)(_made)
+"""What is made is kept: much of what is small, little of what is large."""
 
 
 def worst_case_of_all(changes: Sequence[tuple[Law, str, int]]) -> WorstCase | None:
@@ -138,25 +137,61 @@ def worst_case_of_all(changes: Sequence[tuple[Law, str, int]]) -> WorstCase | No
         return None
     cells, whole = [Cell(1, 1)], 1
     for law, kind, count in changes:
-        single, denominator = outcomes(law, kind)
-        each = list(_cells(single, count))
+        each = list(_cells(law, kind, count))
         cells = [Cell(one.clean * two.clean, one.changed * two.changed) for one in cells for two in each]
-        whole *= denominator**count
-    return WorstCase.of(iter([cell for cell in cells if any(cell)]), whole)
+        whole *= outcomes(law, kind)[1] ** count
+    return WorstCase.of((cell for cell in cells if any(cell)), whole)
 
 
-def _cells(single: tuple[Cell, ...], count: int) -> Iterator[Cell]:
+def _bits(changes: Sequence[tuple[Law, str, int]]) -> int:
+    """How many digits all cells have together."""
+    cells, digits = 1, 1
+    for law, kind, count in changes:
+        single, whole = outcomes(law, kind)
+        cells *= 2 * count + 1 if _mirrored(single) else comb(count + len(single) - 1, len(single) - 1)
+        digits += count * whole.bit_length()
+    return cells * digits
+
+
+def _mirrored(single: tuple[Cell, ...]) -> bool:
+    """Whether clean and changed value are seen with swapped probabilities, and any other with the same one."""
+    return len(single) == 3 and single[0] == single[1][::-1] and single[2].clean == single[2].changed
+
+
+def _cells(law: Law, kind: str, count: int) -> Iterator[Cell]:
     """Every way in which the outcomes can share so many entries; each stands for as many noisy inputs as fit it."""
+    single, _ = outcomes(law, kind)
+    every = _merged_cells(single, count) if _mirrored(single) else _separate_cells(single, count)
+    return (cell for cell in every if any(cell))
+
+
+def _merged_cells(single: tuple[Cell, ...], count: int) -> Iterator[Cell]:
+    """One cell for each difference of how often the clean and the changed value are seen, which decides the ratio."""
+    clean, changed, rest = single[0].clean, single[1].clean, single[2].clean
+    masses = [1]
+    for _ in range(count):
+        padded = [0, 0, *masses, 0, 0]
+        masses = [changed * padded[i + 2] + rest * padded[i + 1] + clean * padded[i] for i in range(len(masses) + 2)]
+    # Seen from the changed input, the differences are the opposite ones.
+    return (Cell(one, other) for one, other in zip(masses, reversed(masses), strict=True))
+
+
+def _separate_cells(single: tuple[Cell, ...], count: int) -> Iterator[Cell]:
     first, *others = single
     if not others:
         yield Cell(first.clean**count, first.changed**count)
         return
+    clean, changed = (list(accumulate([1, *[side] * count], mul)) for side in first)
+    if len(others) == 1:
+        rest = [list(accumulate([1, *[side] * count], mul)) for side in others[0]]
     for times in range(count + 1):
-        ways, clean, changed = comb(count, times), first.clean**times, first.changed**times
-        for rest in _cells(tuple(others), count - times):
-            cell = Cell(ways * clean * rest.clean, ways * changed * rest.changed)
-            if any(cell):
-                yield cell
+        ways = comb(count, times)
+        left = count - times
+        if len(others) == 1:
+            yield Cell(ways * clean[times] * rest[0][left], ways * changed[times] * rest[1][left])
+            continue
+        for cell in _separate_cells(tuple(others), left):
+            yield Cell(ways * clean[times] * cell.clean, ways * changed[times] * cell.changed)
 
 
 def margin(worst: WorstCase, p_lower: Fraction, p_upper: Fraction) -> Fraction:
