@@ -62,7 +62,7 @@ def resample(
 ) -> Resampled:
     """Draws randomly chosen portions of the samples of a run again, with the model and the data of the run.
 
-    Who changes votes has to change those of some portion: one of 64 is found out with as many chances as are drawn.
+    Who changes votes has to change those of some portion, and is found out if that one is drawn.
 
     Args:
         path: of the run folder.
