@@ -157,7 +157,7 @@ def test_the_judge_rejects_twice_the_alpha(rule, rng):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_judge_rejects_twice_the_alpha_for_all_inputs_at_once(rule, rng):
-    laws, runs = np.array(CROWDS["half at the edge"]), 3000
+    laws, runs = np.array(CROWDS["half at the edge"]), RUNS
     certificates = list(runs_of(rng, laws, runs, rule, 2 * ALPHA))
     assert is_broken(sum(wrong_bounds(one, laws).any() for one in certificates), runs)
     assert is_broken(sum(wrong_at_the_edge(one.certified_holm(AT), one, laws) for one in certificates), runs)
