@@ -52,6 +52,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/baselines.py
+	$(BIN)/python benchmarks/verify.py
 	$(BIN)/python benchmarks/million.py
 
 # Figures and page of the paper's experiments, from the rows in results/.

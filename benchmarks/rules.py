@@ -1,11 +1,12 @@
 """What the split of alpha is worth: mean certified ratio over a grid of radii under each way to spend it.
 
-Run `python benchmarks/rules.py`. The votes are those of `flipproof demo`, and simulated ones like a node classifier's.
+Run `python benchmarks/rules.py`. The votes are those of a classifier of digits (tests/golden), and
+simulated ones like a node classifier's.
 """
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
+from pathlib import Path
 
 import numpy as np
 
@@ -18,9 +19,8 @@ from flipproof.statistics.budget import AlphaBudget
 ALPHA = 0.01
 
 
-def demo_votes():
-    with as_file(files("flipproof.cli") / "demo_votes.npz") as path:
-        return fp.Votes.load(path)
+def digits_votes():
+    return fp.Votes.load(Path(__file__).parents[1] / "tests" / "golden" / "digits_votes.npz")
 
 
 def simulated_votes(n_estimate):
@@ -73,7 +73,7 @@ if __name__ == "__main__":
     report(
         "rules",
         [
-            *compare("digits, 10,000 samples", demo_votes(), {"add": range(3), "delete": range(5)}),
+            *compare("digits, 10,000 samples", digits_votes(), {"add": range(3), "delete": range(5)}),
             *compare("simulated nodes, 10,000 samples", simulated_votes(10_000), wide),
             *compare("simulated nodes, 100,000 samples", simulated_votes(100_000), wide),
             *compare("simulated nodes, 1,000,000 samples", simulated_votes(1_000_000), wide),

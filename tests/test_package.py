@@ -75,14 +75,22 @@ def _plain(text):
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-PAGES = ("README.md", "docs/baselines.md", "docs/cli.md", "docs/graphs.md", "docs/report.md", "docs/votes.md")
+PAGES = (
+    "README.md",
+    "docs/baselines.md",
+    "docs/certificates.md",
+    "docs/cli.md",
+    "docs/graphs.md",
+    "docs/report.md",
+    "docs/votes.md",
+)
 
 
 def test_python_in_the_documents_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
     """What a line prints stands behind it as a comment."""
     monkeypatch.chdir(tmp_path)
     found = [block for page in PAGES for block in blocks(page, "python")]
-    assert len(found) == 10
+    assert len(found) == 11
     for block in found:
         exec(compile(block, "README.md", "exec"), {})
         expected = re.findall(r"^print\(.*# (.*)$", block, flags=re.MULTILINE)

@@ -12,13 +12,14 @@ from fuzz.targets import (
     results,
     run_folder,
     values,
+    verification,
     votes,
     weights,
 )
 
 _MODULES = (
     votes, certificates, run_folder, checkpoint, own_archives, own_texts, weights, fitted, pickles, archives, results,
-    values,
+    values, verification,
 )  # fmt: skip
 
 TARGETS: dict[str, Target] = {module.TARGET.name: module.TARGET for module in _MODULES}

@@ -8,7 +8,7 @@ import numpy as np
 
 import flipproof as fp
 from flipproof.smoothing.array_archive import reading_archive
-from flipproof.smoothing.certificates_file import CERTIFICATES_FILE, write_certificates
+from flipproof.smoothing.certificates_file import CERTIFICATES_FILE
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.split import Split
 from fuzz.mutators import in_zip
@@ -21,7 +21,7 @@ _WORDS = (b"flipproof-inputs", b"flipproof-certificates", b"class_names", b"labe
 def _seeds() -> Iterator[bytes]:
     for noise in LAWS[:2]:
         votes = fp.Votes.from_counts(selection=[[9, 1], [5, 5]], estimation=[[90, 10], [2, 98]], noise=noise)
-        write_certificates(fp.certify(votes), scratch() / "seed.json")
+        fp.certify(votes).save(scratch() / "seed.json")
         yield (scratch() / "seed.npz").read_bytes()
     labels = np.array([0, 1, 1, 0])
     yield written(Inputs(labels, Split([0], [1], [2, 3]), labels, ("cat", "dog")).save)

@@ -63,6 +63,11 @@ def _folder() -> tuple[Path, bytes, bytes]:
     return folder.path, folder.record_file.read_bytes(), folder.certificates_file.read_bytes()
 
 
+def run_folder() -> Path:
+    """The folder of a whole run; what is changed in it has to be put right again."""
+    return _folder()[0]
+
+
 def _seeds() -> Iterator[bytes]:
     _, record, certificates = _folder()
     yield record

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from flipproof.theory.worst_case import mu as mu
     from flipproof.theory.worst_case import rho as rho
     from flipproof.theory.worst_case import rho_upper as rho_upper
+    from flipproof.verification.check import verify as verify
 
 _HOMES = {
     "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError", "TooLargeError"),
@@ -105,6 +106,7 @@ _HOMES = {
     "theory.search": ("largest_radius",),
     "theory.tables": ("critical_table", "mu_table", "rho_table"),
     "theory.worst_case": ("critical_probability", "mu", "rho", "rho_upper"),
+    "verification.check": ("verify",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("baselines", "datasets")

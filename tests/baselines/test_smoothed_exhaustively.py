@@ -4,10 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.baselines import ablation, f_divergence, lee
-from flipproof.noise.ablation import AblationNoise
+from flipproof.noise.ablation import HIDDEN, AblationNoise
 
 BITS, INSTANCES = 5, 200
 POINTS = np.array(list(itertools.product((0, 1), repeat=BITS)))
@@ -104,3 +105,33 @@ def test_ablation(rng):
         assert violations(probabilities, label, (lower > upper)[:, None] & (radius[:, None] >= CHANGED)) == 0
         certified += int((radius > 0).sum())
     assert certified > INSTANCES
+
+
+EMPTY = 2
+"""What a classifier sees in the place of a hidden bit; of sparse rows it sees a zero."""
+ABLATED = {
+    "dense rows": (fp.DenseRows, lambda batch: np.where(batch == HIDDEN, EMPTY, batch), EMPTY),
+    "sparse rows": (sp.csr_array, lambda batch: batch.toarray().astype(int), 0),
+    "masked tokens": (lambda points: fp.Tokens(points, mask=EMPTY), lambda batch: batch, EMPTY),
+}
+
+
+@pytest.mark.parametrize("kind", ABLATED)
+@pytest.mark.parametrize("rule", ["multi-class", "two-class"])
+def test_ablation_from_votes(rule, kind, rng):
+    """Drawn by `vote`. Each certificate is wrong with probability 1e-9 at most, and there are fewer than 10^4."""
+    space_of, read, hidden = ABLATED[kind]
+    places, certified = 3 ** np.arange(BITS), 0
+    for seed in range(40):
+        noise = AblationNoise(entries=BITS, kept=int(rng.integers(1, BITS + 1)))
+        biased = rng.normal(size=(3**BITS, 3)) + rng.normal(size=3) * 1.5
+        labels = biased.argmax(axis=1)
+        classifier = fp.FunctionClassifier(lambda batch, of=labels: of[read(batch) @ places], classes=3)
+        votes = fp.vote(classifier, space_of(POINTS), noise, 100, 4000, seed=seed)
+        subsets = [np.isin(np.arange(BITS), subset) for subset in itertools.combinations(range(BITS), noise.kept)]
+        probabilities = np.mean([np.eye(3)[labels[np.where(s, POINTS, hidden) @ places]] for s in subsets], axis=0)
+        proofs = ablation.certify(votes, alpha=1e-9, rule=rule)
+        inside = ~proofs.abstained[:, None] & (proofs.radius[:, None] >= CHANGED)
+        assert violations(probabilities, proofs.label, inside) == 0
+        certified += int(inside.sum() - np.trace(inside))
+    assert certified > 1_000

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -87,9 +88,9 @@ def test_certify_as_json_and_csv(run, votes, tmp_path):
     code, out, _ = run("certify", votes, "--alpha", 0.05, "--json", "--csv", target)
     facts, certificates = json.loads(out), fp.certify(fp.Votes.load(votes), alpha=0.05)
     assert code == 0
-    assert facts["alpha"] == 0.05
+    assert facts["promise"]["alpha"] == 0.05
     assert facts["certified_ratio"]["ratio"][0][0] == 1.0
-    assert facts["noise"] == {"p_plus": 0.01, "p_minus": 0.6, "categories": 2}
+    assert [Fraction(facts["noise"][0][side]) for side in ("p_plus", "p_minus")] == [Fraction(0.01), Fraction(0.6)]
     assert facts["certificates"]["p_lower"] == certificates.p_lower.tolist()
     assert facts["certificates"]["max_delete"] == certificates.max_radius("delete").tolist()
     with open(target, newline="") as file:

@@ -92,7 +92,7 @@ def test_a_configuration_has_the_words_of_the_flags(run, planted, tmp_path):
     assert run("vote", tmp_path / "two", "--config", config)[0] == 0
     assert run("certify", tmp_path / "two", "--config", config)[0] == 0
     one, two = (json.loads((tmp_path / name / "certificates.json").read_text()) for name in ("one", "two"))
-    assert one["alpha"] == two["alpha"] == 0.05
+    assert one["promise"]["alpha"] == two["promise"]["alpha"] == 0.05
     assert (tmp_path / "one" / "certificates.npz").read_bytes() == (tmp_path / "two" / "certificates.npz").read_bytes()
     # a flag counts more than the file
     assert run("certify", tmp_path / "two", "--config", config, "--alpha", 0.01)[0] == 2

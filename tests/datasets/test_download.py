@@ -10,7 +10,6 @@ import zipfile
 
 import numpy as np
 import pytest
-from loopback import UNTRUSTED, cut, ranged, serving, status, whole
 
 import flipproof as fp
 from flipproof.datasets.data_file import DataFile, Member, MissingDataError
@@ -20,6 +19,7 @@ from flipproof.datasets.loading import load_card
 from flipproof.datasets.part_file import open_part
 from flipproof.datasets.transfer import transfer
 from flipproof.errors import FileFormatError, OutputError
+from loopback import UNTRUSTED, cut, ranged, serving, status, whole
 
 CONTENT = np.random.default_rng(7).bytes(200_000)
 

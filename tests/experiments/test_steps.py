@@ -159,7 +159,7 @@ def test_another_promise_needs_force(run):
         certify_run(run, Promise(alpha=0.05))
     assert contents(run) == before
     assert certify_run(run, Promise(alpha=0.05), force=True).alpha == 0.05
-    assert json.loads((run / "certificates.json").read_text())["alpha"] == 0.05
+    assert json.loads((run / "certificates.json").read_text())["promise"]["alpha"] == 0.05
 
 
 def test_interrupted_training_leaves_nothing_that_stands_in_the_way(task, tmp_path):

@@ -14,7 +14,7 @@ import flipproof as fp
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset
 from flipproof.datasets.own_files import kind_of_file
 from flipproof.report.paper.rows import read_rows, write_rows
-from flipproof.smoothing.certificates_file import read_certificates_record, write_certificates
+from flipproof.smoothing.certificates_file import read_promise
 from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.run_folder import RunFolder
@@ -84,9 +84,8 @@ JSON_FILES = {
         lambda path: RunFolder.prepare(path.parent).begin(task={"kind": "nodes"}),
         lambda path: RunFolder.open(path.parent),
     ),
-    "certificates": Loader(
-        "certificates.json", lambda path: write_certificates(fp.certify(votes()), path), read_certificates_record
-    ),
+    "certificates": Loader("certificates.json", lambda path: fp.certify(votes()).save(path), read_promise),
+    "checked certificates": Loader("certificates.json", lambda path: fp.certify(votes()).save(path), fp.verify),
     "rows": Loader("rows.json", write_some_rows, read_rows),
 }
 TEXTS = {

@@ -1,81 +1,246 @@
-"""Inputs small enough to try everything: no certified point changes its label anywhere in its ball."""
+"""Inputs small enough to try everything: no certified point changes its label anywhere in its ball.
 
-import itertools
-from fractions import Fraction
-from math import prod
+Noises are sixteenths, so that every probability of a noisy copy is a multiple of 2^-53 or more: sums of them are
+exact in float64, and certificates are asked for at the exact probabilities, with nothing to spare.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log2
 
 import numpy as np
 import pytest
+from worlds import World, ahead, almost_linear, by_ratio
 
 import flipproof as fp
-from flipproof.theory.radii import kinds_of
+from flipproof.theory.radii import axes_of, parts_of, point_of
 
-# (noise, entries, classes): a joint noise splits the entries into parts.
-SPACES = {
-    "binary": (fp.FlipNoise(0.1, 0.3), {None: 6}, 3),
-    "deletion": (fp.FlipNoise(0.0, 0.4), {None: 6}, 2),
-    "above one": (fp.FlipNoise(0.8, 0.7), {None: 6}, 3),
-    "ternary": (fp.FlipNoise(0.15, 0.35, 3), {None: 4}, 3),
-    "ternary symmetric": (fp.FlipNoise(0.2, 0.2, 3), {None: 4}, 4),
-    "joint": (fp.JointNoise(a=fp.FlipNoise(0.05, 0.3), b=fp.FlipNoise(0.1, 0.4, 3)), {"a": 3, "b": 2}, 3),
+SHARE, LARGE_SHARE = 15_000, 800_000
+"""How many pairs of a point and another must be certified for every kind of noise, and how many have other labels."""
+
+
+def sixteenths(rng, low=0, high=16):
+    return int(rng.integers(low, high + 1)) / 16
+
+
+def any_noise(rng, categories=2):
+    return fp.FlipNoise(sixteenths(rng), sixteenths(rng), categories)
+
+
+def more_flips_than_not(rng):
+    plus = sixteenths(rng, low=1)
+    return fp.FlipNoise(plus, sixteenths(rng, low=int(17 - 16 * plus)))
+
+
+def of_sum_one(rng):
+    plus = sixteenths(rng)
+    return fp.FlipNoise(plus, 1 - plus)
+
+
+def symmetric(rng, categories):
+    flip = sixteenths(rng)
+    return fp.FlipNoise(flip, flip, categories)
+
+
+def joint(rng, **categories):
+    return fp.JointNoise(**{part: any_noise(rng, count) for part, count in categories.items()})
+
+
+def joint_same(rng):
+    noise = any_noise(rng)
+    return fp.JointNoise(a=noise, b=noise)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of noise, how many entries it is tried on (of each part), and on how many when there is time."""
+
+    noise: Callable
+    few: dict
+    many: dict
+
+    def world(self, rng, entries):
+        noise = self.noise(rng)
+        counts = {name: part.categories for name, part in parts_of(noise)}
+        return World(noise, tuple((part, counts[part]) for part, count in entries.items() for _ in range(count)))
+
+
+KINDS = {
+    "flips": Kind(any_noise, {None: 8}, {None: 10}),
+    "few flips": Kind(lambda rng: fp.FlipNoise(sixteenths(rng, 1, 3), sixteenths(rng, 2, 9)), {None: 8}, {None: 10}),
+    "deletions": Kind(lambda rng: fp.FlipNoise(0.0, sixteenths(rng)), {None: 8}, {None: 10}),
+    "additions": Kind(lambda rng: fp.FlipNoise(sixteenths(rng), 0.0), {None: 8}, {None: 10}),
+    "all zeros flip": Kind(lambda rng: fp.FlipNoise(1.0, sixteenths(rng)), {None: 8}, {None: 10}),
+    "more flips than not": Kind(more_flips_than_not, {None: 8}, {None: 10}),
+    "sum one": Kind(of_sum_one, {None: 8}, {None: 9}),
+    "three values": Kind(lambda rng: any_noise(rng, 3), {None: 5}, {None: 6}),
+    "three values, symmetric": Kind(lambda rng: symmetric(rng, 3), {None: 5}, {None: 6}),
+    "three values, deletions": Kind(lambda rng: fp.FlipNoise(0.0, sixteenths(rng), 3), {None: 5}, {None: 6}),
+    "five values": Kind(lambda rng: any_noise(rng, 5), {None: 4}, {None: 4}),
+    "joint": Kind(lambda rng: joint(rng, a=2, b=2), {"a": 4, "b": 4}, {"a": 5, "b": 5}),
+    "joint, same law": Kind(joint_same, {"a": 4, "b": 4}, {"a": 5, "b": 5}),
+    "joint, mixed": Kind(lambda rng: joint(rng, a=2, b=3), {"a": 4, "b": 3}, {"a": 5, "b": 3}),
+    "joint, three parts": Kind(
+        lambda rng: joint(rng, a=2, b=3, c=5), {"a": 2, "b": 2, "c": 1}, {"a": 3, "b": 2, "c": 1}
+    ),
 }
 
 
-def entries_of(noise, sizes):
-    parts = dict(noise) if isinstance(noise, fp.JointNoise) else {None: noise}
-    return [(name, parts[name]) for name, size in sizes.items() for _ in range(size)]
+# Classifiers
 
 
-def entry_law(part, value, seen):
-    flip = Fraction(part.p_minus if value else part.p_plus)
-    return 1 - flip if seen == value else flip / (part.categories - 1)
+def just_certified(world, rng, rule):
+    """The least probable label that is certified from one point to another, where it is as improbable as can be."""
+    clean, other = rng.choice(len(world.points), 2, replace=False)
+    radii = world.distances([clean]).radii_to(0, other)
+    order, here = by_ratio(world, clean, other)
+    labels = np.ones(len(order), dtype=int)
+    p = here.cumsum()
+    if rule == "two-class":
+        certified = fp.mu(world.noise, radii, p) > 0
+    else:
+        rivals = np.flatnonzero(here[::-1].cumsum() <= rng.uniform(0, 0.5))
+        q = here[::-1][rivals].sum()
+        certified = (fp.mu(world.noise, radii, p, np.full(p.shape, q)) > 0) & (p <= 1 - q)
+        labels[order] = 2 + np.arange(len(order)) % 4  # none of these is as probable as the rival
+        labels[order[::-1][rivals]] = 1
+    if certified.any():
+        labels[order[: 1 + certified.argmax()]] = 0
+    return labels
 
 
-def changes(entries, x, y):
-    """How many additions, deletions and changes lead from x to y, by part."""
-    counts = {name: dict.fromkeys(kinds_of(part), 0) for name, part in entries}
-    for (name, _), a, b in zip(entries, x, y, strict=True):
-        if a != b:
-            counts[name]["add" if a == 0 else "delete" if b == 0 else "change"] += 1
-    radii = {name: fp.Radii(**kinds) for name, kinds in counts.items()}
-    return radii.get(None, radii)
+def classifiers(world, rng):
+    """Labels [points] and the number of classes."""
+    for bias in (0.5, 1.5):
+        classes = int(rng.integers(2, 5))
+        yield almost_linear(world, rng, classes, bias)[:, 0], classes
+    yield just_certified(world, rng, "two-class"), 2
+    yield just_certified(world, rng, "multi-class"), 6
 
 
-def smoothed(entries, space, labels, x, classes):
-    """The exact probability of every class."""
-    p = [Fraction(0)] * classes
-    for z, label in zip(space, labels, strict=True):
-        p[label] += prod(entry_law(part, a, b) for (_, part), a, b in zip(entries, x, z, strict=True))
-    return p
+# What is certified
 
 
-def down(fraction):
-    value = float(fraction)
-    return value if value <= fraction else float(np.nextafter(value, 0))
+@dataclass(frozen=True)
+class Bounds:
+    """The exact probabilities of the label of each point, and of the most probable other one."""
+
+    lower: np.ndarray
+    upper: np.ndarray
 
 
-@pytest.mark.parametrize("name", SPACES)
+def ranges(world):
+    """Every count along every axis, as tables take them."""
+    entries = [part for part, _ in world.entries]
+    wanted = {name: {} for name, _ in parts_of(world.noise)}
+    for name, kind in axes_of(world.noise):
+        wanted[name][kind] = range(entries.count(name) + 1)
+    return (None, wanted[None]) if None in wanted else (wanted, {})
+
+
+def zeros_of(world, point):
+    """How many entries are zero and how many are not, of every part."""
+    counts = {}
+    for (part, _), value in zip(world.entries, point, strict=True):
+        counts.setdefault(part, [0, 0])[int(value > 0)] += 1
+    zeros, nonzeros = ({part: both[i] for part, both in counts.items()} for i in (0, 1))
+    return zeros.get(None, zeros), nonzeros.get(None, nonzeros)
+
+
+def claims(world, distances, bounds, rng):
+    """Everything that says what is certified, [points, points]; by the name of who says so."""
+    noise, (parts, kinds), most = world.noise, ranges(world), len(world.entries)
+    for rule, upper in (("multi-class", bounds.upper), ("two-class", None)):
+        yield f"mu, {rule}", distances.certified(lambda radii, q=upper: fp.mu(noise, radii, bounds.lower, q) > 0)
+        table = fp.mu_table(noise, bounds.lower, upper, parts, **kinds)
+        yield f"table of mu, {rule}", distances.certified(lambda radii, t=table: t[point_of(noise, radii)] > 0)
+        l0 = fp.largest_l0_radius(noise, bounds.lower, upper, limit=most)
+        yield f"l0, {rule}", at_radius_zero(bounds) & (distances.total <= l0[:, None])
+    critical = fp.critical_table(noise, parts, **kinds)
+    yield "table of critical", distances.certified(lambda radii: bounds.lower > critical[point_of(noise, radii)])
+    yield "critical", distances.certified(lambda radii: bounds.lower > fp.critical_probability(noise, radii))
+    yield "rho", distances.certified(lambda radii: fp.rho(noise, radii, bounds.lower) > 0.5)
+    yield "some l0 and frontiers", of_some_inputs(world, distances, bounds, rng)
+
+
+def at_radius_zero(bounds):
+    return (bounds.lower > bounds.upper)[:, None]
+
+
+def of_some_inputs(world, distances, bounds, rng):
+    """Frontiers, and l0 radii that know how many zeros there are."""
+    inside = np.zeros((len(world.points), len(world.points)), dtype=bool)
+    for x in rng.choice(len(world.points), 4, replace=False).tolist():
+        p, q = float(bounds.lower[x]), float(bounds.upper[x])
+        zeros, nonzeros = zeros_of(world, world.points[x])
+        l0 = fp.largest_l0_radius(world.noise, p, q, zeros=zeros, nonzeros=nonzeros)
+        inside[x] = (p > q) & (distances.total[x] <= l0)
+        for corner in fp.frontier(world.noise, p, q, limit=12 // len(axes_of(world.noise))):
+            inside[x] |= (distances.counts[x] <= point_of(world.noise, corner)).all(axis=1)
+    return inside
+
+
+# The check
+
+
+def check(world, distances, labels, classes, rng):
+    """Returns how many pairs of two points were certified, and how many have other labels."""
+    p = world.smoothed(labels, classes)
+    best = p.argmax(axis=1)
+    bounds = Bounds(p.max(axis=1), np.sort(p, axis=1)[:, -2])
+    keeps = ahead(p)[:, best].T
+    certified = np.zeros(keeps.shape, dtype=bool)
+    for name, inside in claims(world, distances, bounds, rng):
+        for x, other in np.argwhere(inside & ~keeps)[:1]:
+            pytest.fail(f"{name}: {world.points[x]} to {world.points[other]} under {world.noise}")
+        certified |= inside
+    np.fill_diagonal(certified, False)
+    return np.array([certified.sum(), (~keeps).sum()])
+
+
+def check_all(kind, entries, noises, rng):
+    found = np.zeros(2, dtype=np.int64)
+    for _ in range(noises):
+        world = kind.world(rng, entries)
+        assert sum(4 + log2(values - 1) for values in world.sizes) <= 53  # or floats would not be exact
+        distances = distances_of(world)
+        for labels, classes in classifiers(world, rng):
+            found += check(world, distances, labels, classes, rng)
+    return found.tolist()
+
+
+@functools.lru_cache(maxsize=1)
+def distances_of(world):
+    return world.distances(range(len(world.points)))
+
+
+# The kinds without "sum one": under that noise no label differs, so nothing could be violated.
+PROPER = [name for name in KINDS if name != "sum one"]
+
+
+def test_the_shares_add_up():
+    assert len(PROPER) * SHARE >= 10**5
+    assert len(PROPER) * LARGE_SHARE >= 10**7
+
+
+@pytest.mark.parametrize("name", PROPER)
 def test_no_certificate_is_violated_anywhere(name, rng):
-    noise, sizes, classes = SPACES[name]
-    entries = entries_of(noise, sizes)
-    space = list(itertools.product(*(range(part.categories) for _, part in entries)))
-    certified = 0
-    for _ in range(3):
-        # A classifier with some structure, so that there is something to certify, and some noise of its own.
-        weights = rng.normal(size=(classes, len(entries)))
-        offset = rng.normal(size=classes) * 2
-        scores = np.array(space) @ weights.T + offset + rng.normal(size=(len(space), classes)) / 2
-        labels = scores.argmax(axis=1)
-        law = {x: smoothed(entries, space, labels, x, classes) for x in space}
-        best = {x: max(range(classes), key=p.__getitem__) for x, p in law.items()}
-        for x in space[:: max(1, len(space) // 12)]:
-            p, y = law[x], best[x]
-            p_lower, p_upper = down(p[y]), 1 - down(1 - max(p[c] for c in range(classes) if c != y))
-            for other in space:
-                radii = changes(entries, x, other)
-                for upper in (p_upper, None):
-                    if fp.mu(noise, radii, p_lower, upper) > 0:
-                        certified += x != other
-                        q = law[other]
-                        assert all(q[y] > q[c] for c in range(classes) if c != y), (x, other)
-    assert certified > 50
+    certified, differing = check_all(KINDS[name], KINDS[name].few, 3, rng)
+    assert certified >= SHARE
+    assert differing >= SHARE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROPER)
+def test_no_certificate_is_violated_anywhere_in_larger_spaces(name, rng):
+    certified, differing = check_all(KINDS[name], KINDS[name].many, 12, rng)
+    assert certified >= LARGE_SHARE
+    assert differing >= LARGE_SHARE
+
+
+def test_where_noise_leaves_no_information_everything_is_certified(rng):
+    kind = KINDS["sum one"]
+    certified, differing = check_all(kind, kind.few, 3, rng)
+    assert differing == 0
+    assert certified == 12 * 256 * 255  # every pair, for every classifier

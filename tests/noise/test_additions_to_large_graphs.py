@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from chi_square import p_value
 
+from chi_square import p_value
 from flipproof.noise.graph import Graph
 from flipproof.noise.sampling import Role
 from flipproof.theory.law import FlipNoise

@@ -7,11 +7,11 @@ from math import prod
 
 import numpy as np
 import pytest
-from chi_square import p_value
 from drawing import draw
 from noise_reference import Words, noisy_values
 
 import flipproof as fp
+from chi_square import p_value
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling import Role
 from flipproof.noise.tokens import Tokens

@@ -5,14 +5,13 @@ from math import comb
 import numpy as np
 import pytest
 from bit_rows import bit_sampler
-from chi_square import assert_independent, assert_independent_columns, p_value
 
+from chi_square import ENOUGH, assert_independent, assert_independent_columns, p_value
 from flipproof.noise import sampling
 from flipproof.noise.graph import Graph
 from flipproof.noise.sampling import Role, Stream, ValueSampler
 from flipproof.theory.law import FlipNoise, JointNoise
 
-ENOUGH = 1e-4
 PROBABILITIES = [
     (0.0, 0.6),
     (0.0, 1.0),

@@ -14,7 +14,7 @@ import pytest
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
 from flipproof.smoothing import checkpoint as module
 from flipproof.smoothing.checkpoint import Checkpoint, CheckpointMismatchError, peek_identity
-from flipproof.smoothing.tally import ROLES, Tally
+from flipproof.smoothing.tally import MOST_PORTIONS, ROLES, Tally
 
 IDENTITY = {"seed": 0, "noise": {"p_plus": 0.01, "p_minus": 0.6}, "data": "3f2a" * 16, "chunks": [10, 20]}
 LINE = b"flipproof-checkpoint 1\n"
@@ -337,7 +337,17 @@ def test_a_link_is_followed(journal):
 def test_opening_compacts(journal):
     for _ in range(2):
         assert reopened(journal) == content(merged(CHUNKS))
-        assert journal.read_bytes() == file_of(merged(CHUNKS).to_bytes())
+        assert journal.read_bytes() == file_of(*(piece.to_bytes() for piece in merged(CHUNKS).pieces()))
+
+
+def test_opening_joins_portions_when_there_are_many(path):
+    chunks = [chunk(number) for number in range(200)]
+    path.write_bytes(file_of(*(one.to_bytes() for one in chunks)))
+    for _ in range(2):
+        assert reopened(path) == content(merged(chunks))
+        pieces = list(merged(chunks).pieces())
+        assert len(pieces) <= MOST_PORTIONS
+        assert path.read_bytes() == file_of(*(piece.to_bytes() for piece in pieces))
 
 
 def test_a_journal_that_grows_too_long_is_compacted(path, monkeypatch):

@@ -9,11 +9,11 @@ import threading
 
 import numpy as np
 import pytest
-from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 import flipproof as fp
 from flipproof.noise.sampling import Role
 from flipproof.smoothing.ray_pool import RayPool
+from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 pytest.importorskip("ray", reason="ray is not installed")
 

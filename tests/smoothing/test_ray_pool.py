@@ -1,6 +1,7 @@
 """Pools on one real Ray of this machine. Where a test must know what happened in a worker, it left a file behind."""
 
 import contextlib
+import ctypes
 import importlib.util
 import itertools
 import os
@@ -16,7 +17,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 import flipproof as fp
 from flipproof.cli.run_options import MachineOptions
@@ -33,6 +33,7 @@ from flipproof.smoothing.sample_ranges import SampleRanges
 from flipproof.smoothing.spans import Spans
 from flipproof.smoothing.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.smoothing.workers import WorkerError
+from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
 CPUS = 2
@@ -169,6 +170,52 @@ def test_a_task_that_kills_three_workers_is_named(ray_here, tmp_path):
     assert (tmp_path / "deaths").read_text() == "xxx"
 
 
+def test_the_task_of_a_worker_that_hangs_is_given_to_another(ray_here, tmp_path):
+    """It hangs in foreign code that lets no other thread run. Each task has two parts, so it has twice the time."""
+
+    def work(task):
+        if task == 3:
+            with contextlib.suppress(FileExistsError):
+                (tmp_path / "hung").touch(exist_ok=False)
+                ctypes.PyDLL(None).pause()
+        return -task
+
+    with RayPool(work, timeout=0.5, parts=lambda _: 2) as pool:
+        assert sorted(pool.map_unordered(range(6))) == [(task, -task) for task in range(6)]
+    assert (tmp_path / "hung").exists()
+
+
+@pytest.mark.slow
+def test_a_task_that_hangs_twice_is_named(ray_here, tmp_path):
+    def work(task):
+        if task == "stuck":
+            with open(tmp_path / "hung", "a") as stream:
+                stream.write("x")
+            threading.Event().wait()
+
+    error = (
+        "^expected a worker to take at most 1 seconds for 'stuck', got 2 that took longer and were stopped; raise the"
+    )
+    with RayPool(work, timeout=1.0) as pool, pytest.raises(WorkerError, match=error):
+        list(pool.map_unordered(["good", "stuck", "fine"]))
+    assert (tmp_path / "hung").read_text() == "xx"
+
+
+@pytest.mark.slow
+def test_votes_of_a_chunk_that_hangs_once_are_those_of_one_process(ray_here, tmp_path):
+    def label(rows):
+        with contextlib.suppress(FileExistsError):
+            (tmp_path / "hung").touch(exist_ok=False)
+            threading.Event().wait()
+        return (rows[:, 0] > 0).astype(int)
+
+    hanging = fp.FunctionClassifier(label, classes=2, fingerprint="hangs once")
+    many = fp.vote(hanging, **ASKED, chunk_size=500, workers="ray", timeout=2.0)
+    assert (tmp_path / "hung").exists()
+    one = fp.vote(first_entry(), **ASKED, chunk_size=500)
+    np.testing.assert_array_equal(many.estimation, one.estimation)
+
+
 def test_an_exception_comes_back_as_itself_and_is_not_tried_again(ray_here, tmp_path):
     def fail_on_purpose(_):
         with open(tmp_path / "calls", "a") as stream:
@@ -301,7 +348,8 @@ def test_a_cluster_of_our_own_leaves_nothing_behind(tmp_path):
 
 
 def test_spans_grow_until_they_take_some_seconds_and_shrink_again():
-    spans, lengths, covered = Spans(Plan(10, 1).chunks("estimate", range(5, 2000), SampleRanges())), [], []
+    chunks = Plan(10, 1).chunks("estimate", range(5, 2000), SampleRanges())
+    spans, lengths, covered = Spans(chunks, {"estimate": 10**6}), [], []
     for seconds, span in zip([0.01] * 5 + [1.5] * 500, spans, strict=False):
         lengths.append(len(span.samples))
         covered.extend(span.samples)
@@ -311,7 +359,7 @@ def test_spans_grow_until_they_take_some_seconds_and_shrink_again():
 
 
 def test_spans_are_longer_on_a_large_cluster():
-    spans = Spans(Plan(10, 1).chunks("estimate", range(10**6), SampleRanges()))
+    spans = Spans(Plan(10, 1).chunks("estimate", range(10**6), SampleRanges()), {"estimate": 10**6})
     for cpus, chunks in ((400, 2), (2_000, 10)):
         for _ in range(5):
             spans.learn(1.0, cpus)
@@ -321,9 +369,17 @@ def test_spans_are_longer_on_a_large_cluster():
 
 def test_spans_do_not_reach_over_gaps():
     given = [Chunk("select", range(4)), Chunk("estimate", range(4, 8)), Chunk("estimate", range(12, 16))]
-    spans = Spans(given)
+    spans = Spans(given, {"select": 10**6, "estimate": 10**6})
     spans.learn(0.001, cpus=8)
     assert list(spans) == given
+
+
+def test_a_span_lies_within_one_portion():
+    """As the votes are kept by portions: 64 of 32 samples."""
+    spans = Spans(Plan(8, 1).chunks("estimate", range(2048), SampleRanges()), {"estimate": 2048})
+    for _ in range(9):
+        spans.learn(1e-6, cpus=8)
+    assert [len(span.samples) for span in spans] == [32] * 64
 
 
 # Votes
@@ -443,6 +499,8 @@ def test_flags_that_do_not_go_together_are_refused(flags, error):
 @needs_ray
 def test_flags_are_what_they_say():
     assert MachineOptions(executor="ray", address="head:6379").machine() == Machine("ray", address="head:6379")
+    assert MachineOptions(executor="ray", timeout=60).machine() == Machine("ray", timeout=60.0)
+    assert MachineOptions(timeout=0).machine() == Machine(timeout=None)
     assert MachineOptions().machine() == Machine(1, "2GB", device="cpu")
 
 

@@ -16,10 +16,10 @@ import textwrap
 
 import numpy as np
 import pytest
-from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 import flipproof as fp
 from flipproof.smoothing.checkpoint import Checkpoint, CheckpointMismatchError
+from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 ROWS = np.random.default_rng(0).integers(0, 2, (5, 8))
 NOISE = fp.FlipNoise(0.1, 0.3)

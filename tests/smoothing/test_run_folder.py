@@ -84,6 +84,8 @@ def test_leftovers_of_a_killed_process_do_not_stand_in_the_way(tmp_path):
     for name in (".flipproof-abc.part", ".lock", "weights.safetensors", "votes.checkpoint"):
         (tmp_path / name).write_bytes(b"")
     assert not RunFolder.prepare(tmp_path).exists
+    with RunFolder(tmp_path).locked():
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "votes.checkpoint", "weights.safetensors"]
 
 
 def test_the_run_of_another_program_is_left_alone(tmp_path):

@@ -1,3 +1,4 @@
+import functools
 import json
 import zlib
 
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.sample_ranges import SampleRanges
-from flipproof.smoothing.tally import ROLES, RoleTally, Tally
+from flipproof.smoothing.tally import MOST_PORTIONS, ROLES, RoleTally, Tally, samples_per_portion
 
 COUNTS = [[9, 1], [4, 6], [0, 0]]
 
@@ -48,6 +49,39 @@ def test_counts_are_a_read_only_copy_of_any_integers(dtype):
     for role in ROLES:
         with pytest.raises(ValueError, match="read-only"):
             getattr(tally, role).counts[0, 0] = 1
+
+
+def portions(tally):
+    return [(piece.samples, piece.counts.tolist()) for piece in tally.estimate.pieces]
+
+
+def sixteen(number):
+    return Tally.of("estimate", range(16 * number, 16 * number + 16), [[number % 17, 16 - number % 17]])
+
+
+def total_of(tallies):
+    return functools.reduce(Tally.merged, tallies)
+
+
+@pytest.mark.parametrize("chunks", [1, 64, 65, 130, 700])
+def test_portions_depend_on_the_samples_only(chunks, rng):
+    in_order = total_of(sixteen(number) for number in range(chunks))
+    assert max(1, min(chunks, MOST_PORTIONS // 2)) <= len(in_order.estimate.pieces) <= MOST_PORTIONS
+    length = max(16, samples_per_portion(16 * chunks))
+    assert all(piece.samples.pairs[0][0] % length == 0 for piece in in_order.estimate.pieces)
+    assert sum(piece.samples.count for piece in in_order.estimate.pieces) == 16 * chunks
+    assert (sum(piece.counts for piece in in_order.estimate.pieces) == in_order.estimate.counts).all()
+    for _ in range(3):
+        shuffled = [sixteen(number) for number in rng.permutation(chunks).tolist()]
+        cut = int(rng.integers(chunks))
+        parts = [total_of(part) for part in (shuffled[:cut], shuffled[cut:]) if part]
+        again = [piece for part in parts for piece in part.pieces()]  # as a checkpoint keeps them
+        assert portions(total_of(parts)) == portions(total_of(again)) == portions(in_order)
+
+
+def test_large_tables_have_fewer_portions(monkeypatch):
+    monkeypatch.setattr("flipproof.smoothing.tally._MOST_PORTION_BYTES", 8 * 2 * 5)
+    assert len(total_of(sixteen(number) for number in range(40)).estimate.pieces) == 5
 
 
 def test_merging_adds_role_by_role():

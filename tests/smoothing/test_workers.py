@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import importlib.util
 import itertools
+import math
 import os
 import select
 import signal
@@ -15,11 +16,12 @@ import threading
 import numpy as np
 import pytest
 import threadpoolctl
-from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 import flipproof as fp
+from flipproof.smoothing import workers as module
 from flipproof.smoothing.threads import ONE_THREAD_ENVIRONMENT, single_threaded
-from flipproof.smoothing.workers import WorkerError, WorkerPool
+from flipproof.smoothing.workers import Watch, WorkerError, WorkerPool
+from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 
 @pytest.fixture
@@ -280,6 +282,7 @@ def test_a_task_that_kills_three_workers_is_named(tmp_path, words, die):
                 stream.write("x")
             die()
 
+    words += ", which the system sends when memory runs out; use fewer workers .*" if words == "signal 9" else ""
     error = rf"^expected workers to survive their tasks, got one that died 3 times on 'bad'; last exit: {words}$"
     with WorkerPool(work, workers=2) as pool, pytest.raises(WorkerError, match=error):
         list(pool.map_unordered(["good", "fine", "bad", *map(str, range(9))]))
@@ -333,6 +336,127 @@ def test_work_that_the_child_cannot_unpickle_is_explained():
     error = r"^expected a classifier that workers can unpickle, got: ValueError: invalid literal for int\(\) .*'x'$"
     with WorkerPool(Unpicklable(int, ("x",)), workers=2) as pool, pytest.raises(WorkerError, match=error):
         list(pool.map_unordered(range(10)))
+
+
+# Workers that hang
+
+
+def be_deaf():
+    """Foreign code that lets no other thread run, in a process that ignores SIGTERM: only SIGKILL is left."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    ctypes.PyDLL(None).pause()
+
+
+def wait_forever():
+    threading.Event().wait()
+
+
+@pytest.mark.parametrize("stuck", [wait_forever, be_deaf])
+def test_the_task_of_a_worker_that_hangs_is_given_to_another(tmp_path, stuck):
+    def work(task):
+        if task == 3:
+            with contextlib.suppress(FileExistsError):
+                (tmp_path / "hangs").touch(exist_ok=False)
+                (tmp_path / str(os.getpid())).touch()
+                stuck()
+        return os.getpid()
+
+    with WorkerPool(work, workers=2, timeout=1.0) as pool:
+        pids = dict(pool.map_unordered(range(8)))
+    assert sorted(pids) == list(range(8))
+    [killed] = [int(path.name) for path in tmp_path.iterdir() if path.name != "hangs"]
+    assert pids[3] != killed
+    with pytest.raises(ProcessLookupError):
+        os.kill(killed, 0)
+
+
+def test_a_task_that_hangs_twice_is_named(tmp_path):
+    def work(task):
+        if task == "stuck":
+            with open(tmp_path / "hung", "a") as stream:
+                stream.write("x")
+            threading.Event().wait()
+        return task
+
+    error = (
+        r"^expected a worker to take at most 1 seconds for 'stuck', got 2 that took longer and were stopped; raise "
+        r"the time-out \(timeout=\.\.\., --timeout\) if the classifier is slow, and see why it hangs if it is not$"
+    )
+    done = []
+    with WorkerPool(work, workers=2, timeout=1.0) as pool, pytest.raises(WorkerError, match=error):
+        done.extend(task for task, _ in pool.map_unordered(["a", "b", "stuck", "c", "d"]))
+    assert (tmp_path / "hung").read_text() == "xx"
+    assert set(done) <= {"a", "b", "c", "d"}
+
+
+def hang_once(folder):
+    """Called where work is unpickled."""
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(os.path.join(folder, "hung"))
+        threading.Event().wait()
+    return abs
+
+
+def test_a_worker_that_hangs_before_it_is_ready_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "START", 0.0)  # else such a worker has minutes; here it has as long as a task
+    with WorkerPool(Unpicklable(hang_once, (str(tmp_path),)), workers=1, timeout=5.0) as pool:
+        assert sorted(pool.map_unordered([-1, -2])) == [(-2, 2), (-1, 1)]
+
+
+def test_workers_that_never_get_ready_end_the_run(monkeypatch):
+    monkeypatch.setattr(module, "START", 0.0)
+    error = r"got 3 in a row that died before they were ready; last exit: none; it took too long and was stopped$"
+    with (
+        WorkerPool(Unpicklable(wait_forever, ()), workers=1, timeout=0.5) as pool,
+        pytest.raises(WorkerError, match=error),
+    ):
+        list(pool.map_unordered(range(3)))
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The monotonic clock of this process, which goes on when a test says so."""
+    now = [1000.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_the_time_of_a_task_begins_when_its_worker_begins(clock):
+    """A task waits for the one before it, and every answer takes nine tenths of what is allowed."""
+
+    def tasks():
+        for task in range(12):
+            clock[0] += 0.9
+            yield task
+
+    with WorkerPool(lambda _: os.getpid(), workers=1, timeout=1.0) as pool:
+        assert len({pid for _, pid in pool.map_unordered(tasks())}) == 1
+
+
+def test_a_process_that_was_stopped_for_a_week_kills_nobody(clock):
+    """Neither Ctrl-Z nor a laptop that is closed is the fault of a worker."""
+
+    def tasks():
+        for task in range(6):
+            clock[0] += 7 * 24 * 3600.0
+            yield task
+
+    with WorkerPool(lambda _: os.getpid(), workers=1, timeout=2.0) as pool:
+        assert len({pid for _, pid in pool.map_unordered(tasks())}) == 1
+
+
+def test_a_watch_counts_what_it_sees(clock):
+    watch = Watch()
+    for step, total in ((0.25, 0.25), (0.0, 0.25), (0.5, 0.75), (3600.0, 1.75), (0.25, 2.0)):
+        clock[0] += step
+        assert watch.seconds() == total
+
+
+@pytest.mark.parametrize("timeout", [0, -1, math.nan, math.inf, True, "60", [1], 10**400])
+def test_the_time_is_checked(timeout):
+    error = "^expected timeout to be a positive number of seconds, or None, got "
+    with pytest.raises(fp.InvalidInputError, match=error):
+        WorkerPool(square, workers=2, timeout=timeout)
 
 
 # Exceptions of the work
@@ -464,7 +588,7 @@ def test_a_result_that_cannot_be_unpickled_is_an_error():
 
 def test_work_that_cannot_be_sent_is_refused():
     lock = threading.Lock()
-    error = r"^expected a classifier that can be sent to worker processes, got <function .*lock.*; use workers=1$"
+    error = r"^expected a classifier that can be sent to worker processes, got <function .*lock.*; use workers=1"
     with pytest.raises(fp.InvalidInputError, match=error):
         WorkerPool(lambda _: lock, workers=2)
 
@@ -510,19 +634,9 @@ def holding(fifo, stuck):
     return work
 
 
-def wait_forever():
-    threading.Event().wait()
-
-
 def spin_forever():
     while True:
         pass
-
-
-def be_deaf():
-    """Foreign code that lets no other thread run, in a process that ignores SIGTERM: only SIGKILL is left."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    ctypes.PyDLL(None).pause()
 
 
 def read_until(descriptor, lines=None):

@@ -26,6 +26,41 @@ def test_bounds_are_on_the_safe_side_and_tight(samples, alpha):
             assert 1 - clopper_pearson_tail(votes + 1, samples, lower) > Fraction(alpha)
 
 
+def check_random_bounds(rng, most_samples, most_decades, draws):
+    """Both bounds of 20 random counts of the same samples and alpha, again and again; returns how many were checked."""
+    for _ in range(draws):
+        samples, alpha = int(most_samples ** rng.random()), float(10 ** -rng.uniform(0.01, most_decades))
+        # Some close to no votes, some close to all, the rest anywhere.
+        near = np.minimum(rng.geometric(0.3, 10) - 1, samples)
+        votes = np.concatenate([near[:5], samples - near[5:], rng.integers(0, samples + 1, 10)])
+        lows, ups = lower_bound(votes, samples, alpha), upper_bound(votes, samples, alpha)
+        for k, low, up in zip(votes.tolist(), lows.tolist(), ups.tolist(), strict=True):
+            assert (low == 0.0) if k == 0 else clopper_pearson_tail(k, samples, low) <= alpha, (k, samples, alpha)
+            # P(X <= k | up) is the chance of as many or more of anything else.
+            fewer = clopper_pearson_tail(samples - k, samples, 1 - Fraction(up))
+            assert (up == 1.0) if k == samples else fewer <= alpha, (k, samples, alpha)
+    return 20 * draws
+
+
+def test_random_bounds_are_on_the_safe_side(rng):
+    assert check_random_bounds(rng, 100, 12, draws=1_000) == 20_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_many_random_bounds_are_on_the_safe_side(seed):
+    assert check_random_bounds(np.random.default_rng(seed), 300, 30, draws=1_000) == 20_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("samples", [2_000, 20_000])
+def test_bounds_of_many_samples_are_on_the_safe_side(samples):
+    for votes, alpha in ((samples - 1, 0.05), (samples - 3, 1e-9), (samples - 10, 0.001)):
+        low, up = lower_bound(votes, samples, alpha), upper_bound(samples - votes, samples, alpha)
+        assert clopper_pearson_tail(votes, samples, low) <= alpha
+        assert clopper_pearson_tail(votes, samples, 1 - Fraction(up)) <= alpha
+
+
 @pytest.mark.parametrize("samples", [1, 1000, 10**6, 10**9])
 def test_no_vote_and_all_votes_are_exact(samples):
     alpha = 0.01

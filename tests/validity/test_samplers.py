@@ -6,35 +6,14 @@ import scipy.sparse as sp
 from scipy.special import chdtrc, ndtri
 
 import flipproof as fp
+from chi_square import ENOUGH, assert_standard_normal, p_value
 from flipproof.noise.graph import Graph
 from flipproof.noise.rows import DenseRows, SparseRows
 from flipproof.noise.sampling import Role
 
 pytestmark = pytest.mark.slow
 
-ENOUGH = 1e-4
 PROBABILITIES = [(0.0, 0.6), (0.002, 0.6), (0.03, 0.0), (0.1249, 0.3), (0.125, 0.4), (0.7, 0.9), (1.0, 0.5)]
-
-
-def p_value(counts, probabilities):
-    """Pearson's test against an exact law; outcomes with fewer than 5 expected are pooled, impossible ones fail."""
-    counts, expected = np.asarray(counts, float), np.asarray(probabilities, float) * np.sum(counts)
-    assert not counts[expected == 0.0].any()
-    rare = expected < 5.0
-    counts, expected = np.append(counts[~rare], counts[rare].sum()), np.append(expected[~rare], expected[rare].sum())
-    # What is too rare even together is added to the most frequent outcome.
-    if expected[-1] < 5.0:
-        most = expected.argmax()
-        counts[most] += counts[-1]
-        expected[most] += expected[-1]
-        counts, expected = counts[:-1], expected[:-1]
-    return 1.0 if counts.size == 1 else float(chdtrc(counts.size - 1, ((counts - expected) ** 2 / expected).sum()))
-
-
-def assert_standard_normal(z):
-    """Many uncorrelated sums: the largest by a union bound, all together by the sum of their squares."""
-    assert np.abs(z).max() < -ndtri(ENOUGH / (2 * z.size))
-    assert chdtrc(z.size, (z**2).sum()) > ENOUGH
 
 
 def ones_probabilities(dense, noise):

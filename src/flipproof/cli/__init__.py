@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from flipproof.cli import certify, compare, datasets, demo, radius, report, reproduce, train
+from flipproof.cli import certify, compare, datasets, demo, radius, report, reproduce, train, verify
 from flipproof.errors import FlipproofError
 
 app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
@@ -19,6 +19,7 @@ for _command in (
     train.vote,
     certify.certify,
     report.report,
+    verify.verify,
     compare.compare,
     reproduce.reproduce,
     datasets.datasets,
@@ -54,6 +55,10 @@ def main() -> None:
     except (FlipproofError, typer.TyperException) as error:
         message = error.format_message() if isinstance(error, typer.TyperException) else str(error)
         print(f"flipproof: {' '.join(message.split())}", file=sys.stderr)
+        sys.exit(2)
+    except MemoryError as error:
+        reason = " ".join(str(error).split()) or "there is no more"
+        print(f"flipproof: expected enough memory, got: {reason}; see --memory and --workers", file=sys.stderr)
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flipproof.cli.run_options import MachineOptions
+from flipproof.cli.run_options import USUAL_TIMEOUT, MachineOptions
 from flipproof.cli.train import interruptible
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ def demo(
     out: Annotated[Path, typer.Option(help="Where the run folders go.")] = Path("flipproof-demo"),
     samples: Annotated[int, typer.Option(help="Samples that bound each probability.")] = 5_000,
     workers: Annotated[int, typer.Option(help="Processes; 0: one per core.")] = 0,
+    timeout: Annotated[
+        float, typer.Option(help="What a chunk may take in a worker process; 0: no limit.", metavar="SECONDS")
+    ] = USUAL_TIMEOUT,
     force: Annotated[bool, typer.Option("--force", help="Give up what is in the folders and start again.")] = False,
 ) -> None:
     """Train a graph neural network on built-in data and prove how robust it is: about a minute."""
@@ -31,7 +34,7 @@ def demo(
     from flipproof.experiments.task import Task
     from flipproof.theory.law import FlipNoise
 
-    machine = MachineOptions(workers=workers).machine()
+    machine = MachineOptions(workers=workers, timeout=timeout).machine()
     typer.echo("1,797 handwritten digits are the nodes of a graph. Each is joined to those that look")
     typer.echo("most alike; its black pixels are its attributes. A graph neural network learns to read")
     typer.echo("them from 20 examples of every digit.")

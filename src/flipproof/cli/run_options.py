@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from flipproof.experiments.steps import Machine, Samples
     from flipproof.smoothing.run_certificates import Promise
+
+USUAL_TIMEOUT = 3600.0
+"""As `vote` has it; to import that takes a while."""
 
 _MODEL, _MACHINE, _VOTES, _PROMISE = "Model and data", "Machine", "Votes", "Promise"
 
@@ -109,6 +112,14 @@ class MachineOptions:
     memory: Annotated[
         str, typer.Option(help="What noisy samples may take, for each worker.", rich_help_panel=_MACHINE)
     ] = "2GB"
+    timeout: Annotated[
+        float,
+        typer.Option(
+            help="What a chunk of samples may take in a worker process; 0: no limit.",
+            metavar="SECONDS",
+            rich_help_panel=_MACHINE,
+        ),
+    ] = USUAL_TIMEOUT
 
     def machine(self) -> Machine:
         """The value that the flags stand for."""
@@ -117,15 +128,16 @@ class MachineOptions:
 
         if self.executor not in ("local", "ray"):
             raise not_among("--executor", ("local", "ray"), self.executor)
+        use: dict[str, Any] = {"device": self.device, "engine": self.engine, "timeout": self.timeout or None}
         if self.executor == "local":
             if self.address is not None:
                 raise InvalidInputError(f"expected --address only together with --executor ray, got {self.address}")
-            return Machine(self._processes(), self.memory, device=self.device, engine=self.engine)
+            return Machine(self._processes(), self.memory, **use)
         if self.workers is not None:
             raise InvalidInputError(
                 f"expected no --workers together with --executor ray, which uses all CPUs, got {self.workers}"
             )
-        return Machine("ray", self.memory, address=self.address, device=self.device, engine=self.engine)
+        return Machine("ray", self.memory, address=self.address, **use)
 
     def _processes(self) -> int:
         import os

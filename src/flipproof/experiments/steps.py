@@ -34,6 +34,7 @@ from flipproof.smoothing.run_record import TRAIN, VOTE, DataRecord, TrainingReco
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
+from flipproof.smoothing.workers import USUAL_TIMEOUT, checked_timeout
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Machine:
         address: of the Ray cluster; see `vote`.
         device: where torch modules vote: "cpu", "cuda", "cuda:1". Noise is drawn on the CPU in any case.
         engine: "fused" or "torch"; see `vote`.
+        timeout: seconds that a chunk may take in a worker process; see `vote`.
     """
 
     workers: int | Literal["ray"] = 1
@@ -55,9 +57,11 @@ class Machine:
     address: str | None = None
     device: str = "cpu"
     engine: str | None = None
+    timeout: float | None = USUAL_TIMEOUT
 
     def __post_init__(self) -> None:
         checked_memory(self.memory_limit)
+        checked_timeout(self.timeout)
         check_workers(self.workers, self.address)
         check_engine(self.engine)
         if self.device != "cpu":
@@ -264,7 +268,7 @@ def vote_run(
         votes = vote(
             classifier, job.certified.space, job.noise, samples.select, samples.estimate, job.task.seed,
             workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
-            progress=machine.progress, address=machine.address, engine=machine.engine,
+            progress=machine.progress, address=machine.address, engine=machine.engine, timeout=machine.timeout,
         )  # fmt: skip
         _save_votes(folder, votes, machine.workers)
     return votes

@@ -60,7 +60,9 @@ def with_more_samples(certificates: Certificates, factor: int) -> Certificates:
     if factor == 1:
         return certificates
     votes = certificates.votes
-    more = replace(votes, estimation=votes.estimation * factor, n_estimate=votes.n_estimate * factor, run=None)
+    more = replace(
+        votes, estimation=votes.estimation * factor, n_estimate=votes.n_estimate * factor, run=None, tally=None
+    )
     bounds = bounds_from_counts(more.selection_counts, more.estimation_counts, certificates.budget, certificates.rule)
     return replace(certificates, votes=more, bounds=bounds)
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.any_noise import OtherNoise
-from flipproof.smoothing.files import replacing
+from flipproof.smoothing.files import checked_path, replacing
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
@@ -246,7 +246,7 @@ class Certificates:
         return replace(
             self,
             # The record of the run is about all inputs.
-            votes=replace(votes, selection=votes.selection[rows], estimation=votes.estimation[rows], run=None),
+            votes=Votes(votes.selection[rows], votes.estimation[rows], votes.noise, votes.n_select, votes.n_estimate),
             bounds=Bounds(bounds.label[rows], bounds.runner_up[rows], bounds.p_lower[rows], bounds.p_upper[rows]),
         )
 
@@ -312,6 +312,15 @@ class Certificates:
         for axis in axes_of(self.noise):
             columns[f"max_{axis}"] = self.max_radius(str(axis))
         return columns
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes what `flipproof verify` checks: PATH, a JSON file, and arrays beside it with the ending npz."""
+        from flipproof.smoothing.certificates_file import write_certificates
+
+        target = checked_path(path)
+        if target.suffix != ".json":
+            raise InvalidInputError(f"expected the path of a JSON file, such as certificates.json, got {target}")
+        write_certificates(self, target)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Writes `to_columns` as CSV, whole or not at all."""

@@ -1,8 +1,13 @@
-"""Certificates as files: the claim as JSON for people and programs, one array per fact beside it."""
+"""Certificates as files: the claim as JSON for people and programs, one array per fact beside it.
+
+docs/certificates.md describes every field, docs/certificates.schema.json their types.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,50 +15,109 @@ from flipproof.errors import FileFormatError
 from flipproof.smoothing.array_archive import FileKind, write_archive
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.json_file import read_json, write_json
-from flipproof.smoothing.noise_record import noise_record
+from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.votes_file import compact
+from flipproof.statistics.bounds import splits_alpha
+from flipproof.theory.law import Noise
+from flipproof.theory.radii import axes_of, parts_of
+from flipproof.theory.search import SEARCH_LIMIT
 
-CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 1)
+CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 2)
 
 
 def certificates_record(certificates: Certificates) -> dict[str, Any]:
     """What is claimed, under which law, from which evidence; without the inputs one by one."""
-    votes = certificates.votes
+    votes, run = certificates.votes, certificates.votes.run
+    identity: Mapping[str, Any] = {} if run is None else run.identity
     return {
         "claim": _claim(certificates),
-        "noise": noise_record(certificates.noise),
-        "alpha": certificates.alpha,
-        "rule": str(certificates.rule),
-        "simultaneous": certificates.simultaneous,
         "inputs": len(certificates),
         "classes": votes.classes,
-        "n_select": votes.n_select,
-        "n_estimate": votes.n_estimate,
         "abstained": int(certificates.abstained.sum()),
-        "run": None if votes.run is None else votes.run.to_record(),
+        "noise": _exact_noise(certificates.noise),
+        "space": None if run is None or not run.space else dict(run.space),
+        "promise": _promise(certificates),
+        "samples": {
+            "seed": identity.get("seed"),
+            "select": _samples(votes.n_select, None if run is None else run.select),
+            "estimate": _samples(votes.n_estimate, None if run is None else run.estimate),
+        },
+        "radius_limit": SEARCH_LIMIT,
+        "versions": None if run is None else dict(run.versions),
+        "hashes": {"model": identity.get("model"), "data": identity.get("data")},
     }
 
 
-def write_certificates(certificates: Certificates, path: Path) -> None:
-    """Writes PATH, a JSON file, and the arrays of `to_columns` beside it with the ending npz."""
-    columns = {name: column for name, column in certificates.to_columns().items() if name not in ("input", "reason")}
-    write_archive(path.with_suffix(".npz"), CERTIFICATES_FILE, {}, columns)
-    arrays = {"arrays_sha256": hashlib.sha256(path.with_suffix(".npz").read_bytes()).hexdigest()}
-    write_json(path, CERTIFICATES_FILE, certificates_record(certificates) | arrays)
+def write_certificates(certificates: Certificates, path: Path, hashes: Mapping[str, str] | None = None) -> None:
+    """Writes PATH, a JSON file, and the arrays beside it with the ending npz.
+
+    Args:
+        certificates: what to write.
+        path: of the JSON file.
+        hashes: sha256 of further files that the certificates rest on, by name.
+    """
+    arrays = {name: column for name, column in certificates.to_columns().items() if name not in ("input", "reason")}
+    votes = certificates.votes
+    arrays |= {"selection": compact(votes.selection), "estimation": compact(votes.estimation)}
+    write_archive(path.with_suffix(".npz"), CERTIFICATES_FILE, {}, arrays)
+    record = certificates_record(certificates)
+    own = {"arrays": hashlib.sha256(path.with_suffix(".npz").read_bytes()).hexdigest()}
+    write_json(path, CERTIFICATES_FILE, record | {"hashes": record["hashes"] | own | dict(hashes or {})})
 
 
-def read_certificates_record(path: Path) -> dict[str, Any]:
-    """What `write_certificates` wrote to PATH."""
+def read_promise(path: Path) -> dict[str, Any]:
+    """What the certificates in PATH promise, and of how many samples: the facts that tell them from others."""
     record = read_json(path, CERTIFICATES_FILE)
-    for name in ("alpha", "rule", "simultaneous"):
-        if name not in record:
-            raise FileFormatError(f"expected {path} to say {name}, got nothing")
-    return record
+    try:
+        promise, samples = record["promise"], record["samples"]
+        counts = {f"n_{role}": samples[role]["count"] for role in ("select", "estimate")}
+        return {name: promise[name] for name in ("alpha", "rule", "simultaneous")} | counts
+    except (KeyError, TypeError, IndexError):
+        raise FileFormatError(f"expected {path} to say what is promised, got something else") from None
+
+
+def _exact_noise(noise: Noise) -> list[dict[str, Any]]:
+    """A float is a binary fraction; this is the one that was sampled and certified."""
+    return [
+        {
+            "part": name,
+            "p_plus": _fraction_text(part.p_plus),
+            "p_minus": _fraction_text(part.p_minus),
+            "categories": part.categories,
+        }
+        for name, part in parts_of(noise)
+    ]
+
+
+def _fraction_text(probability: float) -> str:
+    exact = Fraction(probability)
+    return f"{exact.numerator}/{exact.denominator}"
+
+
+def _promise(certificates: Certificates) -> dict[str, Any]:
+    """Alpha, and what the bounds may spend of it."""
+    budget, split = certificates.budget, splits_alpha(certificates.rule, certificates.votes.classes)
+    return {
+        "alpha": budget.alpha,
+        "rule": str(certificates.rule),
+        "simultaneous": certificates.simultaneous,
+        "claims": budget.claims,
+        "sampling_error": budget.sampling_error,
+        "for_lower": budget.for_lower if split else budget.per_claim,
+        "for_upper": budget.for_upper if split else 0.0,
+    }
+
+
+def _samples(count: int, ranges: SampleRanges | None) -> dict[str, Any]:
+    return {"count": count, "ranges": None if ranges is None else ranges.to_record()}
 
 
 def _claim(certificates: Certificates) -> str:
     over = "for all inputs at once" if certificates.simultaneous else "for each input by itself"
+    axes = [str(axis) for axis in axes_of(certificates.noise)]
     return (
-        f"With probability at least 1 - {certificates.alpha:g} over the random samples, {over}: no change of the "
-        "observed input within a certified combination of radii turns the prediction of the smoothed classifier. "
-        "max_add, max_delete and the like are the largest radii of one kind when nothing of another kind is changed."
+        f"With probability at least 1 - {certificates.alpha:g} over the random samples, {over}: unless the input "
+        f"abstained, the smoothed classifier predicts `label`, and does so after any changes of one kind, up to "
+        f"`max_KIND` of them, where KIND is one of {', '.join(axes)}. The smoothed classifier predicts the label that "
+        "the classifier gives most probably to a noisy copy, as `noise` describes it."
     )

@@ -153,7 +153,7 @@ class Checkpoint:
             self._rewrite(tally)
 
     def _read(self, stream: IO[bytes]) -> tuple[Tally | None, bool]:
-        """The sum of all tallies, and whether the file is the identity, at most one tally, and nothing else."""
+        """The sum of all tallies, and whether the file has one record for each portion of it, and nothing else."""
         with _refusing(self._path):
             found = _read_identity(stream)
             if found is None:
@@ -165,7 +165,8 @@ class Checkpoint:
             )
         with _refusing(self._path):
             tally, records = _read_tallies(stream)
-            return tally, records <= 1 and stream.tell() == os.fstat(stream.fileno()).st_size
+            portions = 0 if tally is None else sum(1 for _ in tally.pieces())
+            return tally, records == portions and stream.tell() == os.fstat(stream.fileno()).st_size
 
     def _append(self, record: bytes, merged: Tally) -> None:
         """Whatever stops the write half-way, the next one begins where this one did."""
@@ -191,7 +192,8 @@ class Checkpoint:
     def _rewrite(self, tally: Tally | None) -> None:
         """Replaces the file by a new one, already locked when it takes the old one's place."""
         old = self._opened()
-        content = _FIRST_LINE + _framed(self._identity) + (b"" if tally is None else _framed(tally.to_bytes()))
+        pieces = () if tally is None else tally.pieces()
+        content = b"".join([_FIRST_LINE, _framed(self._identity), *(_framed(piece.to_bytes()) for piece in pieces)])
         with contextlib.ExitStack() as on_failure:
             with replacing(self._path) as stream:
                 stream.write(content)

@@ -14,7 +14,7 @@ from flipproof.noise.graph import GraphSampler
 from flipproof.noise.sampling import Role, Sampler
 from flipproof.smoothing.classifier import Classifier, ClassifierError
 from flipproof.smoothing.engine import Engine
-from flipproof.smoothing.plan import Chunk, Plan
+from flipproof.smoothing.plan import OUT_OF_MEMORY, Chunk, Plan
 from flipproof.theory.arrays import IntArray
 
 _ROLES = {"select": Role.SELECT, "estimate": Role.ESTIMATE}
@@ -44,8 +44,11 @@ class Evaluation:
         """How often each label was given to each input on the samples of the chunk."""
         whole = self.plan.whole(chunk.samples)
         step = self.plan.rows_per_call
-        parts = [self._counts(chunk, whole, self.rows[i : i + step]) for i in range(0, self.rows.size, step)]
-        return np.concatenate(parts) if parts else np.zeros((0, self.classifier.classes), dtype=np.int64)
+        try:
+            parts = [self._counts(chunk, whole, self.rows[i : i + step]) for i in range(0, self.rows.size, step)]
+            return np.concatenate(parts) if parts else np.zeros((0, self.classifier.classes), dtype=np.int64)
+        except MemoryError as error:
+            raise _too_little_memory(chunk, error) from error
 
     def compile(self) -> None:
         """Draws one sample, for which everything is compiled. What goes wrong will be said when it is drawn again."""
@@ -62,6 +65,8 @@ class Evaluation:
             given = self.classifier(batch) if fused is None else fused(role, whole)
             labels = self._labels(given, len(whole), rows.size)
         except Exception as error:
+            if _is_out_of_memory(error):
+                raise _too_little_memory(chunk, error) from error
             detail = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
             line = " ".join(detail.split())
             raise ClassifierError(f"the classifier failed on {chunk} (chunk {whole}): {line}") from error
@@ -90,6 +95,16 @@ class Evaluation:
         if self.outputs.max() >= labels.shape[1]:
             raise InvalidInputError(f"expected a label for every target, got {labels.shape[1]} labels per graph")
         return labels[:, self.outputs]
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Torch has no class for it on the CPU: "can't allocate memory", "out of memory"."""
+    return isinstance(error, MemoryError) or any(each in str(error) for each in ("out of memory", "allocate memory"))
+
+
+def _too_little_memory(chunk: Chunk, error: Exception) -> ClassifierError:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return ClassifierError(f"expected enough memory for {chunk}, got {reason.rstrip(':')}; {OUT_OF_MEMORY}")
 
 
 def _label_counts(labels: NDArray[Any], classes: int) -> IntArray:

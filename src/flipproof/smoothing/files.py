@@ -20,6 +20,9 @@ _MOST_UNPACKED, _MOST_TIMES = 2**26, 100
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 """For `open`: a pipe that nobody writes to is not waited for."""
 
+_TEMPORARY = (".flipproof-", ".part")
+"""How the names of temporary files begin and end."""
+
 
 def checked_path(path: Any) -> Path:
     """Returns the path of a file, or says what was given instead."""
@@ -69,12 +72,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     given = checked_path(path)
     target = Path(os.path.realpath(given))
-    if given.is_relative_to("/dev") or given.is_relative_to("/proc"):
+    if any(map(given.is_relative_to, ("/dev", "/proc"))) and not given.is_relative_to("/dev/shm"):
         raise OutputError(f"expected a file to write, got {given}, which is something else")
     if target.exists() and not target.is_file():
         raise OutputError(f"expected a file to write, got {target}, which is something else")
     try:
-        handle, name = tempfile.mkstemp(prefix=".flipproof-", suffix=".part", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=_TEMPORARY[0], suffix=_TEMPORARY[1], dir=target.parent)
     except OSError as error:
         raise cannot_write(target, error) from error
     try:
@@ -91,6 +94,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise cannot_write(target, error) from error
         raise
     _sync_folder(target.parent)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Takes away the temporary files of processes that were killed. Nobody may be writing in the folder."""
+    for leftover in folder.glob("*".join(_TEMPORARY)):
+        with contextlib.suppress(OSError):
+            leftover.unlink()
 
 
 def make_folder(path: Path) -> None:

@@ -22,6 +22,9 @@ _SHARE_OF_LIMIT = 16
 _MOST_ROWS, _MOST_SAMPLES, _MOST_GRAPHS = 8192, 1024, 64
 """What one call of a classifier gets; models take whole graphs one by one, so many at once are of no use."""
 
+OUT_OF_MEMORY = "use fewer workers to go on, or start again with a lower memory limit or chunk size"
+"""What to do when there is too little memory for a chunk. One that was begun keeps its size."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -87,6 +90,15 @@ class Plan:
                 stop = min(gap.stop, (start // self.chunk_size + 1) * self.chunk_size)
                 yield Chunk(role, range(start, stop))
                 start = stop
+
+    def count(self, span: Chunk) -> int:
+        """How many chunks the samples of a span belong to.
+
+        Example:
+            >>> Plan(chunk_size=10, rows_per_call=1).count(Chunk("estimate", range(5, 31)))
+            4
+        """
+        return (span.samples.stop - 1) // self.chunk_size - span.samples.start // self.chunk_size + 1
 
     def whole(self, samples: range) -> range:
         """The whole chunk that some samples belong to."""

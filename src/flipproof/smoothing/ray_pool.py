@@ -13,12 +13,22 @@ from typing import Any, Generic, Self, TypeVar
 
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+from flipproof.smoothing.plan import OUT_OF_MEMORY
 from flipproof.smoothing.ray_connection import checked_address, connected
 from flipproof.smoothing.ray_worker import Frames, answer_on_cluster, expected_versions, flat, message_of
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.smoothing.worker_main import Kind, Message
-from flipproof.smoothing.workers import KEEPING_MEMORY, Job, Jobs, WorkerError, opened, packed_task, packed_work
+from flipproof.smoothing.workers import (
+    KEEPING_MEMORY,
+    Job,
+    Jobs,
+    WorkerError,
+    checked_timeout,
+    opened,
+    packed_task,
+    packed_work,
+)
 from flipproof.theory.radii import checked_count
 
 T = TypeVar("T")
@@ -50,6 +60,8 @@ class RayPool(Generic[T, R]):
         address: of a cluster: HOST:PORT, or "auto" for the one that runs on this machine. If there is none, it is
             that of the environment variable RAY_ADDRESS. If there is none either, a cluster of this machine alone is
             started and ended with the `with` block. Where a program has called `ray.init`, that cluster is used.
+        timeout: seconds that one part of a task may take in a worker; one that takes longer ends itself.
+        parts: how many parts a task has.
 
     Example:
         >>> with RayPool(lambda number: number**2) as pool:  # doctest: +SKIP
@@ -57,11 +69,18 @@ class RayPool(Generic[T, R]):
         [(0, 0), (1, 1), (2, 4), (3, 9)]
     """
 
-    def __init__(self, work: Callable[[T], R], address: str | None = None) -> None:
+    def __init__(
+        self,
+        work: Callable[[T], R],
+        address: str | None = None,
+        timeout: float | None = None,
+        parts: Callable[[T], int] = lambda _: 1,
+    ) -> None:
         self._address = checked_address(address)
+        self._timeout, self._parts = checked_timeout(timeout), parts
         self._ray = require("ray")
         [self._content] = packed_work(work).frames
-        self._submit: Callable[[Frames], Any] | None = None
+        self._submit: Callable[[Frames, float | None], Any] | None = None
         self._open = contextlib.ExitStack()
         self._asked = -_LOOK_ROUND
         self._nodes, self.cpus = 0, 0
@@ -97,13 +116,14 @@ class RayPool(Generic[T, R]):
         """Yields each task with its result, in the order in which they finish.
 
         Tasks are drawn from the iterable as the cluster has room for them, two for each CPU. A task whose worker or
-        machine dies is done again. What the work raises is raised here, with the worker's traceback as a note.
+        machine dies is done again, one that takes too long once more. What the work raises is raised here, with the
+        worker's traceback as a note.
 
         Args:
             tasks: what the work is called with.
 
         Raises:
-            WorkerError: workers die again and again on the same task, or cannot do their work.
+            WorkerError: workers die or hang again and again on the same task, or cannot do their work.
         """
         jobs, in_hand = Jobs(tasks), dict[Any, Job[T]]()
         try:
@@ -128,8 +148,12 @@ class RayPool(Generic[T, R]):
             raise InvalidInputError("expected a Ray pool inside its with block, got one outside")
         self._count()
         while len(in_hand) < max(1, _IN_HAND * self.cpus) and (job := jobs.next()):
-            in_hand[self._submit(flat(packed_task(job.task)))] = job
+            job.given = time.monotonic()
+            in_hand[self._submit(flat(packed_task(job.task)), self._time_for(job))] = job
         return bool(in_hand)
+
+    def _time_for(self, job: Job[T]) -> float | None:
+        return None if self._timeout is None else self._timeout * self._parts(job.task)
 
     def _count(self) -> None:
         """Looks how large the cluster is, now and then."""
@@ -152,7 +176,7 @@ class RayPool(Generic[T, R]):
         try:
             reply = message_of(self._ray.get(reference))
         except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError, errors.ObjectLostError) as e:
-            job.note_death(type(e).__name__)
+            self._note_death(job, e)
             return None
         except errors.RayError as error:  # the work itself is never to blame: what it raises is an answer
             reason = str(error).strip().splitlines()[-1]
@@ -162,3 +186,12 @@ class RayPool(Generic[T, R]):
         if reply.kind is Kind.UNUSABLE:
             raise WorkerError(reply.value())
         return reply
+
+    def _note_death(self, job: Job[T], error: Exception) -> None:
+        """Ray does not say why a worker has ended; one that ended itself had its job for as long as it may take."""
+        seconds = self._time_for(job)
+        if seconds is not None and time.monotonic() - job.given >= seconds:
+            job.note_timeout(seconds)
+        else:
+            hint = f"; {OUT_OF_MEMORY}" if isinstance(error, self._ray.exceptions.OutOfMemoryError) else ""
+            job.note_death(f"{type(error).__name__}{hint}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -32,6 +32,7 @@ class Run:
         versions: of the libraries that took part.
         seconds: of wall time, without the parts that came from a checkpoint.
         drawn: how many samples were drawn in these seconds.
+        space: what kind of data it is and, by part, how many entries it has and how many are not zero.
     """
 
     identity: Mapping[str, Any]
@@ -41,6 +42,7 @@ class Run:
     versions: Mapping[str, str]
     seconds: float
     drawn: int
+    space: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not (isinstance(self.sampling_error, float) and 0.0 <= self.sampling_error <= 1.0):
@@ -53,6 +55,8 @@ class Run:
         if not (isinstance(self.seconds, float) and 0.0 <= self.seconds < math.inf):
             raise InvalidInputError(f"expected seconds to be a non-negative number, got {self.seconds!r}")
         checked_count(self.drawn, "drawn")
+        if not isinstance(self.space, Mapping):
+            raise InvalidInputError(f"expected space to be a mapping, got {self.space!r}")
         for role in ("select", "estimate"):
             if not isinstance(getattr(self, role), SampleRanges):
                 raise InvalidInputError(f"expected {role} to be SampleRanges, got {getattr(self, role)!r}")
@@ -96,7 +100,13 @@ class Run:
         """JSON values."""
         ranges = {role: getattr(self, role).to_record() for role in ("select", "estimate")}
         plain = {name: getattr(self, name) for name in ("sampling_error", "seconds", "drawn")}
-        return {"identity": dict(self.identity), "versions": dict(self.versions), **ranges, **plain}
+        return {
+            "identity": dict(self.identity),
+            "versions": dict(self.versions),
+            "space": dict(self.space),
+            **ranges,
+            **plain,
+        }
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Run:

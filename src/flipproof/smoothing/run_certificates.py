@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from flipproof.errors import FileFormatError, OutputError
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.certificates_file import read_certificates_record, write_certificates
+from flipproof.smoothing.certificates_file import read_promise, write_certificates
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.run_folder import RunFolder, sha256_of
@@ -36,13 +37,10 @@ class Promise:
 def certified(folder: RunFolder) -> Certificates:
     """The certificates that a run has, made again from its votes, so that they are what the votes prove."""
     asked = folder.section("certificates", "flipproof certify")
-    there = read_certificates_record(folder.certificates_file)
-    promise = Promise(**{name: there[name] for name in asdict(Promise())})
-    votes = checked_votes(folder)
+    there = read_promise(folder.certificates_file)
+    promise, votes = Promise(**{name: there[name] for name in asdict(Promise())}), checked_votes(folder)
     counts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate}
-    differences = differences_between(
-        asdict(promise) | {name: there.get(name) for name in counts}, dict(asked) | counts
-    )
+    differences = differences_between(there, dict(asked) | counts)
     if differences:
         raise FileFormatError(
             f"expected the certificates of the votes in {folder.path}, got others: they have {differences}; "
@@ -55,7 +53,7 @@ def write_certified(folder: RunFolder, promise: Promise, force: bool) -> Certifi
     """Turns the votes of a run into certificates and writes them. Those of another promise need force to go."""
     certificates = promise.of(checked_votes(folder))
     if folder.certificates_file.exists() and not force:
-        there, asked = read_certificates_record(folder.certificates_file), asdict(promise)
+        there, asked = _promise_of(folder), asdict(promise)
         differences = differences_between({name: there[name] for name in asked}, asked)
         if differences:
             raise OutputError(
@@ -63,11 +61,25 @@ def write_certified(folder: RunFolder, promise: Promise, force: bool) -> Certifi
                 f"{differences}; flipproof certify --force replaces them"
             )
     before = _hashes(folder)
-    write_certificates(certificates, folder.certificates_file)
+    write_certificates(certificates, folder.certificates_file, _rests_on(folder))
     if _hashes(folder) != before:
         folder.forget_report()
     folder.update(certificates=asdict(promise))
     return certificates
+
+
+def _promise_of(folder: RunFolder) -> dict[str, Any]:
+    try:
+        return read_promise(folder.certificates_file)
+    except FileFormatError as error:
+        raise FileFormatError(f"{error}; flipproof certify --force replaces it") from error
+
+
+def _rests_on(folder: RunFolder) -> dict[str, str]:
+    """The hashes of the other files of a run."""
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    votes = read_section(folder, "votes", VotesRecord, VOTE)
+    return {"weights": training.weights_sha256, "inputs": training.inputs_sha256, "votes": votes.sha256}
 
 
 def _hashes(folder: RunFolder) -> tuple[str | None, str | None]:

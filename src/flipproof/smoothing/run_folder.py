@@ -15,7 +15,7 @@ from typing import Any
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.smoothing.array_archive import FileKind
-from flipproof.smoothing.files import cannot_write, checked_path, opened, read_whole, replacing
+from flipproof.smoothing.files import cannot_write, checked_path, opened, read_whole, remove_leftovers, replacing
 from flipproof.smoothing.json_file import read_json, write_json
 
 try:
@@ -76,11 +76,13 @@ class RunFolder:
         return folder
 
     def _check_plain(self) -> None:
-        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader."""
-        for name in ("run.json", _LOCK, "figures", *(name for names in _FILES.values() for name in names)):
+        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader.
+
+        Who writes a report looks at its files and the folder of its figures.
+        """
+        for name in ("run.json", _LOCK, *(name for names in _FILES.values() for name in names if name not in _REPORT)):
             path = self.path / name
-            plain = os.path.isdir(path) if name == "figures" else os.path.isfile(path)
-            if os.path.islink(path) or (os.path.exists(path) and not plain):
+            if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
                 raise FileFormatError(
                     f"expected plain files in {self.path}, got {name}, which is something else; "
                     "put the file itself in its place"
@@ -133,7 +135,10 @@ class RunFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """No other process changes the folder inside. The lock ends with the process, however that ends."""
+        """No other process changes the folder inside. The lock ends with the process, however that ends.
+
+        What killed processes have left is taken away.
+        """
         try:
             stream = open(self.path / _LOCK, "ab")  # noqa: SIM115 (closed below)
         except OSError as error:
@@ -146,6 +151,8 @@ class RunFolder:
                     raise OutputError(
                         f"expected {self.path} for itself, got it in use by another process; wait until that is done"
                     ) from None
+                for folder in (self.path, self.figures_folder):
+                    remove_leftovers(folder)
             yield
 
     def record(self) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from flipproof.smoothing.evaluation import Evaluation
 from flipproof.smoothing.plan import Chunk
 from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.tally import samples_per_portion
 from flipproof.theory.arrays import IntArray
 
 _SPAN, _LONGEST_SPAN = 2.0, 4096  # seconds at least that a task should take, chunks at most that it has
@@ -27,6 +28,10 @@ class SpanEvaluation:
     def __repr__(self) -> str:
         return repr(self.evaluation)
 
+    def compile(self) -> None:
+        """As for one chunk."""
+        self.evaluation.compile()
+
     def __call__(self, span: Chunk) -> tuple[list[tuple[Chunk, IntArray]], float]:
         """Counts of neighbouring chunks, and seconds per chunk."""
         start, parts = time.perf_counter(), list[tuple[Chunk, IntArray]]()
@@ -43,10 +48,12 @@ class SpanEvaluation:
 class Spans:
     """Neighbouring chunks put together, as many as take a worker some seconds, so that the driver keeps pace.
 
-    What a task costs the driver does not depend on how long it is. `learn` tells how long a chunk takes.
+    What a task costs the driver does not depend on how long it is. `learn` tells how long a chunk takes. A span lies
+    within one portion of the samples, of which each role has so many.
 
     Example:
-        >>> spans = Spans(Chunk("estimate", range(start, start + 10)) for start in range(0, 50, 10))
+        >>> chunks = [Chunk("estimate", range(start, start + 10)) for start in range(0, 50, 10)]
+        >>> spans = Spans(chunks, {"estimate": 3000})
         >>> run = iter(spans)
         >>> str(next(run))
         'estimate samples 0 to 9'
@@ -55,8 +62,9 @@ class Spans:
         ['estimate samples 10 to 29', 'estimate samples 30 to 49']
     """
 
-    def __init__(self, chunks: Iterable[Chunk]) -> None:
+    def __init__(self, chunks: Iterable[Chunk], samples: Mapping[str, int]) -> None:
         self._chunks, self._size = chunks, 1
+        self._portion = {role: samples_per_portion(count) for role, count in samples.items()}
 
     def learn(self, seconds: float, cpus: int) -> None:
         """A chunk took so long, on one of so many CPUs. Spans double at most: the first chunks may not be typical."""
@@ -66,7 +74,7 @@ class Spans:
     def __iter__(self) -> Iterator[Chunk]:
         span, size = None, 0
         for chunk in self._chunks:
-            if span is None or (size < self._size and _adjoin(span, chunk)):
+            if span is None or (size < self._size and self._adjoin(span, chunk)):
                 span, size = chunk if span is None else _joined(span, chunk), size + 1
             else:
                 yield span
@@ -74,9 +82,10 @@ class Spans:
         if span is not None:
             yield span
 
-
-def _adjoin(one: Chunk, other: Chunk) -> bool:
-    return (one.role, one.samples.stop) == (other.role, other.samples.start)
+    def _adjoin(self, one: Chunk, other: Chunk) -> bool:
+        portion = self._portion[one.role]
+        neighbours = (one.role, one.samples.stop) == (other.role, other.samples.start)
+        return neighbours and one.samples.start // portion == other.samples.start // portion
 
 
 def _joined(one: Chunk, other: Chunk) -> Chunk:

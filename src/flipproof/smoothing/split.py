@@ -122,6 +122,7 @@ def _as_array(given: Any) -> NDArray[Any]:
 
 def _checked_numbers(numbers: Any, name: str) -> IntArray:
     given = _as_array(numbers)
-    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
+    numbers_fit = not given.size or (given.dtype.kind in "iu" and 0 <= int(given.min()) <= int(given.max()) < 2**63)
+    if given.ndim != 1 or not numbers_fit:
         raise InvalidInputError(f"expected {name} to be a list of input numbers, got {given.dtype} {given.shape}")
     return read_only(given.astype(np.int64))

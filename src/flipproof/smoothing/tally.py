@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.files import is_bomb
 from flipproof.smoothing.json_text import json_value
-from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.sample_ranges import Pair, SampleRanges
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import checked_count
 
 ROLES = ("select", "estimate")
+
+MOST_PORTIONS = 64
+_MOST_PORTION_BYTES = 2**27
 
 _DTYPES = ("|u1", "<u2", "<u4", "<i8")
 
@@ -28,11 +31,14 @@ _DTYPES = ("|u1", "<u2", "<u4", "<i8")
 class RoleTally:
     """Counts of labels [outputs, classes] on the samples of one role.
 
-    A row may sum to less than the number of samples where the classifier gave no label.
+    A row may sum to less than the number of samples where the classifier gave no label. `portions` are tallies of
+    neighbouring samples that add up to this one, so that a part of the votes can be drawn again and compared; none if
+    this tally is one portion. They depend on the samples only, not on the order in which these came.
     """
 
     samples: SampleRanges
     counts: IntArray
+    portions: tuple[RoleTally, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.samples, SampleRanges):
@@ -44,7 +50,48 @@ class RoleTally:
         _check_same_shape(self.counts, other.counts)
         if not self.samples or not other.samples:
             return self if self.samples else other
-        return RoleTally(self.samples.union(other.samples), self.counts + other.counts)
+        portions = _joined((*self.pieces, *other.pieces))
+        several = portions if len(portions) > 1 else ()
+        return RoleTally(self.samples.union(other.samples), self.counts + other.counts, several)
+
+    @property
+    def pieces(self) -> tuple[RoleTally, ...]:
+        """The portions, or this tally if it is one."""
+        return self.portions or ((self,) if self.samples else ())
+
+    @property
+    def _first_and_last(self) -> Pair:
+        return self.samples.pairs[0][0], self.samples.pairs[-1][1] - 1
+
+
+def samples_per_portion(samples: int) -> int:
+    """A power of two: the length of portions if so many samples are drawn, from the first one on.
+
+    Example:
+        >>> samples_per_portion(100_000)
+        2048
+    """
+    return 1 << max(0, (samples - 1) // MOST_PORTIONS).bit_length()
+
+
+def _joined(pieces: Sequence[RoleTally]) -> tuple[RoleTally, ...]:
+    """Pieces of the same 2 ** grain samples become one; the grain is the finest that leaves few enough of them."""
+    most = max(1, min(MOST_PORTIONS, _MOST_PORTION_BYTES // max(1, pieces[0].counts.nbytes)))
+    grain = max((first ^ last).bit_length() for first, last in (piece._first_and_last for piece in pieces))
+    while len({piece._first_and_last[0] >> grain for piece in pieces}) > most:
+        grain += 1
+    groups: dict[int, list[RoleTally]] = {}
+    for piece in pieces:
+        groups.setdefault(piece._first_and_last[0] >> grain, []).append(piece)
+    return tuple(_sum(groups[number]) for number in sorted(groups))
+
+
+def _sum(pieces: Sequence[RoleTally]) -> RoleTally:
+    """One portion of several."""
+    total = pieces[0]
+    for piece in pieces[1:]:
+        total = RoleTally(total.samples.union(piece.samples), total.counts + piece.counts)
+    return total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,8 +143,14 @@ class Tally:
         """Both together, role by role."""
         return Tally(self.select.merged(other.select), self.estimate.merged(other.estimate))
 
+    def pieces(self) -> Iterator[Tally]:
+        """One tally for every portion; together they are this one."""
+        for role in ROLES:
+            for piece in getattr(self, role).pieces:
+                yield Tally.empty(*self.shape)._with(**{role: piece})
+
     def to_bytes(self) -> bytes:
-        """A line of JSON and the compressed counts of the roles that have samples; no pickle."""
+        """Without portions: a line of JSON and the compressed counts of the roles that have samples; no pickle."""
         packed = {role: _packed(getattr(self, role)) for role in ROLES if getattr(self, role).samples}
         header = {"shape": self.shape, "roles": {role: record for role, (record, _) in packed.items()}}
         return json.dumps(header).encode() + b"\n" + b"".join(content for _, content in packed.values())

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.any_noise import AnyNoise, sampler_of, space_for
+from flipproof.noise.census import census
 from flipproof.noise.graph import GraphSampler
 from flipproof.noise.space import Space
 from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
@@ -22,6 +23,7 @@ from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_
 from flipproof.smoothing.engine import TORCH, engine_for
 from flipproof.smoothing.evaluation import Evaluation
 from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.plan import Chunk, Plan, checked_memory, checked_wanted
 from flipproof.smoothing.progress import progress_of
@@ -29,10 +31,10 @@ from flipproof.smoothing.ray_pool import RayPool, check_workers
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.sample_ranges import SampleRanges
 from flipproof.smoothing.spans import SpanEvaluation, Spans
-from flipproof.smoothing.tally import ROLES, Tally
+from flipproof.smoothing.tally import ROLES, RoleTally, Tally
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes
-from flipproof.smoothing.workers import WorkerError, WorkerPool
+from flipproof.smoothing.workers import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import checked_count
 
@@ -52,6 +54,7 @@ def vote(
     progress: bool = True,
     address: str | None = None,
     engine: str | None = None,
+    timeout: float | None = USUAL_TIMEOUT,
 ) -> Votes:
     """Counts the labels that a classifier gives to noisy copies of every input.
 
@@ -84,13 +87,16 @@ def vote(
         engine: "fused" evaluates GCN, APPNP and GAT of flipproof while it draws, without making noisy graphs;
             "torch" hands every noisy input to the module. By default that of the checkpoint, or the fastest that there
             is; `votes.run.engine` says which. Their labels agree but where two logits are equal up to rounding.
+        timeout: seconds that a chunk may take in a worker process, None for no limit. A worker that takes longer is
+            killed, and its chunk done once more by another one. With workers=1 chunks are evaluated in this process,
+            where nothing can be killed, unless another timeout than the usual hour asks for a worker process.
 
     Returns:
         The votes, with what is needed to repeat them in `votes.run`.
 
     Raises:
         ClassifierError: the classifier failed; its `votes` has what was counted before.
-        WorkerError: workers died again and again; likewise.
+        WorkerError: workers died again and again, or took too long for a chunk twice; likewise.
 
     Example:
         >>> from flipproof import FlipNoise, FunctionClassifier, vote
@@ -102,6 +108,7 @@ def vote(
     job = _Job.of(classifier, inputs, noise, seed, targets)
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     check_workers(workers, address)
+    timeout = checked_timeout(timeout)
     if workers == "ray" and (device := _device(classifier)):
         raise InvalidInputError(f"expected a module on the CPU for a Ray cluster, got one on {device['device']}")
     known = None if checkpoint is None else peek_identity(checkpoint)
@@ -116,11 +123,10 @@ def vote(
         _check_seen(ledger.tally, wanted)
         start, before = time.perf_counter(), _seen_count(ledger.tally)
         try:
-            missing = _missing(evaluation.plan, wanted, ledger.tally)
-            total = sum(len(samples) for samples in wanted.values())
+            missing = _Missing(evaluation.plan, {role: [wanted[role]] for role in ROLES}, ledger.tally)
             with (
-                contextlib.closing(_evaluated(evaluation, missing, workers, address)) as evaluated,
-                progress_of(total, before, progress) as advance,
+                contextlib.closing(_evaluated(evaluation, missing, workers, address, timeout)) as evaluated,
+                progress_of(missing.total, before, progress) as advance,
             ):
                 _draw(evaluated, ledger, advance)
         except (ClassifierError, WorkerError) as error:
@@ -128,6 +134,44 @@ def vote(
                 error.votes = job.votes(identity, ledger.tally, time.perf_counter() - start, before)
             raise
         return job.votes(identity, ledger.tally, time.perf_counter() - start, before)
+
+
+def vote_again(
+    classifier: Classifier,
+    inputs: Any,
+    votes: Votes,
+    portions: Mapping[str, Sequence[RoleTally]],
+    workers: int | Literal["ray"] = 1,
+    memory_limit: str | int = "2GB",
+    progress: bool = True,
+    address: str | None = None,
+    timeout: float | None = USUAL_TIMEOUT,
+) -> Tally:
+    """Draws the samples of some portions of votes once more, by role, with the model and the data they were drawn with.
+
+    Raises:
+        InvalidInputError: the votes were drawn with another model, other data, or by another version.
+    """
+    if votes.run is None:
+        raise InvalidInputError("expected votes that flipproof.vote has drawn, got votes from elsewhere")
+    identity = votes.run.identity
+    job, plan = _Job.of(classifier, inputs, votes.noise, identity["seed"], None), _plan_of(identity)
+    evaluation = job.evaluation(checked_memory(memory_limit), plan.chunk_size, _engine_of(identity))
+    evaluation = replace(evaluation, plan=plan)
+    if differences := differences_between(job.identity(evaluation), identity):
+        raise InvalidInputError(f"expected the model and the data of the votes, got others: {differences}")
+    if votes.sampling_error < job.sampler.distance * (votes.n_select + votes.n_estimate):
+        raise InvalidInputError(f"expected what the sampler costs, got less: {votes.sampling_error}")
+    samples = {role: [range(*pair) for part in portions[role] for pair in part.samples.pairs] for role in portions}
+    ledger, missing = _Ledger(), _Missing(plan, samples)
+    with (
+        contextlib.closing(_evaluated(evaluation, missing, workers, address, checked_timeout(timeout))) as evaluated,
+        progress_of(missing.total, 0, progress) as advance,
+    ):
+        _draw(evaluated, ledger, advance)
+    if ledger.tally is None:
+        raise InvalidInputError("expected at least one portion to draw again, got none")
+    return ledger.tally
 
 
 @dataclass(slots=True, eq=False)
@@ -209,6 +253,7 @@ class _Job:
             versions=versions(),
             seconds=seconds,
             drawn=drawn - before,
+            space=census(self.space),
         )
         return Votes(
             selection=tally.select.counts,
@@ -217,6 +262,7 @@ class _Job:
             n_select=tally.select.samples.count,
             n_estimate=tally.estimate.samples.count,
             run=run,
+            tally=tally,
         )
 
 
@@ -231,22 +277,26 @@ def _draw(
 
 
 def _evaluated(
-    evaluation: Evaluation, chunks: Iterable[Chunk], workers: int | Literal["ray"], address: str | None
+    evaluation: Evaluation,
+    missing: _Missing,
+    workers: int | Literal["ray"],
+    address: str | None,
+    timeout: float | None,
 ) -> Generator[tuple[Chunk, IntArray, str]]:
     """Chunks with their counts as they come, and where they come from; from Ray many chunks at once, as one."""
-    if workers != 1:
-        chunks = _compiled_first(evaluation, chunks)
+    here = workers == 1 and timeout in (None, USUAL_TIMEOUT)
+    chunks = missing.chunks() if here else _compiled_first(evaluation, missing.chunks())
     if workers == "ray":
-        spans = Spans(chunks)
-        with RayPool(SpanEvaluation(evaluation), address) as cluster:
+        spans = Spans(chunks, missing.samples)
+        with RayPool(SpanEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
             for _, (parts, seconds) in cluster.map_unordered(spans):
                 spans.learn(seconds, cluster.cpus)
                 yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
-    elif workers == 1:
+    elif here:
         with single_threaded():
             yield from ((chunk, evaluation(chunk), "1 process") for chunk in chunks)
     else:
-        with WorkerPool(evaluation, workers) as pool:
+        with WorkerPool(evaluation, workers, timeout) as pool:
             yield from ((chunk, counts, pool.places) for chunk, counts in pool.map_unordered(chunks))
 
 
@@ -268,10 +318,30 @@ def _check_outputs(chunk: Chunk, counts: IntArray, tally: Tally | None) -> None:
         )
 
 
-def _missing(plan: Plan, wanted: dict[str, range], tally: Tally | None) -> Iterator[Chunk]:
-    for role in ROLES:
-        seen = SampleRanges() if tally is None else getattr(tally, role).samples
-        yield from plan.chunks(role, wanted[role], seen)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Missing:
+    """The samples that are wanted, by role, of which some may have been seen."""
+
+    plan: Plan
+    wanted: Mapping[str, Sequence[range]]
+    tally: Tally | None = None
+
+    @property
+    def samples(self) -> dict[str, int]:
+        """How many are wanted, by role."""
+        return {role: sum(map(len, ranges)) for role, ranges in self.wanted.items()}
+
+    @property
+    def total(self) -> int:
+        """How many are wanted."""
+        return sum(self.samples.values())
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Those that have not been seen, as parts of chunks."""
+        for role in self.wanted:
+            seen = SampleRanges() if self.tally is None else getattr(self.tally, role).samples
+            for samples in self.wanted[role]:
+                yield from self.plan.chunks(role, samples, seen)
 
 
 def _seen_count(tally: Tally | None) -> int:

@@ -14,6 +14,7 @@ from flipproof.noise.any_noise import AnyNoise, OtherNoise
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.run import Run
+from flipproof.smoothing.tally import Tally
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
 from flipproof.theory.arrays import IntArray, read_only
@@ -25,7 +26,8 @@ class Votes:
     """Counts of labels on two independent sets of noisy samples, [inputs, classes] each.
 
     `selection` chooses the label, `estimation` bounds its probability. A row may sum to less than its number
-    of samples where the classifier gave no label. `run` says how the votes were drawn, if flipproof drew them.
+    of samples where the classifier gave no label. If flipproof drew the votes, `run` says how, and `tally` has them by
+    portions of the samples, which can be drawn again and compared.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -41,6 +43,7 @@ class Votes:
     n_select: int
     n_estimate: int
     run: Run | None = None
+    tally: Tally | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, OtherNoise):
@@ -49,6 +52,7 @@ class Votes:
             object.__setattr__(self, n, checked_samples(getattr(self, n), n))
             object.__setattr__(self, role, read_only(_checked_counts(getattr(self, role), role, getattr(self, n))))
         self._check_run()
+        self._check_tally()
         if self.selection.shape != self.estimation.shape:
             raise InvalidInputError(
                 "expected selection and estimation of equal shape [inputs, classes], got "
@@ -66,6 +70,17 @@ class Votes:
                 )
             if self.run.identity["noise"] != noise_record(self.noise):
                 raise InvalidInputError(f"expected the run's noise, {self.run.identity['noise']}, got {self.noise}")
+
+    def _check_tally(self) -> None:
+        """The portions are of these votes and of the samples of the run."""
+        if self.tally is None:
+            return
+        for part, votes, samples in (
+            (self.tally.select, self.selection, self.run and self.run.select),
+            (self.tally.estimate, self.estimation, self.run and self.run.estimate),
+        ):
+            if part.samples != samples or not np.array_equal(part.counts, votes):
+                raise InvalidInputError("expected portions that add up to the votes, got others")
 
     @classmethod
     def from_counts(
@@ -129,6 +144,7 @@ class Votes:
             n_select=self.n_select + other.n_select,
             n_estimate=self.n_estimate + other.n_estimate,
             run=self.run.merged(other.run),
+            tally=None if self.tally is None or other.tally is None else self.tally.merged(other.tally),
         )
 
     @property

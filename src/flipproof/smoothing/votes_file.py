@@ -1,34 +1,44 @@
-"""The votes file: two tables of counts, and how they were drawn."""
+"""The votes file: two tables of counts, the same by portions of the samples, and how they were drawn."""
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.errors import FileFormatError
 from flipproof.smoothing.array_archive import ArrayArchive, FileKind, reading_archive, write_archive
 from flipproof.smoothing.noise_record import any_noise_from_record, noise_record
 from flipproof.smoothing.run import Run
+from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.tally import ROLES, RoleTally, Tally
 from flipproof.theory.arrays import IntArray
 
 if TYPE_CHECKING:
     from flipproof.smoothing.votes import Votes
 
+_TABLES = {"select": "selection", "estimate": "estimation"}
 VOTES_FILE = FileKind("votes file", "flipproof-votes", 1)
 
 
 def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
     """Writes the file atomically."""
-    description = {
+    description: dict[str, Any] = {
         "noise": noise_record(votes.noise),
         "n_select": votes.n_select,
         "n_estimate": votes.n_estimate,
         "run": None if votes.run is None else votes.run.to_record(),
     }
-    roles = ("selection", "estimation")
-    write_archive(path, VOTES_FILE, description, {role: _compact(getattr(votes, role)) for role in roles})
+    arrays = {name: compact(getattr(votes, name)) for name in _TABLES.values()}
+    if votes.tally is not None:
+        pieces = {role: getattr(votes.tally, role).pieces for role in ROLES}
+        description["portions"] = {role: [piece.samples.to_record() for piece in pieces[role]] for role in ROLES}
+        arrays |= {f"{_TABLES[role]}_portions": compact(_stacked(pieces[role], votes)) for role in ROLES}
+    write_archive(path, VOTES_FILE, description, arrays)
 
 
 def read_votes(path: str | os.PathLike[str]) -> Votes:
@@ -44,15 +54,36 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
             n_select=description["n_select"],
             n_estimate=description["n_estimate"],
             run=None if description.get("run") is None else Run.from_record(description["run"]),
+            tally=None if description.get("portions") is None else _tally(archive, description["portions"]),
         )
 
 
-def _compact(counts: IntArray) -> NDArray[Any]:
+def _stacked(pieces: Sequence[RoleTally], votes: Votes) -> IntArray:
+    """The counts of all portions [portions, inputs, classes]."""
+    return np.array([piece.counts for piece in pieces], dtype=np.int64).reshape(len(pieces), *votes.selection.shape)
+
+
+def _tally(archive: ArrayArchive, ranges: Mapping[str, Any]) -> Tally:
+    """The portions, put together again."""
+    parts = {}
+    for role in ROLES:
+        counts = _counts(archive, f"{_TABLES[role]}_portions", dimensions=3)
+        samples = [SampleRanges.from_record(record) for record in ranges[role]]
+        if len(samples) != counts.shape[0]:
+            raise FileFormatError(f"it has {len(samples)} ranges for {counts.shape[0]} portions of {role} samples")
+        pieces = [RoleTally(*piece) for piece in zip(samples, counts, strict=True)]
+        nothing = RoleTally(SampleRanges(), np.zeros(counts.shape[1:], dtype=np.int64))
+        parts[role] = functools.reduce(RoleTally.merged, pieces, nothing)
+    return Tally(**parts)
+
+
+def compact(counts: IntArray) -> NDArray[Any]:
+    """Counts in the smaller of two types that holds them."""
     return counts.astype("<u4" if counts.max(initial=0) < 2**32 else "<i8")
 
 
-def _counts(archive: ArrayArchive, name: str) -> NDArray[Any]:
+def _counts(archive: ArrayArchive, name: str, dimensions: int = 2) -> NDArray[Any]:
     counts = archive.array(name)
-    if counts.dtype.str not in ("<u4", "<i8") or counts.ndim != 2:
+    if counts.dtype.str not in ("<u4", "<i8") or counts.ndim != dimensions:
         raise FileFormatError(f"{name} is not a table of counts but {counts.dtype} of shape {counts.shape}")
     return counts

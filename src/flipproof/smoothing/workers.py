@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import math
 import numbers
 import os
 import selectors
@@ -19,6 +20,7 @@ from typing import IO, Any, Generic, Self, TypeVar, cast
 import cloudpickle
 
 from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.smoothing.plan import OUT_OF_MEMORY
 from flipproof.smoothing.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.smoothing.worker_main import PROTOCOL, Failure, Kind, Message, messages, summary_of
 
@@ -27,8 +29,13 @@ R = TypeVar("R")
 
 _IN_HAND = 2  # one task runs, one waits, so that a worker never idles until the parent has time for it
 _DEATHS = 3
+_TIMEOUTS = 2  # a task that took too long is given to one other worker
 _GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 _LOOK_ROUND = 0.5  # seconds until a death is noticed whose pipe is held open by a process that the worker has forked
+START = 300.0  # seconds that a worker may take to be ready, or as many as a task if that is more: it imports a lot
+
+USUAL_TIMEOUT = 3600.0
+"""Seconds that a chunk may take in a worker process where nobody says otherwise: no honest one takes so long."""
 
 # What a task frees, the next one needs again: glibc should keep it. Handing it back to the system and having it zeroed
 # anew for every chunk took a third of the time of a graph neural network.
@@ -74,14 +81,22 @@ class WorkerPool(Generic[T, R]):
     The children never import the program that started them, so a script needs no `if __name__ == "__main__"`.
     They are started when there are tasks for them, replaced when they die, and end with the `with` block.
 
+    Args:
+        work: the function.
+        workers: how many processes.
+        timeout: seconds that a task may take. A worker that takes longer is killed, and its task given to another one.
+            The time counts from when the worker begins with the task; to get ready, it has some minutes at least.
+
     Example:
         >>> with WorkerPool(lambda number: number**2, workers=2) as pool:
         ...     sorted(pool.map_unordered(range(4)))
         [(0, 0), (1, 1), (2, 4), (3, 9)]
     """
 
-    def __init__(self, work: Callable[[T], R], workers: int) -> None:
+    def __init__(self, work: Callable[[T], R], workers: int, timeout: float | None = None) -> None:
         self._limit = _checked_workers(workers)
+        self._timeout = checked_timeout(timeout)
+        self._watch = Watch()
         self._work = packed_work(work)
         self._workers: list[_Worker[T]] = []
         self._failed_starts = 0
@@ -100,19 +115,20 @@ class WorkerPool(Generic[T, R]):
     @property
     def places(self) -> str:
         """Where the work is done, in words."""
-        return f"{self._limit} processes"
+        return "1 process" if self._limit == 1 else f"{self._limit} processes"
 
     def map_unordered(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Yields each task with its result, in the order in which they finish.
 
         Tasks are drawn from the iterable as workers have room for them, two per worker. A task whose worker dies
-        is done again. What the work raises is raised here, with the child's traceback as a note.
+        is done again, and one that takes too long is done once more. What the work raises is raised here, with the
+        child's traceback as a note.
 
         Args:
             tasks: what the work is called with; not to be changed while they are in hand.
 
         Raises:
-            WorkerError: workers die again and again, on the same task or before they are ready.
+            WorkerError: workers die or hang again and again, on the same task or before they are ready.
         """
         self._expect(_State.IDLE)
         self._state = _State.BUSY
@@ -138,7 +154,7 @@ class WorkerPool(Generic[T, R]):
         """Gives out jobs as long as there is room, and returns whether any are in hand."""
         self._expect(_State.BUSY)
         while self._has_room() and (job := jobs.next()):
-            self._freest().take(job)
+            self._freest().take(job, self._watch.seconds())
         return any(worker.in_hand for worker in self._workers)
 
     def _has_room(self) -> bool:
@@ -149,7 +165,7 @@ class WorkerPool(Generic[T, R]):
         idle = any(not worker.in_hand for worker in self._workers)
         if not idle and len(self._workers) < self._limit:
             with _interrupts_held_back():
-                self._workers.append(_Worker(self._work))
+                self._workers.append(_Worker(self._work, self._watch.seconds()))
         return min(self._workers, key=lambda worker: len(worker.in_hand))
 
     def _wait(self) -> None:
@@ -162,11 +178,12 @@ class WorkerPool(Generic[T, R]):
             selector.select(_LOOK_ROUND)
 
     def _attend_to(self, worker: _Worker[T], jobs: Jobs[T]) -> list[tuple[Job[T], Message]]:
-        """Hears a worker out and buries it if it has died; returns the jobs it has finished."""
+        """Hears a worker out and buries it if it has died or takes too long; returns the jobs it has finished."""
         exited = worker.has_exited()  # asked first: what it said before it died is then all there to be read
         worker.flush()
-        finished = []
+        finished, now = [], self._watch.seconds()
         for message in worker.received():
+            worker.began = now  # with what comes next
             if message.kind is Kind.UNUSABLE:
                 raise WorkerError(f"expected a classifier that workers can unpickle, got: {message.value()}")
             if message.kind is Kind.READY:
@@ -175,7 +192,17 @@ class WorkerPool(Generic[T, R]):
                 finished.append((worker.in_hand.popleft(), message))
         if exited or worker.hung_up:
             self._bury(worker, jobs)
+        elif worker.in_hand and now - worker.began > self._time_for(worker):
+            worker.overdue = True
+            worker.kill()
+            self._bury(worker, jobs)
         return finished
+
+    def _time_for(self, worker: _Worker[T]) -> float:
+        """Seconds until a worker must say something."""
+        if self._timeout is None:
+            return math.inf
+        return self._timeout if worker.ready else max(self._timeout, START)
 
     def _bury(self, worker: _Worker[T], jobs: Jobs[T]) -> None:
         """Takes back the jobs of a dead worker. Jobs are answered in order, so it was at the first one when it died."""
@@ -188,6 +215,8 @@ class WorkerPool(Generic[T, R]):
                     f"expected workers to start, got {_DEATHS} in a row that died before they were ready; "
                     f"last exit: {last_exit}"
                 )
+        elif worker.overdue:
+            worker.in_hand[0].note_timeout(self._time_for(worker))
         elif worker.in_hand:
             worker.in_hand[0].note_death(last_exit)
         jobs.put_back(worker.in_hand)
@@ -202,10 +231,12 @@ class WorkerPool(Generic[T, R]):
 
 @dataclass(slots=True, eq=False)
 class Job(Generic[T]):
-    """A task and how many workers have died while they were at it."""
+    """A task and how many workers have died or taken too long while they were at it."""
 
     task: T
     deaths: int = 0
+    timeouts: int = 0
+    given: float = 0.0  # when it was given out, where nobody knows when it was begun
 
     def note_death(self, last_exit: str) -> None:
         """One more worker has died; too many cannot be a coincidence."""
@@ -215,6 +246,34 @@ class Job(Generic[T]):
                 f"expected workers to survive their tasks, got one that died {_DEATHS} times on {brief(self.task)}; "
                 f"last exit: {last_exit}"
             )
+
+    def note_timeout(self, seconds: float) -> None:
+        """One more worker has taken longer than so many seconds; another one gets a chance."""
+        self.timeouts += 1
+        if self.timeouts == _TIMEOUTS:
+            raise WorkerError(
+                f"expected a worker to take at most {seconds:g} seconds for {brief(self.task)}, got {_TIMEOUTS} that "
+                "took longer and were stopped; raise the time-out (timeout=..., --timeout) if the classifier is slow, "
+                "and see why it hangs if it is not"
+            )
+
+
+class Watch:
+    """Seconds that have passed under the eyes of this process.
+
+    A step of the clock since the last look counts for a second at most: while this process was stopped (Ctrl-Z), or the
+    whole machine slept, nobody could work.
+    """
+
+    def __init__(self) -> None:
+        self._looked, self._seconds = time.monotonic(), 0.0
+
+    def seconds(self) -> float:
+        """So many until now."""
+        now = time.monotonic()
+        self._seconds += min(now - self._looked, 2 * _LOOK_ROUND)
+        self._looked = now
+        return self._seconds
 
 
 class Jobs(Generic[T]):
@@ -240,7 +299,7 @@ class Jobs(Generic[T]):
 class _Worker(Generic[T]):
     """One child process, seen from the parent. Its pipes never block the parent, however slow the child is."""
 
-    def __init__(self, work: Message) -> None:
+    def __init__(self, work: Message, now: float) -> None:
         self._process = _started()
         self._pipes = (cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout))
         self.requests, self.replies = (pipe.fileno() for pipe in self._pipes)
@@ -249,11 +308,15 @@ class _Worker(Generic[T]):
         self.in_hand: deque[Job[T]] = deque()
         self.outgoing: deque[memoryview] = deque(work.parts())
         self._incoming = messages(self.replies)
+        self.began = now  # with its first job, or to get ready
         self.ready = False
         self.hung_up = False
+        self.overdue = False
 
-    def take(self, job: Job[T]) -> None:
+    def take(self, job: Job[T], now: float) -> None:
         """Sends a job on its way."""
+        if self.ready and not self.in_hand:
+            self.began = now
         self.in_hand.append(job)
         self.outgoing.extend(packed_task(job.task).parts())
         self.flush()
@@ -308,6 +371,10 @@ class _Worker(Generic[T]):
         for pipe in self._pipes:
             pipe.close()
         status = self._process.returncode
+        if self.overdue:
+            return "none; it took too long and was stopped"
+        if status == -signal.SIGKILL:
+            return f"signal 9, which the system sends when memory runs out; {OUT_OF_MEMORY}"
         return f"signal {-status}" if status < 0 else f"status {status}"
 
 
@@ -315,6 +382,24 @@ def _checked_workers(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise InvalidInputError(f"expected workers to be a positive integer, got {value!r}")
     return int(value)
+
+
+def checked_timeout(value: Any) -> float | None:
+    """The seconds that a task may take; None if there is no limit.
+
+    Example:
+        >>> checked_timeout(60)
+        60.0
+    """
+    if value is None:
+        return None
+    try:
+        seconds = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise InvalidInputError(f"expected timeout to be a positive number of seconds, or None, got {value!r}")
+    return seconds
 
 
 def _started() -> subprocess.Popen[bytes]:
@@ -358,7 +443,7 @@ def packed_work(work: Callable[[T], R]) -> Message:
     except Exception as error:  # whatever the methods of a foreign class raise
         raise InvalidInputError(
             f"expected a classifier that can be sent to worker processes, got {brief(work)}: {summary_of(error)}; "
-            "use workers=1"
+            "use workers=1 without a timeout"
         ) from error
 
 

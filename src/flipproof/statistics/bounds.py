@@ -67,6 +67,16 @@ class Bounds:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
+def splits_alpha(rule: Rule, classes: int) -> bool:
+    """Whether two bounds share alpha. With two labels 1 - p_lower already bounds the other, so that would only cost.
+
+    Example:
+        >>> splits_alpha(Rule.MULTI_CLASS, 3), splits_alpha(Rule.MULTI_CLASS, 2)
+        (True, False)
+    """
+    return rule is Rule.MULTI_CLASS and classes > 2
+
+
 def bounds_from_counts(selection: Counts, estimation: Counts, budget: AlphaBudget, rule: Rule) -> Bounds:
     """Selects labels on one set of votes and bounds their probabilities on the other.
 
@@ -84,8 +94,7 @@ def bounds_from_counts(selection: Counts, estimation: Counts, budget: AlphaBudge
     label = selection.votes.argmax(axis=1)
     own, (runner_up, other) = estimation.of(label), estimation.best_other(label)
     classes = estimation.votes.shape[1]
-    # With two labels, 1 - p_lower already bounds the other one; splitting alpha would only cost.
-    split = rule is Rule.MULTI_CLASS and classes > 2
+    split = splits_alpha(rule, classes)
     p_lower = lower_bound(own, estimation.samples, budget.for_lower if split else budget.per_claim)
     p_upper = np.asarray(kernels.complements_up(p_lower))
     if split:

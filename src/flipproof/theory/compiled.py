@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -43,15 +44,17 @@ def _compiled(function: F, **options: bool) -> F:
 
 
 @functools.cache
-def _stamp() -> tuple[tuple[str, float, int], ...]:
-    """When the files of this package were changed last.
+def _stamp() -> str:
+    """A hash of the files of this package.
 
     What is kept of a function holds copies of what it calls in other files. By itself numba looks only at the file of
-    the function: noise could come from a mixture of two versions.
+    the function, and at its time: noise could come from a mixture of two versions. Files that are installed from an
+    archive, or written after a clock was set back, may differ and yet have the same time and size.
     """
-    package = Path(__file__).parents[1]
-    files = sorted(package.rglob("*.py"))
-    return tuple((str(file.relative_to(package)), file.stat().st_mtime, file.stat().st_size) for file in files)
+    package, contents = Path(__file__).parents[1], hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        contents.update(f"{file.relative_to(package)} {file.stat().st_size}\n".encode() + file.read_bytes())
+    return contents.hexdigest()
 
 
 def _data_address(_: Any, array: Any) -> Any:

@@ -3,6 +3,9 @@
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
+ENOUGH = 1e-4
+"""A test of drawn samples fails with this probability if all is well."""
+
 
 def p_value(counts, probabilities):
     """Pearson's test; outcomes with fewer than 5 expected are pooled, impossible ones must not occur."""
@@ -19,22 +22,24 @@ def p_value(counts, probabilities):
     return float(chdtrc(counts.size - 1, ((counts - expected) ** 2 / expected).sum()))
 
 
-def assert_independent(first, second, first_p, second_p, level=1e-4):
+def assert_standard_normal(z, level=ENOUGH):
+    """Many uncorrelated sums: the largest by a union bound, all together by the sum of their squares."""
+    assert np.abs(z).max() < -ndtri(level / (2 * z.size))
+    assert chdtrc(z.size, (z**2).sum()) > level
+
+
+def assert_independent(first, second, first_p, second_p, level=ENOUGH):
     """No column of `first` goes along with a column of `second`; both are zeros and ones with known probabilities.
 
-    Products of centred independent columns have mean 0 and a known variance and are uncorrelated, so their sums z
-    over many samples are standard normal: the largest by a union bound, the sum of squares by chi-square.
+    Products of centred independent columns have mean 0 and a known variance and are uncorrelated, so their sums over
+    many samples are about standard normal.
     """
-    z = _correlations(first, second, first_p, second_p)
-    assert np.abs(z).max() < -ndtri(level / (2 * z.size))
-    assert chdtrc(z.size, (z**2).sum()) > level
+    assert_standard_normal(_correlations(first, second, first_p, second_p), level)
 
 
-def assert_independent_columns(table, p, level=1e-4):
+def assert_independent_columns(table, p, level=ENOUGH):
     """All pairs of columns of a table of zeros and ones, likewise."""
-    z = _correlations(table, table, p, p)[np.triu_indices(len(p), k=1)]
-    assert np.abs(z).max() < -ndtri(level / (2 * z.size))
-    assert chdtrc(z.size, (z**2).sum()) > level
+    assert_standard_normal(_correlations(table, table, p, p)[np.triu_indices(len(p), k=1)], level)
 
 
 def _correlations(first, second, first_p, second_p):

@@ -1,0 +1,4 @@
+"""An independent check of certificates, from their files alone, in exact and interval arithmetic.
+
+It shares no code with what makes certificates: only the standard library and the errors of this package.
+"""

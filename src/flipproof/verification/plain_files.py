@@ -1,0 +1,156 @@
+"""JSON files and npz files read with the standard library alone. Whatever is wrong with a file is said in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import re
+import sys
+import zipfile
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Any
+
+from flipproof.errors import FileFormatError
+
+_MOST_JSON, _MOST_BYTES = 2**26, 2**33
+_MOST_UNPACKED, _MOST_TIMES = 2**26, 100
+"""A member of an archive that is larger may unpack to so many times what it takes."""
+_HEADER = re.compile(rb"\{'descr': '([|<a-zA-Z0-9]{3})', 'fortran_order': False, 'shape': \(([0-9, ]{0,60})\), \} *\n?")
+_TYPECODES = {"|b1": "b", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "<i8": "q", "<f8": "d"}
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Numbers in the order of their rows."""
+
+    shape: tuple[int, ...]
+    numbers: Sequence[Any]
+    whole: bool
+
+    def row(self, index: int) -> Sequence[Any]:
+        """One row of a table."""
+        width = self.shape[1]
+        return self.numbers[index * width : (index + 1) * width]
+
+
+@contextlib.contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Turns whatever a damaged or hostile file makes its reader raise into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise FileFormatError(f"expected a readable file, got {path}: {error.strerror or error}") from error
+    except FileFormatError as error:
+        raise FileFormatError(f"expected {path} as flipproof writes it, got: {error}") from error
+    except Exception as error:
+        reason = "".join(letter if letter.isprintable() else " " for letter in f"{type(error).__name__}: {error}"[:150])
+        raise FileFormatError(f"expected {path} as flipproof writes it, got {reason}") from error
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The mapping in a JSON file."""
+    with refusing(path), _file(path) as stream:
+        return parsed(stream.read(_MOST_JSON + 1))
+
+
+def _file(path: Path) -> BufferedReader:
+    """Opens what is a file: a pipe might never end."""
+    if path.exists() and not path.is_file():
+        raise FileFormatError("a folder, a pipe or a device, no file")
+    return open(path, "rb")
+
+
+def parsed(text: bytes) -> dict[str, Any]:
+    """A mapping from JSON text in UTF-8; no numbers that are none, no name that is there twice, no half letters."""
+    if len(text) > _MOST_JSON:
+        raise FileFormatError(f"more than {_MOST_JSON} bytes of JSON")
+    record = json.loads(
+        text.decode("utf-8"), parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_without_doubles
+    )
+    if not all(text.isprintable() for text in _texts(record)):  # half letters are not, either
+        raise FileFormatError("letters that are none")
+    if not isinstance(record, dict):
+        raise FileFormatError("JSON that is no mapping")
+    return record
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in (*value, *value.values()) if isinstance(value, dict) else value:
+            yield from _texts(each)
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise FileFormatError("a number that is too large")
+    return number
+
+
+def _no_number(name: str) -> None:
+    raise FileFormatError(f"{name}, which is no number")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise FileFormatError("a name that is there twice")
+    return record
+
+
+@contextlib.contextmanager
+def reading_arrays(path: Path) -> Iterator[Callable[[str], Any]]:
+    """A function that gives the member of an npz file with some name: an `Array`, or the mapping in a JSON member."""
+    with refusing(path), _file(path) as stream, zipfile.ZipFile(stream) as archive:
+        yield lambda name: _member(archive, name)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Array | dict[str, Any]:
+    file = name if name.endswith(".json") else f"{name}.npy"
+    if archive.namelist().count(file) != 1:
+        raise FileFormatError(f"no {name}, or more than one")
+    member = archive.getinfo(file)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others may ask for gigabytes
+        raise FileFormatError(f"{name} compressed in another way")
+    if member.file_size > max(_MOST_UNPACKED, _MOST_TIMES * min(member.compress_size, archive.start_dir)):
+        raise FileFormatError(f"{name} that unpacks to {member.file_size:,} bytes")
+    with archive.open(member) as stream:
+        if file == name:
+            return parsed(stream.read(_MOST_JSON + 1))
+        shape, typecode = _header(stream)
+        numbers = array(typecode)
+        size = math.prod(shape) * numbers.itemsize
+        if size > _MOST_BYTES:
+            raise FileFormatError(f"the array {name} of {size} bytes")
+        content = stream.read(size + 1)
+    if len(content) != size:
+        raise FileFormatError(f"the array {name} with another number of bytes than its shape has")
+    numbers.frombytes(content)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return Array(shape, numbers, whole=typecode != "d")
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], str]:
+    """Shape and type of the numbers that follow, as numpy writes them."""
+    start = stream.read(10)
+    if len(start) != 10 or start[:8] != b"\x93NUMPY\x01\x00":
+        raise FileFormatError("an array of another format")
+    found = _HEADER.fullmatch(stream.read(int.from_bytes(start[8:], "little")))
+    if not found or found[1].decode() not in _TYPECODES:
+        raise FileFormatError("an array of another type")
+    return tuple(int(length) for length in found[2].split(b",") if length.strip()), _TYPECODES[found[1].decode()]
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file."""
+    with refusing(path), _file(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

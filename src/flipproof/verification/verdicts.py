@@ -1,0 +1,244 @@
+"""What the checker says about every input: whether its bounds and radii follow from its votes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import NamedTuple
+
+from flipproof.errors import TooLargeError
+from flipproof.verification.binomial import (
+    best_lower_bound,
+    best_upper_bound,
+    is_above_every_lower_bound,
+    is_below_every_upper_bound,
+    is_lower_bound,
+    is_upper_bound,
+)
+from flipproof.verification.certificate import UNBOUNDED, Axis, Certificate, Claim, Promise
+from flipproof.verification.worst_case import WorstCase, always_overlaps, margin, moves_nothing, worst_case
+
+LOWER_SHARE = Fraction(9, 10)
+"""The part of alpha that bounds the prediction under the multi-class rule; the rest bounds the other labels."""
+
+_SLACK, _LAST_DIGITS = Fraction(1, 2**30), 64
+"""How much of p (1 - p), or how many units of its last digit, a bound may be away from the best one and still be it."""
+
+
+class Verdict(StrEnum):
+    """How a claim stands."""
+
+    CONFIRMED = "confirmed"
+    LOOSER = "looser than possible"
+    UNCHECKED = "not checked"
+    WRONG = "WRONG"
+
+
+class Finding(NamedTuple):
+    """A verdict and its reason; a confirmed claim needs none."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+_CONFIRMED = Finding(Verdict.CONFIRMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """What each bound may spend of alpha, derived anew as exact fractions."""
+
+    lower: Fraction
+    upper: Fraction
+    split: bool
+
+    @classmethod
+    def of(cls, promise: Promise, classes: int) -> Levels:
+        """Only the multi-class rule on more than two labels has two bounds to pay for."""
+        per_claim = (promise.alpha - promise.sampling_error) / promise.claims
+        split = promise.rule == "multi-class" and classes > 2
+        lower = LOWER_SHARE * per_claim if split else per_claim
+        return cls(lower, per_claim - lower, split)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """A pair of bounds on the probability of the prediction and of every other label."""
+
+    p_lower: Fraction
+    p_upper: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Judges the claims of one certificate, each by itself."""
+
+    certificate: Certificate
+    levels: Levels
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> Checker:
+        """The checker that knows what the bounds may spend."""
+        return cls(certificate, Levels.of(certificate.promise, certificate.classes))
+
+    def verdicts(self, progress: Callable[[int, int], None]) -> tuple[Finding, ...]:
+        """One for every input; equal claims are judged once, those with equal radii one after the other."""
+        claims = [self.certificate.claim(index) for index in range(self.certificate.inputs)]
+        distinct = sorted(set(claims), key=lambda claim: claim.radii)
+        known: dict[Claim, Finding] = {}
+        for claim in distinct:
+            try:
+                known[claim] = self.judged(claim)
+            except TooLargeError as error:
+                known[claim] = Finding(Verdict.UNCHECKED, str(error))
+            progress(len(known), len(distinct))
+        return tuple(known[claim] for claim in claims)
+
+    def judged(self, claim: Claim) -> Finding:
+        """The first thing that is wrong, or else the first that is not checked or could be better."""
+        findings = []
+        for check in (self._votes, self._labels, self._p_lower, self._p_upper, self._abstention):
+            findings.append(check(claim))
+            if findings[-1].verdict is Verdict.WRONG:
+                return findings[-1]
+        if not claim.abstained:
+            findings += [self._radius(claim, axis, radius) for axis, radius in self._radii(claim)]
+        order = (Verdict.WRONG, Verdict.UNCHECKED, Verdict.LOOSER, Verdict.CONFIRMED)
+        return min(findings, key=lambda finding: order.index(finding.verdict))
+
+    def _radii(self, claim: Claim) -> Iterator[tuple[Axis, int]]:
+        return zip(self.certificate.axes, claim.radii, strict=True)
+
+    def _votes(self, claim: Claim) -> Finding:
+        """Nobody votes twice."""
+        for role, samples in (("selection", self.certificate.n_select), ("estimation", self.certificate.n_estimate)):
+            votes = sum(getattr(claim, role))
+            if votes > samples:
+                return _wrong(f"{votes} {role} votes of {samples} samples")
+        return _CONFIRMED
+
+    def _labels(self, claim: Claim) -> Finding:
+        """The label is chosen by the selection votes alone."""
+        label = claim.selection.index(max(claim.selection))
+        if claim.label != label:
+            return _wrong(f"label {claim.label}, the selection votes choose {label}")
+        others = [votes if other != label else -1 for other, votes in enumerate(claim.estimation)]
+        runner_up = others.index(max(others)) if len(others) > 1 else label
+        if claim.runner_up != runner_up:
+            return _wrong(f"runner-up {claim.runner_up}, the estimation votes say {runner_up}")
+        return _CONFIRMED
+
+    def _p_lower(self, claim: Claim) -> Finding:
+        p, evidence = claim.p_lower, (claim.estimation[claim.label], self.certificate.n_estimate, self.levels.lower)
+        if not is_lower_bound(p, *evidence):
+            return _wrong(f"p_lower {float(p):.9g}, the votes prove {float(best_lower_bound(*evidence)):.9g}")
+        if evidence[0] and not is_above_every_lower_bound(_apart(p, 1), *evidence):
+            return _looser(f"p_lower {float(p):.9g}, the votes prove {float(best_lower_bound(*evidence)):.9g}")
+        return _CONFIRMED
+
+    def _p_upper(self, claim: Claim) -> Finding:
+        """1 - p_lower bounds any other label; under the multi-class rule its votes may bound it better."""
+        p, rest = claim.p_upper, 1 - claim.p_lower
+        if self._alone:
+            return _CONFIRMED if p == 0 else _looser(f"p_upper {float(p):.9g}, there is no other label")
+        votes, samples = _others_most(claim), self.certificate.n_estimate
+        by_votes = self.levels.split and is_upper_bound(p, votes, samples, self.levels.upper)
+        if p < rest and not by_votes:
+            return _wrong(f"p_upper {float(p):.9g}, the votes prove {float(self._best(claim).p_upper):.9g}")
+        below = _apart(p, -1)
+        votes_prove_less = self.levels.split and votes < samples
+        if votes_prove_less:
+            votes_prove_less = not is_below_every_upper_bound(below, votes, samples, self.levels.upper)
+        if votes_prove_less or below >= rest < p:
+            return _looser(f"p_upper {float(p):.9g}, the votes prove {float(self._best(claim).p_upper):.9g}")
+        return _CONFIRMED
+
+    def _abstention(self, claim: Claim) -> Finding:
+        no_votes = not sum(claim.selection) or not sum(claim.estimation)
+        ahead = claim.p_lower > claim.p_upper and not no_votes
+        if not claim.abstained and not ahead:
+            return _wrong("a prediction, though another label may be as probable")
+        if claim.abstained and any(claim.radii):
+            return _wrong("radii without a prediction")
+        if claim.abstained and ahead:
+            return _looser("no prediction, though no other label is as probable")
+        return _CONFIRMED
+
+    def _radius(self, claim: Claim, axis: Axis, radius: int) -> Finding:
+        """The radius holds for the bounds that were confirmed, the next one for no bounds that the votes prove."""
+        stated = _Bounds(claim.p_lower, claim.p_upper)
+        if radius == UNBOUNDED:
+            unbounded = self._is_unbounded(axis, stated)
+            return _CONFIRMED if unbounded else _wrong(f"unbounded radius {axis.name}, which is bounded")
+        holds = _holds(axis, radius, stated)
+        if holds is None:
+            return Finding(Verdict.UNCHECKED, f"radius {axis.name} {radius} is too large for exact arithmetic")
+        if not holds:
+            return _wrong(f"radius {axis.name} {radius}, of which the bounds prove {_largest(axis, radius, stated)}")
+        if radius < self.certificate.radius_limit and self._next_holds(claim, axis, radius):
+            return _looser(f"radius {axis.name} {radius}, the votes prove more")
+        return _CONFIRMED
+
+    def _next_holds(self, claim: Claim, axis: Axis, radius: int) -> bool:
+        """First for bounds that are a little too good, which nearly always settles it; then for the best ones."""
+        if self._is_unbounded(axis, _Bounds(claim.p_lower, claim.p_upper)):
+            return True
+        too_good = _Bounds(_apart(claim.p_lower, 1), _apart(claim.p_upper, -1))
+        return bool(_holds(axis, radius + 1, too_good)) and bool(_holds(axis, radius + 1, self._best(claim)))
+
+    def _is_unbounded(self, axis: Axis, bounds: _Bounds) -> bool:
+        """Changes that noise does not show; or no other label, and noise that never tells two inputs apart for sure."""
+        overlapping = all(always_overlaps(each.law, each.kind) for each in self.certificate.axes)
+        return moves_nothing(axis.law, axis.kind) or (bounds.p_upper == 0 < bounds.p_lower and overlapping)
+
+    @property
+    def _alone(self) -> bool:
+        return self.certificate.classes == 1 and self.certificate.promise.rule == "multi-class"
+
+    def _best(self, claim: Claim) -> _Bounds:
+        """The bounds that the votes prove."""
+        samples = self.certificate.n_estimate
+        p_lower = best_lower_bound(claim.estimation[claim.label], samples, self.levels.lower)
+        if self._alone:
+            return _Bounds(p_lower, Fraction(0))
+        p_upper = 1 - p_lower
+        if self.levels.split:
+            p_upper = min(p_upper, best_upper_bound(_others_most(claim), samples, self.levels.upper))
+        return _Bounds(p_lower, p_upper)
+
+
+def _others_most(claim: Claim) -> int:
+    """The votes of the strongest other label."""
+    return max((votes for other, votes in enumerate(claim.estimation) if other != claim.label), default=0)
+
+
+def _apart(p: Fraction, side: int) -> Fraction:
+    """A probability that is a little larger or smaller."""
+    distance = max(_SLACK * p * (1 - p), _LAST_DIGITS * Fraction(math.ulp(float(p))))
+    return min(max(p + side * distance, Fraction(0)), Fraction(1))
+
+
+def _holds(axis: Axis, radius: int, bounds: _Bounds) -> bool | None:
+    """Whether the margin is left after so many changes; None if that would take too long."""
+    worst: WorstCase | None = worst_case(axis.law, axis.kind, radius)
+    return None if worst is None else margin(worst, bounds.p_lower, bounds.p_upper) > 0
+
+
+def _largest(axis: Axis, failing: int, bounds: _Bounds) -> int:
+    """The largest radius that holds, below one that does not."""
+    low, high = 0, failing
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _holds(axis, middle, bounds) else (low, middle)
+    return low
+
+
+def _wrong(reason: str) -> Finding:
+    return Finding(Verdict.WRONG, reason)
+
+
+def _looser(reason: str) -> Finding:
+    return Finding(Verdict.LOOSER, reason)
