@@ -149,3 +149,12 @@ def test_certificates_pay_for_how_the_samples_were_drawn():
     with pytest.raises(fp.InvalidInputError, match=r"expected alpha above 0.004, which sampling may cost, got 0.004"):
         fp.certify(costly, 0.004)
     assert fp.certify(drawn(20, 1000)).budget.sampling_error == 0.0
+
+
+def test_rows_whose_sum_would_wrap_around_are_refused():
+    """2**14 times 2**50 is 0 in 64 bits."""
+    counts = np.full((1, 2**14), 2**50)
+    with pytest.raises(
+        fp.InvalidInputError, match="expected rows of selection to sum to at most 1125899906842624, got 18"
+    ):
+        fp.Votes(counts, counts, fp.FlipNoise(0.1, 0.2), 2**50, 2**50)

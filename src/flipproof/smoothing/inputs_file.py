@@ -9,7 +9,7 @@ import numpy as np
 
 from flipproof.errors import FileFormatError, one_line
 from flipproof.smoothing.array_archive import FileKind, reading_archive, write_archive
-from flipproof.smoothing.split import Split
+from flipproof.smoothing.split import Split, label_array
 from flipproof.theory.arrays import BoolArray, IntArray
 
 INPUTS_FILE = FileKind("inputs file", "flipproof-inputs", 1)
@@ -46,7 +46,7 @@ class Inputs:
         """Reads what `save` wrote."""
         with reading_archive(path, INPUTS_FILE) as file:
             split = Split(*(file.array(name) for name in ("train", "validation", "test")))
-            labels, base_label = file.array("labels"), file.array("base_label")
+            labels, base_label = (label_array(file.array(name), None) for name in ("labels", "base_label"))
             highest = max(part.max(initial=-1) for part in (split.train, split.validation, split.test))
             if labels.ndim != 1 or labels.shape != base_label.shape or highest >= labels.size:
                 raise FileFormatError("its arrays do not fit together")

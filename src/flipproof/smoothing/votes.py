@@ -188,12 +188,13 @@ def _checked_counts(given: Any, name: str, samples: int) -> IntArray:
         raise InvalidInputError(f"expected {name} to be non-negative counts, got {counts.min()}")
     if (counts > samples).any():
         raise InvalidInputError(f"expected {name} counts of at most {samples} samples, got {counts.max()}")
-    counts = counts.astype(np.int64)
-    sums = counts.sum(axis=1)
+    sums = counts.sum(axis=1, dtype=np.float64)  # exact up to 2**53, and a larger sum does not wrap around
     if (sums > samples).any():
         row = int(sums.argmax())
-        raise InvalidInputError(f"expected rows of {name} to sum to at most {samples}, got {sums[row]} in row {row}")
-    return counts
+        raise InvalidInputError(
+            f"expected rows of {name} to sum to at most {samples}, got {sums[row]:.0f} in row {row}"
+        )
+    return counts.astype(np.int64)
 
 
 def _row_sum(counts: NDArray[Any], name: str, argument: str) -> int:
