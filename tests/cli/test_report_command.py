@@ -179,11 +179,11 @@ def test_a_graph_that_is_gone_is_not_drawn(run, folder, planted, tmp_path):
         (lambda folder: (folder / "certificates.json").unlink(), "certificates.json"),
         (lambda folder: (folder / "votes.npz").write_bytes(b""), "run flipproof vote again"),
         (lambda folder: (folder / "inputs.npz").write_bytes(b""), "run flipproof train --force again"),
-        (lambda folder: (folder / "report.html").mkdir(), "expected a new file or a report"),
+        (lambda folder: (folder / "report.html").mkdir(), "got report.html, which is something else"),
         (lambda folder: (folder / "report.html").write_text("mine"), "expected a new file or a report"),
-        (lambda folder: (folder / "report.html").symlink_to("run.json"), "which is a link to something else"),
-        (lambda folder: (folder / "figures").symlink_to(folder.parent), "which is a link to something else"),
-        (lambda folder: (folder / "figures").write_text(""), "expected to be able to write"),
+        (lambda folder: (folder / "report.html").symlink_to("run.json"), "got report.html, which is something else"),
+        (lambda folder: (folder / "figures").symlink_to(folder.parent), "got figures, which is something else"),
+        (lambda folder: (folder / "figures").write_text(""), "got figures, which is something else"),
     ],
 )
 def test_refusals_are_one_line(run, folder, spoil, reason):

@@ -76,13 +76,11 @@ class RunFolder:
         return folder
 
     def _check_plain(self) -> None:
-        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader.
-
-        Who writes a report looks at its files and the folder of its figures.
-        """
-        for name in ("run.json", _LOCK, *(name for names in _FILES.values() for name in names if name not in _REPORT)):
+        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader."""
+        for name in ("run.json", _LOCK, "figures", *(name for names in _FILES.values() for name in names)):
             path = self.path / name
-            if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
+            plain = os.path.isdir(path) if name == "figures" else os.path.isfile(path)
+            if os.path.islink(path) or (os.path.exists(path) and not plain):
                 raise FileFormatError(
                     f"expected plain files in {self.path}, got {name}, which is something else; "
                     "put the file itself in its place"
