@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flipproof.smoothing.certificates import Certificates
 
 _WIDTH = 78
-_MANY = 4
+_MOST_CLASSES = 12
 
 
 def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
@@ -29,9 +29,8 @@ def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
 
 
 def print_summary(run: Path, certificates: Certificates) -> None:
-    """Task, accuracies, promise, radii, and certified shares at a few radii."""
+    """The answer first; then task, accuracies, promise, radii, results by class, and shares at a few radii."""
     from flipproof.cli.text import noise_words
-    from flipproof.report.any_changes import is_even
     from flipproof.report.summary import summary_of
 
     summary, votes = summary_of(run, certificates), certificates.votes
@@ -42,6 +41,10 @@ def print_summary(run: Path, certificates: Certificates) -> None:
     engine = votes.run.engine if votes.run else None
     speed = f"{summary.samples_per_second:,.0f} samples/s" + (f", {engine} engine" if engine else "")
     promise = f"for all {units} at once" if certificates.simultaneous else f"for each {unit_of(summary.kind)}"
+    for title, sentences in (("robust", [summary.headline]), ("caution", summary.cautions)):
+        for sentence in sentences:
+            _print_wrapped(title, sentence)
+    blind = f"; {summary.blind.words} {summary.blind.accuracy:.3f}" if summary.blind else ""
     for name, words in (
         ("data", f"{data.name}: {data.words}"),
         ("model", f"{summary.model}, {trained}"),
@@ -51,22 +54,50 @@ def print_summary(run: Path, certificates: Certificates) -> None:
         ("time", f"{duration(summary.voting_seconds)} for votes, {speed}"),
         ("promise", f"wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule"),
         ("accuracy", f"base {summary.base_accuracy:.3f}, smoothed {summary.smoothed_accuracy:.3f}"
-                     f" on {summary.test_inputs:,} test {units}"),
+                     f" on {summary.test_inputs:,} test {units}{blind}"),
         ("abstained", f"{summary.abstained:,} of {summary.inputs:,} {units}"),
     ):  # fmt: skip
         typer.echo(f"{name:<10}{words}")
-    axes = dict(summary.axes)
-    if summary.any_change is not None:
-        axes["any change"] = summary.any_change
+    axes = _shown_axes(summary)
     for axis, along in axes.items():
         typer.echo(f"{'radius':<10}{axis}: {_radius_words(along, summary.inputs > summary.test_inputs)}")
-    if summary.any_change is not None and (is_even(certificates.noise) or len(summary.axes) > _MANY):
-        axes = {"any change": summary.any_change}  # the others look alike, or are many: the report has them
-    for name, line in zip_longest(("example",), wrap(_example(run, summary, certificates), _WIDTH), fillvalue=""):
-        typer.echo(f"{name:<10}{line}".rstrip())
-    typer.echo("\nCertified against any attacker who does at most so many of these, anywhere in the input:")
+    _print_wrapped("example", _example(run, summary, certificates))
+    _print_classes(summary, units)
+    typer.echo("\nShare certified, by number of changes:")
     for axis, along in axes.items():
         _print_axis(axis, along, units)
+
+
+def _shown_axes(summary: Summary) -> dict[str, AxisSummary]:
+    """All kinds together if the headline speaks of them: the others look alike or are many, and the report has them."""
+    together = {} if summary.any_change is None else {"any change": summary.any_change}
+    return together if together and list(summary.withstand) == ["any"] else {**summary.axes, **together}
+
+
+def _print_wrapped(title: str, words: str) -> None:
+    for name, line in zip_longest((title,), wrap(words, _WIDTH), fillvalue=""):
+        typer.echo(f"{name:<10}{line}".rstrip())
+
+
+def _print_classes(summary: Summary, units: str) -> None:
+    """Test inputs class by class; of many classes, those of which least is proved."""
+    from flipproof.report.words import share_words
+
+    results = sorted(summary.by_class, key=lambda each: min(each.right.values(), default=0.0))[:_MOST_CLASSES]
+    if len(results) < 2:
+        return
+    few = "" if len(results) == len(summary.by_class) else f", the {len(results)} weakest"
+    typer.echo(f"\nBy class{few}:")
+    kinds = list(summary.withstand)
+    widths = [max(9, len(kind) + 2) for kind in kinds]
+    header = "".join(f"{kind:>{width}}" for kind, width in zip(kinds, widths, strict=True))
+    width = min(26, max(6, *(len(each.name) for each in results)))
+    typer.echo(f"{'':<{width}}{'':>9}{'':>11}{'':>10}  certified and right against any one:")
+    typer.echo(f"{'class':<{width}}{units:>9}{'predicted':>11}{'accuracy':>10}{header}")
+    for each in results:
+        shares = "".join(f"{share_words(each.right[kind]):>{w}}" for kind, w in zip(kinds, widths, strict=True))
+        name = each.name if len(each.name) <= width else f"{each.name[: width - 1]}…"
+        typer.echo(f"{name:<{width}}{each.inputs:>9,}{each.predicted:>11,}{share_words(each.accuracy):>10}{shares}")
 
 
 def _example(run: Path, summary: Summary, certificates: Certificates) -> str:

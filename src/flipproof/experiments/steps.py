@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
+from flipproof.experiments.blind import blind_facts
 from flipproof.experiments.job import Job
 from flipproof.experiments.jobs import job_of
 from flipproof.experiments.model_spec import FUSED_MODELS
@@ -205,6 +206,7 @@ def _save_model(
         inputs_sha256=str(sha256_of(folder.inputs_file)),
         inputs=fingerprint((certified.space, certified.labels)),
         versions=versions(),
+        blind=blind_facts(job),
     )
     folder.begin(task=asked, dataset=asdict(job.record), training=asdict(training))
 

@@ -11,6 +11,7 @@ from flipproof.noise.sampling import Sampler, Stream
 from flipproof.noise.space import Space
 from flipproof.noise.spaces import space_of
 from flipproof.theory.law import Noise, without_flips
+from flipproof.theory.scope import Scope
 
 OtherNoise = AblationNoise | GaussianNoise
 """Laws with certificates of their own, in `flipproof.baselines`."""
@@ -37,6 +38,21 @@ def without_noise(noise: AnyNoise) -> AnyNoise:
     if isinstance(noise, GaussianNoise):
         return GaussianNoise(1e-300)  # which no float32 number shows
     return without_flips(noise)
+
+
+def scope_of(space: Space, noise: AnyNoise) -> Scope | None:
+    """What noise can touch in every input; None where flips are not counted, or the space does not say.
+
+    Example:
+        >>> from flipproof import DenseRows, FlipNoise
+        >>> scope_of(DenseRows([[0, 1, 1], [1, 0, 0]]), FlipNoise(0.1, 0.2)).nonzeros.tolist()
+        [[2], [1]]
+    """
+    own = getattr(space, "scope", None)
+    if isinstance(noise, OtherNoise) or own is None:
+        return None
+    scope: Scope = own(noise)
+    return scope
 
 
 def sampler_of(space: Space, noise: AnyNoise, seed: int) -> Sampler:

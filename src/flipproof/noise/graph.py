@@ -18,6 +18,7 @@ from flipproof.noise.space import as_array, noise_of_parts
 from flipproof.theory.arrays import IntArray, read_only, read_only_csr
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import checked_count
+from flipproof.theory.scope import Scope
 
 STRUCTURE, ATTRIBUTES = "structure", "attributes"
 PARTS = {"structure": (STRUCTURE,), "attributes": (ATTRIBUTES,), "both": (STRUCTURE, ATTRIBUTES)}
@@ -174,6 +175,32 @@ class Graph:
             structure=structure_sampler([self.edges], noises, seed) if STRUCTURE in noises else None,
             attributes=attribute_sampler(self.attributes, noises, seed) if ATTRIBUTES in noises else None,
         )
+
+    def scope(self, noise: Noise) -> Scope:
+        """One row for the whole graph: an attacker may change it anywhere."""
+        nodes = np.array([0, self.nodes])
+        return graph_scope([self.edges], self.attributes, nodes, noise_of_parts(noise, self.parts))
+
+
+def graph_scope(edges: list[Edges], attributes: Any, offsets: IntArray, noises: Mapping[str, FlipNoise]) -> Scope:
+    """That of several graphs, one row for each; graph i has the nodes from offsets[i] on."""
+    entries, nonzeros = [], []
+    for part in noises:
+        if part == STRUCTURE:
+            entries.append(np.array([graph.pairs for graph in edges], dtype=np.int64))
+            nonzeros.append(np.array([graph.count for graph in edges], dtype=np.int64))
+        else:
+            width = int(np.prod(plain_attributes(attributes).shape[1:], dtype=np.int64))
+            entries.append(np.diff(offsets) * width)
+            nonzeros.append(np.diff(np.concatenate([[0], np.cumsum(attributes.nonzeros())])[offsets]))
+    zeros = np.stack(entries, axis=1) - np.stack(nonzeros, axis=1)
+    return Scope(zeros, np.stack(nonzeros, axis=1), _left_alone(attributes, noises))
+
+
+def _left_alone(attributes: Any, noises: Mapping[str, FlipNoise]) -> tuple[str, ...]:
+    """What gets no noise: pairs of equal nodes never do."""
+    structure = ("self-loops",) if STRUCTURE in noises else ("the edges",)
+    return structure if attributes is None or ATTRIBUTES in noises else ("the attributes", *structure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,7 @@ from flipproof.noise.graph import (
     STRUCTURE,
     Graph,
     attribute_sampler,
+    graph_scope,
     plain_attributes,
     structure_sampler,
 )
@@ -26,6 +27,7 @@ from flipproof.noise.sampling import BitSampler, Role
 from flipproof.noise.space import noise_of_parts
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import Noise
+from flipproof.theory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +129,11 @@ class Graphs:
             structure=structure_sampler(edges, noises, seed) if STRUCTURE in noises else None,
             attributes=attribute_sampler(self.attributes, noises, seed) if ATTRIBUTES in noises else None,
         )
+
+    def scope(self, noise: Noise) -> Scope:
+        """One row for each graph."""
+        edges, noises = [graph.edges for graph in self.graphs], noise_of_parts(noise, self.parts)
+        return graph_scope(edges, self.attributes, self.offsets, noises)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,6 +15,7 @@ from flipproof.noise.sampling import BitSampler, Role, Stream, ValueSampler
 from flipproof.noise.space import as_array, as_integers, check_categories, noise_of_parts, place_words
 from flipproof.theory.arrays import IntArray, read_only, read_only_csr
 from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +80,14 @@ class DenseRows:
         """The same for these rows as a part of something larger."""
         check_categories(self.values, noise.categories, "values")
         return dense_sampler(self.values, np.zeros((1, self.entries), np.int16), [noise], stream)
+
+    def nonzeros(self) -> IntArray:
+        """How many entries of each row are not zero."""
+        return np.asarray(np.count_nonzero(self.values.reshape(len(self.values), self.entries), axis=1))
+
+    def scope(self, noise: Noise) -> Scope:
+        """Noise touches every entry."""
+        return _whole_scope(self.entries, self.nonzeros())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,6 +173,18 @@ class SparseRows:
             )
         entries = np.full(self.inputs, self.columns, dtype=np.int64)
         return SparseSampler(BitSampler(self.starts, self.positions, entries, noise, stream), self.columns)
+
+    def nonzeros(self) -> IntArray:
+        """How many ones each row has."""
+        return np.diff(self.starts)
+
+    def scope(self, noise: Noise) -> Scope:
+        """Noise touches every entry."""
+        return _whole_scope(self.columns, self.nonzeros())
+
+
+def _whole_scope(entries: int, nonzeros: IntArray) -> Scope:
+    return Scope((entries - nonzeros)[:, None], nonzeros[:, None])
 
 
 def ones_at(starts: IntArray, columns: NDArray[Any], width: int) -> sp.csr_array:

@@ -16,7 +16,11 @@ from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 @runtime_checkable
 class Space(Protocol):
-    """The user's data, checked, with its entries and parts. Noisy copies of it come from its sampler."""
+    """The user's data, checked, with its entries and parts. Noisy copies of it come from its sampler.
+
+    A space may also have `scope(noise)`, a `Scope` with one row for each input (one row for a graph, whose nodes share
+    it). Without it nobody knows what an input can suffer, and sentences say less.
+    """
 
     @property
     def parts(self) -> tuple[str, ...]:

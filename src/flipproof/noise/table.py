@@ -15,6 +15,7 @@ from flipproof.noise.sampling import Stream
 from flipproof.noise.space import as_array, as_integers, check_categories, first_place, noise_of_parts
 from flipproof.theory.arrays import read_only
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
+from flipproof.theory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +90,25 @@ class Table:
         index = {part: number for number, part in enumerate(noises)}
         law_of = np.array([[index.get(part, -1) for part in self._column_parts]], dtype=np.int16)
         return dense_sampler(self.values, law_of, list(noises.values()), Stream(seed))
+
+    def scope(self, noise: Noise) -> Scope:
+        """Noise touches the columns whose part has one; the others must stay as they are."""
+        noises, of_column = noise_of_parts(noise, self.parts), np.array(self._column_parts)
+        nonzeros = np.stack([np.count_nonzero(self.values[:, of_column == part], axis=1) for part in noises], axis=1)
+        columns = np.array([np.count_nonzero(of_column == part) for part in noises])
+        left_alone = (part for part in self.parts if part not in noises)
+        return Scope(columns - nonzeros, nonzeros, tuple(f"the {part_words(part, 'columns')}" for part in left_alone))
+
+
+def part_words(part: str, entries: str) -> str:
+    """What the entries of a part of a table are called: by their number of categories if that is its name.
+
+    Example:
+        >>> part_words("k3", "cells"), part_words("region", "columns")
+        ('cells with 3 values', 'columns of part region')
+    """
+    count = part.removeprefix("k")
+    return f"{entries} with {count} values" if count != part and count.isdecimal() else f"{entries} of part {part}"
 
 
 def _checked_count(count: Any, column: int) -> int:

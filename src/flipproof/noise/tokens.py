@@ -15,6 +15,7 @@ from flipproof.noise.sampling import Role, Stream, ValueSampler
 from flipproof.noise.space import as_array, as_integers, check_categories, first_place, place_words
 from flipproof.theory.arrays import BoolArray, IntArray, read_only
 from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +116,15 @@ class Tokens:
         if self.mask is not None:
             return self._hiding(part, Stream(seed), self.mask)
         return self._replacing(part, Stream(seed))
+
+    def scope(self, noise: Noise) -> Scope:
+        """Noise that replaces tokens leaves the padding alone; noise that hides them treats it as empty places."""
+        empty = self.values.shape[1] - self.lengths
+        if self.mask is not None:
+            return Scope(empty[:, None], self.lengths[:, None], makes_room=True)
+        nonzeros = np.count_nonzero(np.where(self.is_padding, 0, self.values), axis=1)
+        fixed = ("the padding",) if self.is_padding.any() else ()
+        return Scope((self.lengths - nonzeros)[:, None], nonzeros[:, None], fixed)
 
     def _hiding(self, noise: FlipNoise, stream: Stream, mask: int) -> MaskedSampler:
         """Bits that are never on can't be seen in a copy, so one for each position is enough: that of its token."""

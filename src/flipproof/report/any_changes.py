@@ -1,14 +1,12 @@
-"""Changes of any kinds in any mixture, the l0 ball: how many are certified, where that is quickly known."""
+"""Changes of any kinds in any mixture, the l0 ball: how many are certified, and how to say it."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from flipproof.errors import TooLargeError
 from flipproof.report.deeds import ANY, Deed
 from flipproof.report.forecast import mean_radius
 from flipproof.report.packing import endless, known_cap, packed
@@ -16,13 +14,12 @@ from flipproof.report.section import Section
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, ShareLine
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.claims import is_even
 from flipproof.theory.arrays import BoolArray, IntArray
 from flipproof.theory.law import Noise
-from flipproof.theory.radii import UNBOUNDED, axes_of, parts_of
+from flipproof.theory.radii import UNBOUNDED, parts_of
 from flipproof.theory.search import SEARCH_LIMIT
 
-_MOST_SPLITS = 20_000
-_MOST_MARGINS = 30_000_000
 _FAR = 100
 """The largest count of a line."""
 
@@ -31,53 +28,41 @@ def any_radii(certificates: Certificates) -> IntArray | None:
     """The largest certified number of changes in any mixture of kinds, one per input.
 
     None for a noise of one part with two categories that treats them differently, where additions and deletions by
-    themselves say more, and where it would take long to compute.
+    themselves say more.
     """
     noise = certificates.noise
     if not len(certificates) or not (is_even(noise) or len(parts_of(noise)) > 1 or _has_levels(noise)):
         return None
-    if not is_even(noise) and _is_long(certificates):
-        return None
-    try:
-        return certificates.max_l0_radius()
-    except TooLargeError:
-        return None
+    return certificates.max_l0_radius()
 
 
-def is_even(noise: Noise) -> bool:
-    """Whether all changes are alike: then only their number matters."""
-    parts = parts_of(noise)
-    return len(parts) == 1 and parts[0][1].p_plus == parts[0][1].p_minus
+def withstands_any(certificates: Certificates, radii: IntArray, count: int) -> BoolArray:
+    """Whether any `count` changes are certified; `radii` are those of `any_radii`.
+
+    Where all that can change may change, more changes than that are certified too.
+    """
+    scope = certificates.votes.scope
+    return (radii >= (count if scope is None else np.minimum(count, scope.totals))) & ~certificates.abstained
 
 
 def _has_levels(noise: Noise) -> bool:
     return any(part.categories > 2 for _, part in parts_of(noise))
 
 
-def _is_long(certificates: Certificates) -> bool:
-    """A mixture of r changes has no larger r than any kind alone, and all splits of it are looked at."""
-    axes = axes_of(certificates.noise)
-    least = np.minimum.reduce([certificates.max_radius(str(axis)) for axis in axes])
-    reach = int(np.where(least == UNBOUNDED, 0, least).max())
-    splits = math.comb(reach + len(axes), len(axes) - 1)
-    pairs = np.unique(certificates.p_lower + 1j * certificates.p_upper).size
-    return splits > _MOST_SPLITS or splits * pairs > _MOST_MARGINS
-
-
-def any_entries(certificates: Certificates, subject: Subject) -> str:
+def any_entries(noise: Noise, subject: Subject) -> str:
     """What is changed, whatever part it is of.
 
     The entry "" of `Subject.entries` says it for all parts; otherwise two parts are named and more are not.
     """
-    names = dict.fromkeys(subject.entries_of(name) for name, _ in parts_of(certificates.noise))
+    names = dict.fromkeys(subject.entries_of(name) for name, _ in parts_of(noise))
     return subject.entries.get("", " or ".join(names) if len(names) <= 2 else "entries")
 
 
-def any_deed(certificates: Certificates, subject: Subject) -> Deed:
+def any_deed(noise: Noise, subject: Subject) -> Deed:
     """Changes of all kinds together. Bits are added or deleted: who exchanges two of them changes both."""
-    entries = any_entries(certificates, subject)
-    if len(parts_of(certificates.noise)) > 1 or _has_levels(certificates.noise):
-        usual = Deed("changes {}, whichever and however,", f"{entries} changed in any way")
+    entries = any_entries(noise, subject)
+    if len(parts_of(noise)) > 1 or _has_levels(noise):
+        usual = Deed("changes {} in any way", f"{entries} changed in any way")
     else:
         usual = Deed("adds or deletes {} in all", f"{entries} added or deleted in all")
     return subject.deeds.get(ANY, usual)
@@ -104,12 +89,13 @@ class AnyChanges:
         radii = any_radii(certificates)
         if radii is None:
             return None
-        lines = [_line(CERTIFIED_RATIO, radii, ~certificates.abstained, np.arange(len(certificates)))]
+        everyone = np.arange(len(certificates))
+        lines = [_line(CERTIFIED_RATIO, certificates, radii, ~certificates.abstained, everyone)]
         if subject.labels is not None and (subject.judged is None or subject.judged.size):
-            right = ~certificates.abstained & (certificates.label == subject.labels)
-            judged = np.arange(len(certificates)) if subject.judged is None else subject.judged
-            lines.append(_line(CERTIFIED_ACCURACY, radii, right, judged))
-        return cls(any_deed(certificates, subject).done, radii, tuple(lines))
+            right = np.equal(certificates.label, subject.labels)
+            judged = everyone if subject.judged is None else subject.judged
+            lines.append(_line(CERTIFIED_ACCURACY, certificates, radii, right, judged))
+        return cls(any_deed(certificates.noise, subject).done, radii, tuple(lines))
 
     def content(self, inputs: bool) -> dict[str, Any]:
         """Like an axis, and with the radii of all inputs if they are wanted."""
@@ -123,9 +109,9 @@ class AnyChanges:
         }
 
 
-def _line(measure: str, radii: IntArray, counted: BoolArray, rows: IntArray) -> ShareLine:
+def _line(measure: str, certificates: Certificates, radii: IntArray, counted: BoolArray, rows: IntArray) -> ShareLine:
     """From 0 to one more than the last certificate that ends; the cap is not known."""
     last = max(1, int(radii[radii < SEARCH_LIMIT].max(initial=0)) + 1)
     counts = tuple(range(min(_FAR, last) + 1))
-    shares = np.array([(counted & (radii >= count))[rows].mean() for count in counts])
+    shares = np.array([(counted & withstands_any(certificates, radii, count))[rows].mean() for count in counts])
     return ShareLine("any", counts, shares, measure, rows.size, UNBOUNDED)

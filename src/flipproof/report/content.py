@@ -8,32 +8,34 @@ from typing import Any
 import numpy as np
 
 from flipproof.report.any_changes import AnyChanges
+from flipproof.report.by_class import cautions, class_results, class_rows, majority
 from flipproof.report.forecast import at_cap, forecasts, mean_radius
 from flipproof.report.packing import endless, first_texts, known_cap, packed
 from flipproof.report.pictures import pictures
 from flipproof.report.section import Section
-from flipproof.report.sentences import Sentences, page_counts
+from flipproof.report.sentences import Sentences, lead_of
 from flipproof.report.shares import (
-    GridCounts,
     ShareGrid,
     ShareLine,
     accuracy_grid,
     accuracy_lines,
     ratio_grid,
     ratio_lines,
-    staircases,
 )
+from flipproof.report.verdict import percent, withstanding
 from flipproof.report.words import axis_words, not_promised, promise, share_words
 from flipproof.smoothing.certificates import Abstention, Certificates
+from flipproof.smoothing.claims import Lead, has_boxes
 from flipproof.smoothing.split import Split
+from flipproof.smoothing.stairs import GridCounts, Stairs, page_counts
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import UNBOUNDED, axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
 _MOST_CLASSES = 10
 _NOTE = (
-    "A forecast: it takes for granted that every label keeps its share of the votes. Make a new run with another seed "
-    "and the number of samples that you want: who adds samples to this one until it certifies has no promise at alpha."
+    "A forecast: it assumes that every label keeps its share of the votes. Make a new run with another seed and the "
+    "number of samples that you want: adding samples to this one until it certifies voids the guarantee."
 )
 
 
@@ -45,6 +47,7 @@ def content(section: Section, inputs: bool = True) -> dict[str, Any]:
         "words": {
             "promise": promise(certificates, subject),
             "not_promised": not_promised(certificates, subject),
+            "cautions": cautions(certificates, subject, section.blind) if len(certificates) else [],
         },
         "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
         "command": section.command,
@@ -55,6 +58,8 @@ def content(section: Section, inputs: bool = True) -> dict[str, Any]:
         "limit": SEARCH_LIMIT,
         "abstentions": _abstentions(certificates),
         "numbers": [],
+        "details": [],
+        "by_class": None,
         "axes": [],
         "measures": [],
         "table": _table(section) if inputs else None,
@@ -72,7 +77,9 @@ def _measured(section: Section, inputs: bool) -> dict[str, Any]:
     counts, changes = page_counts(certificates), AnyChanges.of(section)
     grids, lines = _measures(section, counts)
     return {
-        "numbers": _numbers(section, grids, lines, changes),
+        "numbers": [*_headline_numbers(section, grids), *_radius_numbers(section, lines, changes)],
+        "details": _axis_numbers(section, lines) if _leads_together(section) else [],
+        "by_class": _by_class(section),
         "axes": _axes(section, counts, lines[0]),
         "measures": [
             _measure(section, grid, [*along, *([] if changes is None else [changes.lines[i]])])
@@ -80,16 +87,18 @@ def _measured(section: Section, inputs: bool) -> dict[str, Any]:
         ],
         "any": None if changes is None else changes.content(inputs),
         "forecast": _forecast(section) if inputs else None,
-    } | (_one_by_one(section, counts, changes) if inputs else {})
+    } | (_one_by_one(section, counts) if inputs else {})
 
 
-def _one_by_one(section: Section, counts: GridCounts, changes: AnyChanges | None) -> dict[str, Any]:
-    """What is certified of every input."""
-    height, index = stairs = staircases(section.certificates, counts)
-    radii = None if changes is None else changes.radii
+def _one_by_one(section: Section, counts: GridCounts) -> dict[str, Any]:
+    """What is certified of every input, within what it can suffer."""
+    certificates, scope = section.certificates, section.certificates.votes.scope
+    stairs = Stairs.of(certificates, counts)
+    shown = stairs if scope is None else stairs.within(scope.room(certificates.noise))
+    said = Sentences.of(certificates, section.subject, stairs if has_boxes(certificates.noise) else None)
     return {
-        "stairs": {"index": packed(index, "u4"), "height": packed(height, "u2")},
-        "sentences": Sentences.of(section.certificates, section.subject, radii, stairs).content(),
+        "stairs": {"index": packed(shown.index, "u4"), "height": packed(shown.heights, "u2")},
+        "sentences": said.content(),
     }
 
 
@@ -134,27 +143,59 @@ def _axes(section: Section, counts: GridCounts, lines: Sequence[ShareLine]) -> l
     return axes
 
 
-def _numbers(
-    section: Section,
-    grids: Sequence[ShareGrid],
-    lines: Sequence[Sequence[ShareLine]],
-    changes: AnyChanges | None,
-) -> list[dict[str, str]]:
-    """The few that sum it up."""
-    certificates, subject = section.certificates, section.subject
-    numbers = []
+def _leads_together(section: Section) -> bool:
+    """Whether changes of all kinds together come first, and those of one kind are details."""
+    noise = section.certificates.noise
+    return lead_of(noise, section.subject) is Lead.TOGETHER and len(axes_of(noise)) > 2
+
+
+def _headline_numbers(section: Section, grids: Sequence[ShareGrid]) -> list[dict[str, str]]:
+    """How many withstand a change at all, and how good the predictions are."""
+    certificates, subject, of = section.certificates, section.subject, len(section.certificates)
+    numbers = [
+        _number(f"withstand {each.words}", percent(each.count, of), f"{each.count:,} of {subject.count(of)}")
+        for each in withstanding(certificates, subject)
+    ]
     judged = subject.units if subject.split is None else f"test {subject.units}"
     if section.base_accuracy is not None:
         numbers.append(_number("clean accuracy", share_words(section.base_accuracy), f"base classifier, {judged}"))
     if len(grids) > 1:
         note = f"{judged}: {grids[1].of:,}; abstentions count as wrong"
         numbers.append(_number("smoothed accuracy", share_words(grids[1].shares.flat[0]), note))
+    blind = majority(certificates, subject) if section.blind is None else section.blind
+    if blind is not None:
+        numbers.append(_number("accuracy without the noisy part", share_words(blind.accuracy), blind.words))
     numbers.append(_number("not abstained", share_words(grids[0].shares.flat[0]), f"of {subject.count(grids[0].of)}"))
-    for axis, *along in zip(axes_of(certificates.noise), *lines, strict=True):
-        numbers.append(_radius_number(axis_words(axis, subject), certificates.max_radius(str(axis)), along))
-    if changes is not None:
-        numbers.append(_radius_number(changes.words, changes.radii, changes.lines))
     return numbers
+
+
+def _radius_numbers(
+    section: Section, lines: Sequence[Sequence[ShareLine]], changes: AnyChanges | None
+) -> list[dict[str, str]]:
+    """The radii that lead: of all kinds together, or kind by kind."""
+    together = [] if changes is None else [_radius_number(changes.words, changes.radii, changes.lines)]
+    return together if _leads_together(section) else [*_axis_numbers(section, lines), *together]
+
+
+def _axis_numbers(section: Section, lines: Sequence[Sequence[ShareLine]]) -> list[dict[str, str]]:
+    certificates = section.certificates
+    return [
+        _radius_number(axis_words(axis, section.subject), certificates.max_radius(str(axis)), along)
+        for axis, *along in zip(axes_of(certificates.noise), *lines, strict=True)
+    ]
+
+
+def _by_class(section: Section) -> dict[str, Any] | None:
+    """Class by class what was predicted and proved; None without labels."""
+    results = class_results(section.certificates, section.subject)
+    if not results:
+        return None
+    found = withstanding(section.certificates, section.subject)
+    shares = [f"{share} {each.words}" for each in found for share in ("withstand", "right, and withstand")]
+    return {
+        "head": ["class", f"true {section.subject.units}", "predicted", "smoothed accuracy", *shares],
+        "rows": list(class_rows(results, found)),
+    }
 
 
 def _radius_number(words: str, radii: IntArray, along: Sequence[ShareLine]) -> dict[str, str]:

@@ -48,11 +48,11 @@ def forecasts(certificates: Certificates) -> tuple[Forecast, ...]:
 
 def at_cap(certificates: Certificates) -> dict[str, int]:
     """For every axis, the inputs whose radius is all that the number of samples allows."""
-    most = zip(_radii(certificates).items(), caps(certificates), strict=True)
-    return {
-        name: int((~certificates.abstained & (radii == cap)).sum()) if cap < SEARCH_LIMIT else 0
-        for (name, radii), cap in most
-    }
+    found = {}
+    for name, cap in zip(map(str, axes_of(certificates.noise)), caps(certificates), strict=True):
+        held_back = (certificates.uncapped_radius(name) == cap) & (certificates.max_radius(name) == cap)
+        found[name] = int((~certificates.abstained & held_back).sum()) if cap < SEARCH_LIMIT else 0
+    return found
 
 
 def with_more_samples(certificates: Certificates, factor: int) -> Certificates:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from flipproof.report.deeds import Deeds, categories_deeds, masking_deeds, substitution_deeds
+from flipproof.noise.table import part_words
+from flipproof.report.deeds import ANY, Deed, Deeds, categories_deeds, masking_deeds, substitution_deeds
 
 _UNITS = {"nodes": "node", "graphs": "graph", "images": "image", "text": "message", "tables": "row"}
-_FIXED = {"structure": "The attributes of the nodes", "attributes": "The edges of the graph", "both": ""}
-_PLACES = "The place of all other {} (inserting one, or closing a gap, moves the others and is not covered)"
+_PLACES = "Inserting {}, or closing a gap, moves the others and is not covered."
 
 
 def unit_of(kind: str) -> str:
@@ -59,10 +59,10 @@ def image_words(colours: bool) -> dict[str, Any]:
 
 
 def table_words(parts: Iterable[str | None], entries: str = "cells") -> dict[str, Any]:
-    """What is changed in a table whose parts are called by their numbers of categories."""
-    named = {name: f"{entries} with {name.removeprefix('k')} values" for name in parts if name is not None}
+    """What is changed in a table: any cells, whatever column they are in; by part only where that is asked for."""
+    named = {name: part_words(name, entries) for name in parts if name is not None}
     deeds = categories_deeds([*named.items()] or [(None, entries)], "category 0")
-    words = _words(entries, "row", deeds)
+    words = _words(entries, "row", deeds | {ANY: Deed("changes {} in any way", f"{entries} changed in any way")})
     return words | {"entries": words["entries"] | named}
 
 
@@ -83,7 +83,6 @@ def graph_words(noisy: str, attributes: str = "attributes", categories: bool = F
     return {
         "entries": entries if noisy == "both" else {"": entries.get(noisy, "entries")},
         "where": f"the {entries.get(noisy, f'edges or {attributes}')} of the observed graph",
-        "fixed": _FIXED.get(noisy, ""),
         "deeds": categories_deeds([(part, "nodes")], "kind 0") if categories and noisy != "structure" else {},
     }
 
@@ -93,10 +92,10 @@ def small_graph_words(noisy: str, one_hot: bool) -> dict[str, Any]:
     return graph_words(noisy, "bits of the kinds of nodes" if one_hot else "kinds of nodes", categories=not one_hot)
 
 
-def _words(entries: str, unit: str, deeds: Deeds | None = None, fixed: str = "") -> dict[str, Any]:
+def _words(entries: str, unit: str, deeds: Deeds | None = None, caution: str = "") -> dict[str, Any]:
     return {
         "entries": {"": entries},
         "where": f"the {entries} of the observed {unit}",
-        "fixed": fixed,
+        "caution": caution,
         "deeds": deeds or {},
     }

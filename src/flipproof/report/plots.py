@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.report import figures
 from flipproof.report.shares import (
-    GridCounts,
     ShareGrid,
     accuracy_grid,
     accuracy_lines,
-    grid_counts,
     ratio_grid,
     ratio_lines,
 )
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.stairs import GridCounts, grid_counts
 from flipproof.theory.radii import axes_of, checked_count
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ from flipproof.report.kind_words import (
     table_words,
     unit_of,
 )
-from flipproof.report.section import Facts, Section
+from flipproof.report.section import Blind, Facts, Section
 from flipproof.report.subject import Subject
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.inputs_file import Inputs
+from flipproof.smoothing.json_text import is_number
 from flipproof.smoothing.run_certificates import certified
 from flipproof.smoothing.run_folder import RunFolder
 from flipproof.smoothing.run_record import (
@@ -52,6 +53,7 @@ def run_section(folder: RunFolder, drawn: Mapping[str, Any] | None = None, comma
         certificates=certificates,
         subject=subject,
         base_accuracy=training.base_accuracy,
+        blind=blind_of(training),
         facts=(
             _data_facts(data),
             _model_facts(task, training),
@@ -63,6 +65,12 @@ def run_section(folder: RunFolder, drawn: Mapping[str, Any] | None = None, comma
         command=command,
         samples_per_second=votes.drawn / votes.seconds if votes.seconds else None,
     )
+
+
+def blind_of(training: TrainingRecord) -> Blind | None:
+    """The classifier that ignores the noisy part, if training made one. The record may come from anywhere."""
+    words, accuracy = training.blind.get("words"), training.blind.get("accuracy", "")
+    return Blind(words, float(accuracy)) if isinstance(words, str) and is_number(accuracy) else None
 
 
 def run_subject(folder: RunFolder, certificates: Certificates, drawn: Mapping[str, Any] | None = None) -> Subject:

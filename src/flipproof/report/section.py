@@ -17,6 +17,14 @@ class Facts:
     rows: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """What a classifier that ignores the noisy part reaches on the judged inputs: a certificate must beat it."""
+
+    words: str
+    accuracy: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
     """What a page says about one run.
@@ -26,6 +34,7 @@ class Section:
         certificates: what is proved.
         subject: what the inputs are.
         base_accuracy: of the classifier without smoothing, if it is known.
+        blind: what a classifier reaches that ignores the noisy part; by default the most frequent class.
         facts: about data, model, noise, votes, versions.
         command: what repeats the run.
         samples_per_second: how fast votes were drawn, if that is known.
@@ -35,6 +44,7 @@ class Section:
     certificates: Certificates
     subject: Subject = field(default_factory=Subject)
     base_accuracy: float | None = None
+    blind: Blind | None = None
     facts: tuple[Facts, ...] = ()
     command: str | None = None
     samples_per_second: float | None = None

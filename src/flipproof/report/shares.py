@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,28 +13,15 @@ from numpy.typing import ArrayLike
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.smoothing.caps import caps
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.stairs import GridCounts, axis_names, ranges_of, reach
 from flipproof.theory.arrays import FloatArray, IntArray, read_only
-from flipproof.theory.law import JointNoise, Noise
-from flipproof.theory.radii import axes_of, checked_count
 from flipproof.theory.search import SEARCH_LIMIT
 
 CERTIFIED_RATIO = "certified ratio"
 CERTIFIED_ACCURACY = "certified accuracy"
 
-GridCounts = tuple[tuple[int, ...], ...]
-"""Numbers of changes in increasing order, for each axis of a noise."""
-
-_FAR = 60
-"""The largest count of a grid with one or two axes."""
-
-_FAR_OF_MANY = 24
-"""The largest count of a grid with more axes: its cells multiply, and only planes of it are drawn."""
-
 _FAR_OF_LINES = 100
 """The largest count of a line."""
-
-_ENDLESS = 10
-"""How far to look along an axis where some certificates never end."""
 
 _NOTHING_HELD: Mapping[str, int] = MappingProxyType({})
 
@@ -134,30 +120,11 @@ def _checked_shares(given: Any, shape: tuple[int, ...]) -> FloatArray:
     return read_only(shares)
 
 
-def grid_counts(
-    certificates: Certificates, most_cells: int = 20_000, held: Mapping[str, int] = _NOTHING_HELD
-) -> GridCounts:
-    """Counts along every axis that show where certificates end: 0, 1, ... to one more than the largest radius.
-
-    At most to 60, or to 24 with more than two axes; radii without an end, or beyond the search limit, are followed to
-    10. The longest axes are cut until the grid has at most `most_cells` cells. Axes that are held have one count.
-    """
-    if checked_count(most_cells, "most_cells") < 1:
-        raise InvalidInputError(f"expected at least one cell, got most_cells = {most_cells}")
-    names = _names(certificates)
-    free = [name for name in names if name not in held]
-    far = _FAR if len(free) <= 2 else _FAR_OF_MANY
-    lengths = {name: min(far, _reach(certificates, name)) + 1 for name in free}
-    while math.prod(lengths.values()) > most_cells:
-        lengths[max(lengths, key=lengths.__getitem__)] -= 1
-    return tuple((held[name],) if name in held else tuple(range(lengths[name])) for name in names)
-
-
 def ratio_grid(certificates: Certificates, counts: GridCounts) -> ShareGrid:
     """The certified ratio for all combinations of the counts."""
-    parts, kinds = _ranges(certificates.noise, counts)
+    parts, kinds = ranges_of(certificates.noise, counts)
     shares = certificates.certified_ratio(parts, **kinds)
-    return ShareGrid(_names(certificates), counts, shares, CERTIFIED_RATIO, len(certificates))
+    return ShareGrid(axis_names(certificates), counts, shares, CERTIFIED_RATIO, len(certificates))
 
 
 def accuracy_grid(
@@ -173,9 +140,9 @@ def accuracy_grid(
     """
     rows = _rows(certificates, among)
     chosen = certificates.selected(rows)
-    parts, kinds = _ranges(certificates.noise, counts)
+    parts, kinds = ranges_of(certificates.noise, counts)
     shares = chosen.certified_accuracy(_labels(certificates, true_labels)[rows], parts, **kinds)
-    return ShareGrid(_names(certificates), counts, shares, CERTIFIED_ACCURACY, len(chosen))
+    return ShareGrid(axis_names(certificates), counts, shares, CERTIFIED_ACCURACY, len(chosen))
 
 
 def ratio_lines(certificates: Certificates) -> tuple[ShareLine, ...]:
@@ -193,17 +160,11 @@ def accuracy_lines(
     )
 
 
-def staircases(certificates: Certificates, counts: GridCounts) -> tuple[IntArray, IntArray]:
-    """The certified part of the grid for every input, as `Certificates.staircases` gives it."""
-    parts, kinds = _ranges(certificates.noise, counts)
-    return certificates.staircases(parts, **kinds)
-
-
 def _line_counts(certificates: Certificates) -> Iterator[tuple[GridCounts, int]]:
     """For every axis the counts of its line, past the last certificate and the cap, and the cap."""
-    names = _names(certificates)
+    names = axis_names(certificates)
     for name, cap in zip(names, caps(certificates), strict=True):
-        last = max(_reach(certificates, name), cap + 1 if cap < SEARCH_LIMIT else 0)
+        last = max(reach(certificates, name), cap + 1 if cap < SEARCH_LIMIT else 0)
         counts = tuple(range(min(_FAR_OF_LINES, last) + 1))
         yield tuple(counts if other == name else (0,) for other in names), cap
 
@@ -212,31 +173,6 @@ def _line(grid: ShareGrid, cap: int) -> ShareLine:
     """The one axis of the grid along which there is more than one count."""
     along = next(i for i, counts in enumerate(grid.counts) if len(counts) > 1)
     return ShareLine(grid.axes[along], grid.counts[along], grid.shares.ravel(), grid.measure, grid.of, cap)
-
-
-def _reach(certificates: Certificates, axis: str) -> int:
-    """The count at which the last certificate with an end has ended."""
-    if not len(certificates):
-        raise InvalidInputError("expected at least one input, got none")
-    radii = certificates.max_radius(axis)
-    endless = radii >= SEARCH_LIMIT
-    reach = int(radii[~endless].max(initial=0)) + 1
-    return max(reach, _ENDLESS) if endless.any() else reach
-
-
-def _names(certificates: Certificates) -> tuple[str, ...]:
-    return tuple(map(str, axes_of(certificates.noise)))
-
-
-def _ranges(noise: Noise, counts: GridCounts) -> tuple[Any, dict[str, tuple[int, ...]]]:
-    """Counts along every axis as `certified_ratio` takes them: a mapping of parts, or keywords."""
-    axes = axes_of(noise)
-    if len(counts) != len(axes):
-        raise InvalidInputError(f"expected counts for {', '.join(map(str, axes))}, got {len(counts)} of them")
-    by_part: dict[str | None, dict[str, tuple[int, ...]]] = {}
-    for axis, wanted in zip(axes, counts, strict=True):
-        by_part.setdefault(axis.part, {})[axis.kind] = wanted
-    return (by_part, {}) if isinstance(noise, JointNoise) else (None, by_part[None])
 
 
 def _labels(certificates: Certificates, true_labels: ArrayLike) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ class Subject:
         entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
         deeds: what an attacker does along an axis, where entries are not just added, deleted or changed.
         where: in what an attacker changes entries.
-        fixed: what noise does not touch, as the beginning of a sentence.
+        caution: what else a reader must know about the changes that are covered, as a sentence.
         class_names: one per class; by default their numbers.
         labels: true labels.
         split: which inputs were for what.
@@ -46,7 +46,7 @@ class Subject:
     entries: Mapping[str, str] = field(default_factory=dict)
     deeds: Mapping[str, Deed] = field(default_factory=dict)
     where: str = "the observed input"
-    fixed: str = ""
+    caution: str = ""
     class_names: tuple[str, ...] = ()
     labels: IntArray | None = None
     split: Split | None = None
@@ -109,6 +109,35 @@ class Subject:
             _check_vocabulary(self.vocabulary, self.space, certificates)
             _check_columns(self.column_names, self.space)
             _check_values(self.value_names, self.space)
+
+
+def singular(entries: str) -> str:
+    """One of them: the noun is the last word, or the one before "of" and "with".
+
+    Example:
+        >>> singular("colour values"), singular("kinds of nodes"), singular("entries"), singular("edges or attributes")
+        ('colour value', 'kind of nodes', 'entry', 'edge or attribute')
+    """
+    if " or " in entries:
+        return " or ".join(map(singular, entries.split(" or ")))
+    noun, rest = entries, ""
+    for link in (" of ", " with "):
+        head, found, tail = noun.partition(link)
+        noun, rest = head, f"{found}{tail}{rest}"
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y{rest}"
+    return f"{noun[:-1] if noun.endswith('s') else noun}{rest}"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Several things as one phrase.
+
+    Example:
+        >>> joined(["edges"]), joined(["edges", "nodes", "words"])
+        ('edges', 'edges, nodes and words')
+    """
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _check_space(space: Space, certificates: Certificates) -> None:

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import FileFormatError
-from flipproof.report.any_changes import any_radii
+from flipproof.report.any_changes import any_radii, withstands_any
+from flipproof.report.by_class import ClassResult, cautions, class_results, majority
 from flipproof.report.forecast import mean_radius
+from flipproof.report.run_section import blind_of, run_subject
+from flipproof.report.section import Blind
+from flipproof.report.verdict import headline, withstanding
 from flipproof.smoothing.caps import caps
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.inputs_file import Inputs
@@ -36,9 +40,10 @@ class AxisSummary:
     """Certificates against one kind of change.
 
     Attributes:
-        mean: of the largest certified number of changes, over all inputs; None if some are unbounded, or
-            only known to be large.
+        mean: of the largest certified number of changes, over all inputs, each at most what the input can suffer; None
+            if some are unbounded, or only known to be large.
         mean_test: the same over test inputs.
+        uncapped_mean: that of inputs without end, as publications give it; None likewise.
         largest: over all inputs.
         cap: the largest that the number of samples allows, if all of them agree.
         radii: some numbers of changes, and for each
@@ -48,6 +53,7 @@ class AxisSummary:
 
     mean: float | None
     mean_test: float | None
+    uncapped_mean: float | None
     largest: int
     cap: int
     radii: list[int]
@@ -59,10 +65,21 @@ class AxisSummary:
 class Summary:
     """What a run came to. Accuracies are shares of test inputs; the smoothed classifier is wrong where it abstains.
 
-    `any_change` counts changes of all kinds together; it is None where additions and deletions by themselves say more,
-    or where it would take long to compute.
+    `any_change` counts changes of all kinds together; it is None where additions and deletions by themselves say more.
+
+    Attributes:
+        headline: how many inputs withstand any one change, or that none does.
+        withstand: how many inputs do, for every kind of change that the headline speaks of.
+        cautions: what a reader of the shares must know; most often nothing.
+        blind: what a classifier that ignores the noisy part reaches; None without labels.
+        by_class: results of the test inputs of every class.
     """
 
+    headline: str
+    withstand: dict[str, int]
+    cautions: list[str]
+    blind: Blind | None
+    by_class: list[ClassResult]
     kind: str
     data: DataRecord
     model: str
@@ -100,7 +117,15 @@ def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summ
             f"expected votes on {inputs.labels.size} inputs in {folder.path}, got {len(certificates)}"
         )
     right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
+    subject = run_subject(folder, certificates)
+    found = withstanding(certificates, subject)
+    blind = blind_of(training) or majority(certificates, subject)
     return Summary(
+        headline=headline(found, subject) if len(certificates) else "There are no inputs: nothing is certified.",
+        withstand={each.against: each.count for each in found},
+        cautions=cautions(certificates, subject, blind),
+        blind=blind,
+        by_class=class_results(certificates, subject),
         kind=task.kind,
         data=read_section(folder, "dataset", DataRecord, TRAIN),
         model=task.model_name,
@@ -126,7 +151,8 @@ def _along(certificates: Certificates, axis: str, inputs: Inputs, right: BoolArr
     largest = certificates.max_radius(axis)
     radii = _few(int(largest.max(initial=0)))
     certified = [certificates.certified(_radii(axis, radius)) for radius in radii]
-    return _axis_summary(largest, cap, radii, certified, inputs, right)
+    uncapped = mean_radius(certificates.uncapped_radius(axis))
+    return _axis_summary(largest, uncapped, cap, radii, certified, inputs, right)
 
 
 def _any_change(certificates: Certificates, inputs: Inputs, right: BoolArray) -> AxisSummary | None:
@@ -134,16 +160,23 @@ def _any_change(certificates: Certificates, inputs: Inputs, right: BoolArray) ->
     if largest is None:
         return None
     radii = _few(int(largest.max(initial=0)))
-    certified = [(largest >= radius) & ~certificates.abstained for radius in radii]
-    return _axis_summary(largest, UNBOUNDED, radii, certified, inputs, right)
+    certified = [withstands_any(certificates, largest, radius) for radius in radii]
+    return _axis_summary(largest, None, UNBOUNDED, radii, certified, inputs, right)
 
 
 def _axis_summary(
-    largest: IntArray, cap: int, radii: list[int], certified: list[BoolArray], inputs: Inputs, right: BoolArray
+    largest: IntArray,
+    uncapped: float | None,
+    cap: int,
+    radii: list[int],
+    certified: list[BoolArray],
+    inputs: Inputs,
+    right: BoolArray,
 ) -> AxisSummary:
     return AxisSummary(
         mean=mean_radius(largest),
         mean_test=mean_radius(largest[inputs.split.test]),
+        uncapped_mean=uncapped,
         largest=int(largest.max(initial=0)),
         cap=cap,
         radii=radii,
@@ -153,9 +186,9 @@ def _axis_summary(
 
 
 def _few(largest: int) -> list[int]:
-    """A few radii from 0 to the largest, or to a large one if that is very far away."""
-    few: list[int] = np.unique(np.linspace(0, min(largest, _FAR), _FEW + 1).round().astype(int)).tolist()
-    return few
+    """A few radii from 0 over 1 to the largest, or to a large one if that is very far away."""
+    few = np.linspace(0, min(largest, _FAR), _FEW + 1).round().astype(int).tolist()
+    return sorted({1, *few})
 
 
 def _radii(axis: str, count: int) -> Any:

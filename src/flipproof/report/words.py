@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from decimal import Decimal
 
-from flipproof.errors import InvalidInputError
-from flipproof.report.any_changes import any_radii
-from flipproof.report.sentences import Sentences, has_boxes, page_counts
-from flipproof.report.shares import staircases
-from flipproof.report.subject import Subject
+from flipproof.report.sentences import head, lead_of
+from flipproof.report.subject import Subject, joined
+from flipproof.report.verdict import headline, withstanding
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.claims import Claims, Lead
 from flipproof.theory.radii import Axis, axes_of, parts_of
 
 _DONE = {"add": "added", "delete": "deleted", "change": "changed"}
@@ -49,62 +48,76 @@ def plain_words(certificates: Certificates, index: int, subject: Subject) -> str
     changes of any kinds, where all kinds are alike or there are many.
 
     Example:
-        >>> from flipproof import FlipNoise, Votes, certify
-        >>> noise = FlipNoise(p_plus=0.01, p_minus=0.6)
-        >>> votes = Votes.from_counts(selection=[[2, 98]], estimation=[[10, 990]], noise=noise)
+        >>> import flipproof as fp
+        >>> noise, words = fp.FlipNoise(p_plus=0.01, p_minus=0.6), [[0, 1, 1, 0, 1, 0, 1, 1, 1]]
+        >>> votes = fp.Votes.from_counts(selection=[[2, 98]], estimation=[[10, 990]], noise=noise, inputs=words)
         >>> subject = Subject(unit="message", entries={"": "words"}, class_names=("ham", "spam"))
-        >>> print(plain_words(certify(votes), 0, subject))
-        No attacker who adds up to 1 word and deletes up to 4 can turn the prediction for this message from spam to ham.
+        >>> print(plain_words(fp.certify(votes), 0, subject))  # doctest: +NORMALIZE_WHITESPACE
+        No attacker who adds up to 1 word and deletes up to 4 can change the prediction for this message from spam to
+        ham.
     """
-    if not isinstance(index, int | np.integer) or not 0 <= index < len(certificates):
-        raise InvalidInputError(f"expected the number of an input in [0, {len(certificates)}), got {index!r}")
-    one = certificates.selected(np.array([index]))
-    stairs = staircases(one, page_counts(certificates)) if has_boxes(certificates.noise) else None
-    (head,) = Sentences.of(one, subject, any_radii(one), stairs).heads
-    if head.endswith("."):
-        return head
-    label = int(one.label[0])
-    other = subject.class_name(1 - label) if one.votes.classes == 2 else "anything else"
-    return f"{head} from {subject.class_name(label)} to {other}."
+    claim = Claims.of_one(certificates, certificates.checked_index(index), lead_of(certificates.noise, subject))
+    begun = head(claim, certificates.noise, subject)
+    if claim.label is None or begun.endswith("."):
+        return begun
+    other = subject.class_name(1 - claim.label) if certificates.votes.classes == 2 else "anything else"
+    return f"{begun} from {subject.class_name(claim.label)} to {other}."
 
 
 def promise(certificates: Certificates, subject: Subject) -> list[str]:
-    """What was certified, against which changes, and how sure that is."""
+    """What was certified, against which changes, and how sure that is: the answer first."""
     inputs, abstained = len(certificates), int(certificates.abstained.sum())
-    sure = f"With probability at least 1 - {certificates.alpha!r} over the random samples"
     if not inputs:
         return ["There are no inputs: nothing is certified."]
     if abstained == inputs:
         return [f"Nothing is certified: the smoothed classifier abstains from all of {subject.count(inputs)}."]
-    rest = f" It abstains from the other {abstained:,}: nothing is claimed about them." if abstained else ""
     return [
-        f"The predictions of the smoothed classifier for {inputs - abstained:,} of {subject.count(inputs)} are "
-        f"certified: no attacker who changes {subject.where} as far as is certified can turn them.{rest}",
-        f"A radius counts changes of one kind: {_kinds(certificates, subject)}. {_at_least_one(certificates, subject)}",
-        "The largest radius of one kind holds when nothing of another kind is changed. Several kinds at once are "
-        "covered in the combinations that the frontier and the heatmaps show. A certificate holds for every such "
-        "attack, however it is found and whatever the attacker knows.",
-        f"{sure}, this is true of all {subject.units} at once."
-        if certificates.simultaneous
-        else f"{sure}, this is true of each {subject.unit} by itself.",
+        headline(withstanding(certificates, subject), subject),
+        f"The smoothed classifier gives {subject.count(inputs - abstained)} a label and abstains from {abstained:,}. "
+        f"No attacker who stays within the certified radius of a {subject.unit}, changes only {subject.where} and "
+        f"{_left_alone(certificates)}, can change its prediction, however the attack is found and whatever the "
+        "attacker knows.",
+        _radius_words(certificates, subject),
+        _sure(certificates, subject),
     ]
+
+
+def _left_alone(certificates: Certificates) -> str:
+    scope = certificates.votes.scope
+    if scope is None:
+        return "leaves alone what gets no noise"
+    return f"leaves {joined(scope.fixed)} alone" if scope.fixed else "leaves the model alone"
+
+
+def _radius_words(certificates: Certificates, subject: Subject) -> str:
+    kinds = f"A radius of one kind counts {_kinds(certificates, subject)}, nothing of another kind being changed"
+    if lead_of(certificates.noise, subject) is Lead.TOGETHER:
+        return f'Radius "any" counts changes of all kinds together. {kinds}.'
+    return f"{kinds}; the frontier and the heatmaps show which combinations are certified."
+
+
+def _sure(certificates: Certificates, subject: Subject) -> str:
+    sure = f"{100 - 100 * Decimal(repr(certificates.alpha)):f} %"  # all digits: a rounded one would promise more
+    if certificates.simultaneous:
+        return f"All certificates together are correct with at least {sure} probability over the random sampling."
+    return f"Each {subject.unit}'s certificate is correct with at least {sure} probability over the random sampling."
 
 
 def not_promised(certificates: Certificates, subject: Subject) -> list[str]:
     """What a reader might take for granted, and must not."""
-    stays = f"{subject.fixed}, the model and all else" if subject.fixed else "The model and all else"
+    scope = certificates.votes.scope
+    fixed = "whatever gets no noise" if scope is None else joined([*scope.fixed, "the model"])
     return [
-        f"Only these changes are covered. {stays} that noise does not touch must stay as it is.",
-        f"Changes are counted from {subject.where}, as it was given to the program. If an attacker had already changed "
+        f"Only these changes are covered: {fixed} must stay the same. {subject.caution}".rstrip(),
+        f"Changes are counted from {subject.where}, as the program was given it. If an attacker had already changed "
         "it, a clean version may lie outside the radii.",
         "Attacks on the trained classifier (evasion) are covered; attacks on the data that it learns from (poisoning) "
         "are not.",
-        "It is the smoothed classifier that is certified, which answers with the label that most noisy copies get. The "
-        "base classifier by itself may well be turned.",
-        "A certified prediction is one that stays, not one that is right: see certified accuracy.",
+        "The certificates are about the smoothed classifier, which answers with the label that most noisy copies get. "
+        "The base classifier alone may be easy to fool.",
+        "A certified prediction is stable, not necessarily right: see certified accuracy.",
         *_not_together(certificates),
-        "The probability is over the samples of this run, whose number was fixed before. Who draws others or more of "
-        "them until the certificates please has no such promise.",
+        "The number of samples was fixed before sampling. Resampling until you like the result voids the guarantee.",
     ]
 
 
@@ -119,21 +132,11 @@ def _kinds(certificates: Certificates, subject: Subject) -> str:
     )
 
 
-def _at_least_one(certificates: Certificates, subject: Subject) -> str:
-    """How many have a radius that is not zero: a certificate at radius 0 says little."""
-    found = ", ".join(
-        f"{int((certificates.max_radius(str(axis), limit=1) > 0).sum()):,} for {axis_words(axis, subject)}"
-        for axis in axes_of(certificates.noise)
-    )
-    return f"It is at least 1 for so many {subject.units}: {found}."
-
-
 def _not_together(certificates: Certificates) -> list[str]:
     if certificates.simultaneous:
         return []
     inputs = len(certificates)
     return [
-        "It is not promised that all certificates hold together: of "
-        f"{inputs:,}, up to {certificates.alpha * inputs:,.4g} may be wrong on average. A promise for all at once is "
-        "made with --simultaneous (simultaneous=True)."
+        f"The guarantee is for each certificate alone: of {inputs:,}, expect at most about "
+        f"{certificates.alpha * inputs:,.4g} to be wrong. --simultaneous (simultaneous=True) covers all at once."
     ]

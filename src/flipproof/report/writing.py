@@ -119,10 +119,10 @@ def in_words(
 
     Example:
         >>> from flipproof import FlipNoise, Votes, certify
-        >>> noise = FlipNoise(p_plus=0.01, p_minus=0.6)
-        >>> votes = Votes.from_counts(selection=[[2, 98]], estimation=[[10, 990]], noise=noise)
-        >>> print(in_words(certify(votes), 0, unit="message", entries="words", class_names=["ham", "spam"]))
-        No attacker who adds up to 1 word and deletes up to 4 can turn the prediction for this message from spam to ham.
+        >>> noise, bag = FlipNoise(p_plus=0.01, p_minus=0.6), [[0, 1, 1, 0, 1, 0, 1, 1, 1]]
+        >>> votes = Votes.from_counts(selection=[[2, 98]], estimation=[[10, 990]], noise=noise, inputs=bag)
+        >>> print(in_words(certify(votes), 0, unit="message", entries="words"))
+        No attacker who adds up to 1 word and deletes up to 4 can change the prediction for this message from 1 to 0.
     """
     names = _texts(class_names, "class_names") or ()
     space = None if inputs is None else space_of(inputs)

@@ -16,22 +16,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.any_noise import OtherNoise
+from flipproof.smoothing.cases import Cases
 from flipproof.smoothing.files import checked_path, replacing
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
+from flipproof.theory.claim import Claim
 from flipproof.theory.frontier import frontier
 from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.l0_ball import largest_l0_radius
 from flipproof.theory.law import JointNoise, Noise
-from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, axis_index, origin_of, point_of
-from flipproof.theory.regions import regions_at
+from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, axis_index, origin_of, point_of, radii_at
 from flipproof.theory.search import SEARCH_LIMIT, radii_along
-from flipproof.theory.tables import Parts, margin_grid
+from flipproof.theory.tables import Parts
 
-_PAIRS_TIMES_CELLS = 2**23
-"""How many margins are held at once, 64 MiB."""
+ANY = "any"
+"""Changes of all kinds together, where the name of an axis would stand."""
 
 
 class Abstention(IntEnum):
@@ -49,26 +50,15 @@ class Abstention(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Distinct:
-    """Each pair of bounds once: inputs with equal bounds have equal certificates."""
-
-    p_lower: FloatArray
-    p_upper: FloatArray
-    index: IntArray
-
-    @classmethod
-    def of(cls, bounds: Bounds) -> _Distinct:
-        pairs, index = np.unique(bounds.p_lower + 1j * bounds.p_upper, return_inverse=True)
-        return cls(np.ascontiguousarray(pairs.real), np.ascontiguousarray(pairs.imag), index)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Certificates:
     """What is proved about every input of `votes`. Made by `certify`.
 
     With probability at least 1 - alpha over the estimation samples, for each input by itself (for all
     inputs at once if `simultaneous`): no change within certified radii turns the smoothed classifier's
     prediction away from `label`. Abstained inputs are certified at no radii.
+
+    If it is known how many entries an input has (`votes.scope`), no radius exceeds what it can suffer, and an input
+    that withstands losing everything is certified at every larger radius.
     """
 
     votes: Votes
@@ -77,13 +67,13 @@ class Certificates:
     simultaneous: bool
     bounds: Bounds = field(repr=False)
     abstention: IntArray = field(init=False, repr=False)
-    _distinct: _Distinct = field(init=False, repr=False)
+    _cases: Cases = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        distinct = _Distinct.of(self.bounds)
-        object.__setattr__(self, "_distinct", distinct)
-        margin = regions_at(self.noise, origin_of(self.noise)).margin(distinct.p_lower, distinct.p_upper)
-        reason = np.where(margin[distinct.index] > 0.0, Abstention.NONE, Abstention.TOO_CLOSE)
+        cases = Cases.of(self.noise, self.bounds, self.votes.scope)
+        object.__setattr__(self, "_cases", cases)
+        certain = cases.certified(origin_of(self.noise))[cases.index]
+        reason = np.where(certain, Abstention.NONE, Abstention.TOO_CLOSE)
         reason[self.votes.estimation.sum(axis=1) == 0] = Abstention.NO_ESTIMATION_VOTES
         reason[self.votes.selection.sum(axis=1) == 0] = Abstention.NO_SELECTION_VOTES
         object.__setattr__(self, "abstention", read_only(reason.astype(np.int64)))
@@ -133,10 +123,8 @@ class Certificates:
 
     def certified(self, radii: AnyRadii) -> BoolArray:
         """For every input, whether its prediction is proved against all changes within the radii."""
-        margin = regions_at(self.noise, point_of(self.noise, radii)).margin(
-            self._distinct.p_lower, self._distinct.p_upper
-        )
-        return (margin > 0.0)[self._distinct.index] & ~self.abstained
+        certified = self._cases.certified(point_of(self.noise, radii))
+        return certified[self._cases.index] & ~self.abstained
 
     def certified_holm(self, radii: AnyRadii) -> BoolArray:
         """Like `certified`, for all inputs at once but for these radii only, which must be fixed beforehand.
@@ -150,9 +138,8 @@ class Certificates:
         budget = self.budget.shared_by(max(1, len(self)))
         no_votes = np.isin(self.abstention, (Abstention.NO_SELECTION_VOTES, Abstention.NO_ESTIMATION_VOTES))
         while True:
-            distinct = _Distinct.of(bounds_from_counts(selection, estimation, budget, self.rule))
-            margin = regions_at(self.noise, point).margin(distinct.p_lower, distinct.p_upper)
-            now = ((margin > 0.0)[distinct.index] & ~no_votes) | certified
+            cases = Cases.of(self.noise, bounds_from_counts(selection, estimation, budget, self.rule), self.votes.scope)
+            now = (cases.certified(point)[cases.index] & ~no_votes) | certified
             if now.all() or (now == certified).all():
                 return now
             certified, budget = now, budget.shared_by(len(self) - int(now.sum()))
@@ -160,22 +147,64 @@ class Certificates:
     def max_radius(self, along: str | tuple[str, str], *, limit: int = SEARCH_LIMIT) -> IntArray:
         """The largest certified number of changes of one kind, one per input; 0 where nothing is certified.
 
-        `UNBOUNDED` where no number of changes matters; a value equal to `limit` means "at least".
+        Never more than the input can suffer, if that is known. `UNBOUNDED` where no number of changes matters and
+        it is not known; a value equal to `limit` means "at least".
         """
-        axis = axis_index(self.noise, along)
-        radii = radii_along(self.noise, axis, self._distinct.p_lower, self._distinct.p_upper, limit)
-        return np.where(self.abstained, 0, radii[self._distinct.index])
+        radii, scope = self.uncapped_radius(along, limit=limit), self.votes.scope
+        if scope is None:
+            return radii
+        return np.minimum(radii, scope.room_alone(self.noise)[:, axis_index(self.noise, along)])
+
+    def uncapped_radius(self, along: str | tuple[str, str], *, limit: int = SEARCH_LIMIT) -> IntArray:
+        """What `max_radius` would be of inputs without end: what the noise and the votes allow, one per input."""
+        axis, cases = axis_index(self.noise, along), self._cases
+        radii = radii_along(self.noise, axis, cases.p_lower, cases.p_upper, limit)
+        return np.where(self.abstained, 0, radii[cases.pair_of_input])
 
     def max_l0_radius(self, *, limit: int = SEARCH_LIMIT) -> IntArray:
-        """The largest certified number of changes in any mixture of kinds, one per input."""
-        radii = largest_l0_radius(self.noise, self._distinct.p_lower, self._distinct.p_upper, limit=limit)
-        return np.where(self.abstained, 0, radii[self._distinct.index])
+        """The largest certified number of changes in any mixture of kinds, one per input.
+
+        Never more than the input can suffer, if that is known. Of a noise with many parts it may be smaller than
+        possible (docs/theory.md, statement 17).
+        """
+        cases, scope = self._cases, self.votes.scope
+        radii = largest_l0_radius(self.noise, cases.p_lower, cases.p_upper, limit=limit)[cases.pair_of_input]
+        radii = np.where(self.abstained, 0, radii)
+        return radii if scope is None else np.minimum(radii, scope.totals)
 
     def frontier(self, index: int, *, limit: int = SEARCH_LIMIT) -> list[AnyRadii]:
-        """All maximal certified radii of one input; empty if it abstained."""
-        if self.abstained[index]:
+        """All maximal certified radii of one input, up to what it can suffer; empty if it abstained."""
+        number = self.checked_index(index)
+        if self.abstained[number]:
             return []
-        return frontier(self.noise, float(self.p_lower[index]), float(self.p_upper[index]), limit=limit)
+        corners = frontier(self.noise, float(self.p_lower[number]), float(self.p_upper[number]), limit=limit)
+        room = self._cases.room[self._cases.index[number]]
+        points = np.unique(np.minimum([point_of(self.noise, corner) for corner in corners], room), axis=0)
+        inside = (points[:, None, :] <= points[None, :, :]).all(axis=2).sum(axis=1) > 1  # below another one, too
+        return [radii_at(self.noise, tuple(point)) for point in points[~inside].tolist()]
+
+    def claim(self, index: int, along: str | tuple[str, str] | None = None) -> Claim:
+        """What is proved about one input, as a value: what sentences, tables and files say.
+
+        Args:
+            index: the number of the input.
+            along: one kind of change, nothing else being changed, or "any" for all kinds together. By default the
+                combination of changes that says most.
+        """
+        from flipproof.smoothing.claims import Claims
+
+        number = self.checked_index(index)
+        if along is None:
+            return Claims.of_one(self, number)
+        one = self.selected(np.array([number]))
+        claims = Claims.together(one) if along == ANY else Claims.along(one, axis_index(self.noise, along))
+        return replace(claims[0], input=number)
+
+    def checked_index(self, index: Any) -> int:
+        """The number of an input, or the refusal of anything else."""
+        if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(self):
+            raise InvalidInputError(f"expected the number of an input in [0, {len(self)}), got {index!r}")
+        return int(index)
 
     def certified_ratio(
         self,
@@ -231,22 +260,19 @@ class Certificates:
         height says how many of the last axis' counts are certified beside the counts of the other axes: as rho falls
         in every radius, these are the first ones.
         """
-        grid = self._grid(parts, {"add": add, "delete": delete, "change": change})
-        heights = [
-            (margin > 0.0).reshape(*grid.shape, -1).sum(axis=len(grid.shape) - 1) for _, margin in self._margins(grid)
-        ]
-        none = np.zeros((*grid.shape[:-1], 1), dtype=np.int64)
-        every = np.moveaxis(np.concatenate([*heights, none], axis=-1), -1, 0)
+        grid, cases = self._grid(parts, {"add": add, "delete": delete, "change": change}), self._cases
+        every = np.zeros((cases.pair.size + 1, *grid.shape[:-1]), dtype=np.int64)  # the last one is that of abstentions
+        for chosen, certified in cases.certified_on(grid):
+            every[chosen] = np.moveaxis(certified.reshape(*grid.shape, -1).sum(axis=len(grid.shape) - 1), -1, 0)
         stairs, index = np.unique(every, axis=0, return_inverse=True)
-        return stairs, index.ravel()[np.where(self.abstained, len(every) - 1, self._distinct.index)]
+        return stairs, index.ravel()[np.where(self.abstained, cases.pair.size, cases.index)]
 
     def selected(self, rows: IntArray) -> Certificates:
         """The certificates of some inputs, with the bounds and the alpha they had among all."""
-        votes, bounds = self.votes, self.bounds
+        bounds = self.bounds
         return replace(
             self,
-            # The record of the run is about all inputs.
-            votes=Votes(votes.selection[rows], votes.estimation[rows], votes.noise, votes.n_select, votes.n_estimate),
+            votes=self.votes.selected(rows),
             bounds=Bounds(bounds.label[rows], bounds.runner_up[rows], bounds.p_lower[rows], bounds.p_upper[rows]),
         )
 
@@ -258,19 +284,13 @@ class Certificates:
     def _share(self, grid: Grid, counted: BoolArray) -> Any:
         if not len(self):
             raise InvalidInputError("expected at least one input, got none")
-        weight = np.bincount(self._distinct.index, counted, minlength=self._distinct.p_lower.size)
+        cases = self._cases
+        weight = np.bincount(cases.index, counted, minlength=cases.pair.size)
         total = np.zeros(grid.cells)
-        for part, margin in self._margins(grid):
-            total += (margin > 0.0) @ weight[part]
+        for chosen, certified in cases.certified_on(grid):
+            total += certified @ weight[chosen]
         share = total.reshape(grid.shape) / len(self)
         return share if grid.shape else share.item()
-
-    def _margins(self, grid: Grid) -> Iterator[tuple[slice, FloatArray]]:
-        """Margins [cells, pairs] of the distinct pairs of bounds, some pairs at a time."""
-        step = max(1, _PAIRS_TIMES_CELLS // grid.cells)
-        for start in range(0, self._distinct.p_lower.size, step):
-            part = slice(start, start + step)
-            yield part, margin_grid(self.noise, grid, self._distinct.p_lower[part], self._distinct.p_upper[part])
 
     def plot_heatmap(
         self,
@@ -299,7 +319,10 @@ class Certificates:
         return _plots().plot_lines(self, true_labels)
 
     def to_columns(self) -> dict[str, Any]:
-        """One column per fact, one row per input, as `pandas.DataFrame` and others accept it."""
+        """One column per fact, one row per input, as `pandas.DataFrame` and others accept it.
+
+        `max_any` counts changes of all kinds together, the other radii changes of one kind, nothing else being changed.
+        """
         columns: dict[str, Any] = {
             "input": np.arange(len(self)),
             "label": self.label,
@@ -309,6 +332,7 @@ class Certificates:
             "p_upper": self.p_upper,
             "runner_up": self.bounds.runner_up,
         }
+        columns[f"max_{ANY}"] = self.max_l0_radius()
         for axis in axes_of(self.noise):
             columns[f"max_{axis}"] = self.max_radius(str(axis))
         return columns

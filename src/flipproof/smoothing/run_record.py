@@ -55,7 +55,10 @@ class DataRecord:
 
 @dataclass(frozen=True, slots=True)
 class TrainingRecord:
-    """How a model was trained. `model` and `inputs` are fingerprints of the classifier and of what is certified."""
+    """How a model was trained. `model` and `inputs` are fingerprints of the classifier and of what is certified.
+
+    `blind` has the words and the accuracy of a classifier that ignores the noisy part, if there is one.
+    """
 
     epochs: int
     seconds: float
@@ -68,6 +71,7 @@ class TrainingRecord:
     loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)
     validation_accuracy: list[float] = field(default_factory=list)
+    blind: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from flipproof.smoothing.sample_ranges import SampleRanges
 from flipproof.smoothing.spans import SpanEvaluation, Spans
 from flipproof.smoothing.tally import ROLES, RoleTally, Tally
 from flipproof.smoothing.threads import single_threaded
-from flipproof.smoothing.votes import Votes
+from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.smoothing.workers import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import checked_count
@@ -263,6 +263,7 @@ class _Job:
             n_estimate=tally.estimate.samples.count,
             run=run,
             tally=tally,
+            scope=scope_of_outputs(self.space, self.noise, len(tally.estimate.counts), self.targets),
         )
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.any_noise import AnyNoise, OtherNoise
+from flipproof.noise.any_noise import AnyNoise, OtherNoise, scope_of, space_for
+from flipproof.noise.graph import Graph
+from flipproof.noise.space import Space
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.run import Run
@@ -19,6 +21,7 @@ from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import parts_of
+from flipproof.theory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +30,8 @@ class Votes:
 
     `selection` chooses the label, `estimation` bounds its probability. A row may sum to less than its number
     of samples where the classifier gave no label. If flipproof drew the votes, `run` says how, and `tally` has them by
-    portions of the samples, which can be drawn again and compared.
+    portions of the samples, which can be drawn again and compared. `scope` says what each input has for an attacker to
+    change, and what noise does not touch; without it, certificates do not know how large an input is.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -44,6 +48,7 @@ class Votes:
     n_estimate: int
     run: Run | None = None
     tally: Tally | None = None
+    scope: Scope | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, OtherNoise):
@@ -53,6 +58,7 @@ class Votes:
             object.__setattr__(self, role, read_only(_checked_counts(getattr(self, role), role, getattr(self, n))))
         self._check_run()
         self._check_tally()
+        self._check_scope()
         if self.selection.shape != self.estimation.shape:
             raise InvalidInputError(
                 "expected selection and estimation of equal shape [inputs, classes], got "
@@ -82,6 +88,15 @@ class Votes:
             if part.samples != samples or not np.array_equal(part.counts, votes):
                 raise InvalidInputError("expected portions that add up to the votes, got others")
 
+    def _check_scope(self) -> None:
+        """It is about these inputs and the parts of this noise."""
+        if self.scope is None:
+            return
+        if not isinstance(self.scope, Scope):
+            raise InvalidInputError(f"expected scope to be a Scope, got {type(self.scope).__name__}")
+        if isinstance(self.noise, OtherNoise) or not self.scope.fits(self.noise, len(self)):
+            raise InvalidInputError(f"expected the scope of {len(self)} inputs under {self.noise}, got another")
+
     @classmethod
     def from_counts(
         cls,
@@ -91,6 +106,7 @@ class Votes:
         noise: AnyNoise,
         n_select: int | None = None,
         n_estimate: int | None = None,
+        inputs: Any = None,
     ) -> Votes:
         """Votes from elsewhere. Sample counts are the sums of the rows unless they are given.
 
@@ -100,6 +116,7 @@ class Votes:
             noise: the law under which all samples were drawn.
             n_select: number of selection samples, if some of them got no label.
             n_estimate: number of estimation samples, if some of them got no label.
+            inputs: the data that were voted on, as `vote` takes them. With them, radii never exceed what an input has.
         """
         selection, estimation = _as_array(selection, "selection"), _as_array(estimation, "estimation")
         return cls(
@@ -108,6 +125,7 @@ class Votes:
             noise=noise,
             n_select=_row_sum(selection, "selection", "n_select") if n_select is None else n_select,
             n_estimate=_row_sum(estimation, "estimation", "n_estimate") if n_estimate is None else n_estimate,
+            scope=None if inputs is None else scope_of_outputs(space_for(inputs, noise), noise, len(selection)),
         )
 
     def __len__(self) -> int:
@@ -145,6 +163,14 @@ class Votes:
             n_estimate=self.n_estimate + other.n_estimate,
             run=self.run.merged(other.run),
             tally=None if self.tally is None or other.tally is None else self.tally.merged(other.tally),
+            scope=self.scope,
+        )
+
+    def selected(self, rows: IntArray) -> Votes:
+        """The votes on some inputs. How they were drawn is not kept: that is about all inputs."""
+        scope = None if self.scope is None else self.scope.selected(rows)
+        return Votes(
+            self.selection[rows], self.estimation[rows], self.noise, self.n_select, self.n_estimate, scope=scope
         )
 
     @property
@@ -169,6 +195,16 @@ class Votes:
         from flipproof.smoothing.votes_file import read_votes
 
         return read_votes(path)
+
+
+def scope_of_outputs(space: Space, noise: AnyNoise, outputs: int, targets: IntArray | None = None) -> Scope | None:
+    """What noise can touch in the input of every output. A graph is one input: all its nodes share it."""
+    scope = scope_of(space, noise)
+    if scope is None:
+        return None
+    if isinstance(space, Graph):
+        return scope.selected(np.zeros(outputs, dtype=np.int64))
+    return scope if targets is None else scope.selected(targets)
 
 
 def _as_array(given: ArrayLike, name: str) -> NDArray[Any]:

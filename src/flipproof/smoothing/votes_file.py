@@ -17,11 +17,13 @@ from flipproof.smoothing.run import Run
 from flipproof.smoothing.sample_ranges import SampleRanges
 from flipproof.smoothing.tally import ROLES, RoleTally, Tally
 from flipproof.theory.arrays import IntArray
+from flipproof.theory.scope import Scope
 
 if TYPE_CHECKING:
     from flipproof.smoothing.votes import Votes
 
 _TABLES = {"select": "selection", "estimate": "estimation"}
+SCOPE_COUNTS = ("zeros", "nonzeros")
 VOTES_FILE = FileKind("votes file", "flipproof-votes", 1)
 
 
@@ -38,6 +40,9 @@ def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
         pieces = {role: getattr(votes.tally, role).pieces for role in ROLES}
         description["portions"] = {role: [piece.samples.to_record() for piece in pieces[role]] for role in ROLES}
         arrays |= {f"{_TABLES[role]}_portions": compact(_stacked(pieces[role], votes)) for role in ROLES}
+    if votes.scope is not None:
+        description["scope"] = {"fixed": list(votes.scope.fixed), "makes_room": votes.scope.makes_room}
+        arrays |= {name: compact(getattr(votes.scope, name)) for name in SCOPE_COUNTS}
     write_archive(path, VOTES_FILE, description, arrays)
 
 
@@ -55,6 +60,7 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
             n_estimate=description["n_estimate"],
             run=None if description.get("run") is None else Run.from_record(description["run"]),
             tally=None if description.get("portions") is None else _tally(archive, description["portions"]),
+            scope=None if description.get("scope") is None else _scope(archive, description["scope"]),
         )
 
 
@@ -75,6 +81,11 @@ def _tally(archive: ArrayArchive, ranges: Mapping[str, Any]) -> Tally:
         nothing = RoleTally(SampleRanges(), np.zeros(counts.shape[1:], dtype=np.int64))
         parts[role] = functools.reduce(RoleTally.merged, pieces, nothing)
     return Tally(**parts)
+
+
+def _scope(archive: ArrayArchive, record: Mapping[str, Any]) -> Scope:
+    counts = {name: _counts(archive, name) for name in SCOPE_COUNTS}
+    return Scope(**counts, fixed=tuple(record["fixed"]), makes_room=record["makes_room"])
 
 
 def compact(counts: IntArray) -> NDArray[Any]:

@@ -1,0 +1,145 @@
+"""Results class by class, and what a share by itself would hide: one answer for all, drowned inputs, easy labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipproof.report.section import Blind
+from flipproof.report.subject import Subject
+from flipproof.report.verdict import Withstanding, percent, withstanding
+from flipproof.report.words import share_words
+from flipproof.smoothing.certificates import Certificates
+from flipproof.theory.arrays import BoolArray, IntArray
+from flipproof.theory.radii import parts_of
+
+_NEARLY_ALL = 0.98
+"""The share of predictions from which on one class is said to be the only answer."""
+
+_DROWNED = 3.0
+"""How many times the observed ones noise adds before a reader should know."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """What was predicted and proved about the inputs of one true class.
+
+    Attributes:
+        name: of the class.
+        inputs: how many have it as their true label.
+        predicted: to how many inputs, of whatever class, the smoothed classifier gives it.
+        accuracy: the share of its inputs that get it.
+        withstand: for each kind of change the share of its inputs that withstand any one;
+        right: the share that withstand it and are right.
+    """
+
+    name: str
+    inputs: int
+    predicted: int
+    accuracy: float
+    withstand: dict[str, float]
+    right: dict[str, float]
+
+
+def class_results(certificates: Certificates, subject: Subject) -> list[ClassResult]:
+    """One for every class that is a true label of a judged input, or predicted for one; none without labels."""
+    if subject.labels is None:
+        return []
+    rows = judged_rows(certificates, subject)
+    truth, found = np.asarray(subject.labels)[rows], withstanding(certificates, subject)
+    given = np.where(certificates.abstained, -1, certificates.label)[rows]
+    return [
+        _result(subject.class_name(label), label, truth, given, [(each.against, each.inputs[rows]) for each in found])
+        for label in range(certificates.votes.classes)
+        if (truth == label).any() or (given == label).any()
+    ]
+
+
+def judged_rows(certificates: Certificates, subject: Subject) -> IntArray:
+    """The inputs that accuracies are about."""
+    return np.arange(len(certificates)) if subject.judged is None else subject.judged
+
+
+def _result(
+    name: str, label: int, truth: IntArray, given: IntArray, found: Sequence[tuple[str, BoolArray]]
+) -> ClassResult:
+    own = truth == label
+    return ClassResult(
+        name=name,
+        inputs=int(own.sum()),
+        predicted=int((given == label).sum()),
+        accuracy=_share(given[own] == label),
+        withstand={against: _share(inputs[own]) for against, inputs in found},
+        right={against: _share(inputs[own] & (given[own] == label)) for against, inputs in found},
+    )
+
+
+def _share(flags: BoolArray) -> float:
+    return float(flags.mean()) if flags.size else 0.0
+
+
+def majority(certificates: Certificates, subject: Subject) -> Blind | None:
+    """Always the most frequent class, as it is known from the training inputs if there are any; None without labels."""
+    rows = judged_rows(certificates, subject)
+    if subject.labels is None or not rows.size:
+        return None
+    labels, split = np.asarray(subject.labels), subject.split
+    known = labels if split is None or not split.train.size else labels[split.train]
+    most = int(np.bincount(known).argmax())
+    return Blind(f"always answering {subject.class_name(most)}", _share(labels[rows] == most))
+
+
+def cautions(certificates: Certificates, subject: Subject, blind: Blind | None = None) -> list[str]:
+    """What a reader of the shares must know: sentences, most often none."""
+    return [*_one_answer(certificates, subject), *_drowned(certificates, subject), *_easily_beaten(
+        certificates, subject, majority(certificates, subject) if blind is None else blind
+    )]  # fmt: skip
+
+
+def _one_answer(certificates: Certificates, subject: Subject) -> Iterator[str]:
+    answers = np.bincount(certificates.label[~certificates.abstained], minlength=1)
+    total, most = int(answers.sum()), int(answers.argmax())
+    if total > 1 and certificates.votes.classes > 1 and answers[most] >= _NEARLY_ALL * total:
+        every = "every" if answers[most] == total else f"{percent(int(answers[most]), total)} of the"
+        units = subject.unit if answers[most] == total else subject.units
+        yield (
+            f"The smoothed classifier answers {subject.class_name(most)} for {every} {units} it gives a label. A "
+            "constant answer is always robust: look at the results by class."
+        )
+
+
+def _drowned(certificates: Certificates, subject: Subject) -> Iterator[str]:
+    """Only bits are there or not: of categories, none means nothing."""
+    scope = certificates.votes.scope
+    if scope is None:
+        return
+    for number, (name, part) in enumerate(parts_of(certificates.noise)):
+        ones, zeros = int(scope.nonzeros[:, number].sum()), float(scope.zeros[:, number].sum())
+        if part.categories == 2 and part.p_plus * zeros > _DROWNED * max(ones, 1):
+            entries = subject.entries_of(name)
+            yield (
+                f"Noise drowns the input: for every observed one of the {entries}, p_plus = {part.p_plus:g} adds about "
+                f"{part.p_plus * zeros / max(ones, 1):,.1f} others. Predictions may say little about the input."
+            )
+
+
+def _easily_beaten(certificates: Certificates, subject: Subject, blind: Blind | None) -> Iterator[str]:
+    """Whoever ignores what is noisy is right as often, and robust without end."""
+    if blind is None or subject.labels is None:
+        return
+    rows = judged_rows(certificates, subject)
+    right = _share((~certificates.abstained & (certificates.label == subject.labels))[rows])
+    if right <= blind.accuracy:
+        yield (
+            f"The smoothed classifier is right for {right:.3f} of the judged {subject.units}; {blind.words}, which no "
+            f"change can affect, would be right for {blind.accuracy:.3f}."
+        )
+
+
+def class_rows(results: Sequence[ClassResult], found: Sequence[Withstanding]) -> Iterator[list[str]]:
+    """A table for people: class, inputs, predicted, accuracy, and for each kind of change both shares."""
+    for each in results:
+        shares = [share_words(side[kind.against]) for kind in found for side in (each.withstand, each.right)]
+        yield [each.name, f"{each.inputs:,}", f"{each.predicted:,}", share_words(each.accuracy), *shares]

@@ -1,0 +1,141 @@
+"""Grids of radii that show where certificates end, and the certified part of such a grid for every input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from flipproof.errors import InvalidInputError
+from flipproof.smoothing.certificates import Certificates
+from flipproof.theory.arrays import IntArray
+from flipproof.theory.law import JointNoise, Noise
+from flipproof.theory.radii import axes_of, checked_count
+from flipproof.theory.search import SEARCH_LIMIT
+
+GridCounts = tuple[tuple[int, ...], ...]
+"""Numbers of changes in increasing order, for each axis of a noise."""
+
+_FAR = 60
+"""The largest count of a grid with one or two axes."""
+
+_FAR_OF_MANY = 24
+"""The largest count of a grid with more axes: its cells multiply, and only planes of it are drawn."""
+
+_ENDLESS = 10
+"""How far to look along an axis where some certificates never end."""
+
+_MOST_CELLS, _MARGINS = 20_000, 100_000_000
+"""How many cells a grid may have, and how many margins the staircases of all inputs may take to compute."""
+
+_NOTHING_HELD: Mapping[str, int] = MappingProxyType({})
+
+
+def grid_counts(
+    certificates: Certificates, most_cells: int = _MOST_CELLS, held: Mapping[str, int] = _NOTHING_HELD
+) -> GridCounts:
+    """Counts along every axis that show where certificates end: 0, 1, ... to one more than the largest radius.
+
+    At most to 60, or to 24 with more than two axes; radii without an end, or beyond the search limit, are followed to
+    10. The longest axes are cut until the grid has at most `most_cells` cells. Axes that are held have one count.
+    """
+    if checked_count(most_cells, "most_cells") < 1:
+        raise InvalidInputError(f"expected at least one cell, got most_cells = {most_cells}")
+    names = axis_names(certificates)
+    free = [name for name in names if name not in held]
+    far = _FAR if len(free) <= 2 else _FAR_OF_MANY
+    lengths = {name: min(far, reach(certificates, name)) + 1 for name in free}
+    while math.prod(lengths.values()) > most_cells:
+        lengths[max(lengths, key=lengths.__getitem__)] -= 1
+    return tuple((held[name],) if name in held else tuple(range(lengths[name])) for name in names)
+
+
+def page_counts(certificates: Certificates) -> GridCounts:
+    """Counts along every axis, not more than can be computed for so many inputs."""
+    return grid_counts(certificates, min(_MOST_CELLS, max(4, _MARGINS // max(1, len(certificates)))))
+
+
+def reach(certificates: Certificates, axis: str) -> int:
+    """The count at which the last certificate with an end has ended."""
+    if not len(certificates):
+        raise InvalidInputError("expected at least one input, got none")
+    radii = certificates.max_radius(axis)
+    endless = radii >= SEARCH_LIMIT
+    last = int(radii[~endless].max(initial=0)) + 1
+    return max(last, _ENDLESS) if endless.any() else last
+
+
+def axis_names(certificates: Certificates) -> tuple[str, ...]:
+    """All axes, as in `max_radius`."""
+    return tuple(map(str, axes_of(certificates.noise)))
+
+
+def ranges_of(noise: Noise, counts: GridCounts) -> tuple[Any, dict[str, tuple[int, ...]]]:
+    """Counts along every axis as `certified_ratio` takes them: a mapping of parts, or keywords."""
+    axes = axes_of(noise)
+    if len(counts) != len(axes):
+        raise InvalidInputError(f"expected counts for {', '.join(map(str, axes))}, got {len(counts)} of them")
+    by_part: dict[str | None, dict[str, tuple[int, ...]]] = {}
+    for axis, wanted in zip(axes, counts, strict=True):
+        by_part.setdefault(axis.part, {})[axis.kind] = wanted
+    return (by_part, {}) if isinstance(noise, JointNoise) else (None, by_part[None])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stairs:
+    """The certified part of a grid whose counts go 0, 1, 2, ..., for every input.
+
+    Attributes:
+        heights: [staircases, all axes but the last], how many counts of the last axis are certified.
+        index: [inputs], the number of its staircase.
+    """
+
+    heights: IntArray
+    index: IntArray
+
+    @classmethod
+    def of(cls, certificates: Certificates, counts: GridCounts | None = None) -> Stairs:
+        """Over the given counts, by default those of a page."""
+        parts, kinds = ranges_of(certificates.noise, page_counts(certificates) if counts is None else counts)
+        return cls(*certificates.staircases(parts, **kinds))
+
+    def within(self, room: IntArray) -> Stairs:
+        """What is left of every staircase within the room [inputs, axes] of its input."""
+        leading, cases, case = self._cases(room)
+        heights = np.minimum(self.heights.reshape(len(self.heights), -1)[cases[:, 0]], cases[:, -1:] + 1)
+        heights[(leading.T[None] > cases[:, None, 1:-1]).any(axis=2)] = 0
+        stairs, index = np.unique(heights, axis=0, return_inverse=True)
+        return Stairs(stairs.reshape(-1, *self.heights.shape[1:]), index.ravel()[case])
+
+    def _cases(self, room: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Counts of the leading axes, distinct rows (staircase, room), and which of them each input has."""
+        leading = np.indices(self.heights.shape[1:]).reshape(self.heights.ndim - 1, -1)
+        farthest = np.array([*self.heights.shape[1:], self.heights.max(initial=1)])
+        rows = np.column_stack([self.index, np.minimum(room, farthest)])
+        cases, case = np.unique(rows, axis=0, return_inverse=True)
+        return leading, cases, case.ravel()
+
+    def largest_boxes(self, room: IntArray) -> IntArray:
+        """[inputs, axes]: the certified combination with most combinations below it, within the room of each input.
+
+        Of several, the one with most changes along the first axes, which are additions.
+        """
+        leading, cases, case = self._cases(room)
+        flat = self.heights.reshape(len(self.heights), -1)
+        boxes = np.zeros((len(cases), room.shape[1]), dtype=np.int64)
+        for number, (stair, *most) in enumerate(cases.tolist()):
+            within = np.minimum(leading, np.array(most[:-1])[:, None])
+            tops = np.minimum(flat[stair], most[-1] + 1)
+            sizes = tops * np.prod(within + 1, axis=0)
+            best = sizes.size - 1 - int(sizes[::-1].argmax())
+            boxes[number] = *within[:, best], max(tops[best] - 1, 0)
+        return boxes[case]
+
+    def most_pairs(self) -> IntArray:
+        """[inputs]: how many additions and as many deletions are certified together. Only for these two axes."""
+        adds = np.arange(self.heights.shape[1])
+        return np.asarray(np.where(self.heights > adds, adds, 0).max(axis=1)[self.index])

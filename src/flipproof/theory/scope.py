@@ -1,0 +1,107 @@
+"""What an attacker can change at all: the entries of every input that noise touches, and what it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.errors import InvalidInputError
+from flipproof.theory.arrays import IntArray, read_only
+from flipproof.theory.law import Noise
+from flipproof.theory.radii import UNBOUNDED, Axis, axes_of, parts_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """How many entries noise touches in every input, part by part, and what it does not touch.
+
+    A radius beyond these numbers says no more than the number itself: a message of 10 words cannot lose 22.
+
+    Attributes:
+        zeros: [inputs, parts], entries that an attacker can turn on.
+        nonzeros: [inputs, parts], entries that he can turn off or change.
+        fixed: what gets no noise, as noun phrases: certificates hold while it stays as it is.
+        makes_room: whether a deletion makes room for an addition, as where a token is hidden and another one written
+            in its place.
+
+    Example:
+        >>> scope = Scope(zeros=[[7], [9]], nonzeros=[[3], [1]], fixed=("the padding",))
+        >>> scope.totals
+        array([10, 10])
+    """
+
+    zeros: IntArray
+    nonzeros: IntArray
+    fixed: tuple[str, ...] = ()
+    makes_room: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("zeros", "nonzeros"):
+            object.__setattr__(self, name, read_only(_checked_counts(getattr(self, name), name)))
+        if self.zeros.shape != self.nonzeros.shape:
+            raise InvalidInputError(
+                f"expected zeros and nonzeros of one shape, got {self.zeros.shape} and {self.nonzeros.shape}"
+            )
+        if not isinstance(self.fixed, tuple) or not all(isinstance(words, str) for words in self.fixed):
+            raise InvalidInputError(f"expected fixed to be a tuple of texts, got {self.fixed!r}")
+        if not isinstance(self.makes_room, bool):
+            raise InvalidInputError(f"expected makes_room to be True or False, got {self.makes_room!r}")
+
+    def __len__(self) -> int:
+        return int(self.zeros.shape[0])
+
+    def __eq__(self, other: object) -> bool:
+        """Whether they say the same of the same inputs."""
+        if not isinstance(other, Scope):
+            return NotImplemented
+        same = self.fixed == other.fixed and self.makes_room == other.makes_room
+        return same and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("zeros", "nonzeros"))
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
+
+    @property
+    def totals(self) -> IntArray:
+        """[inputs]: how many changes of all kinds there can be at once."""
+        each = self.zeros + (2 if self.makes_room else 1) * self.nonzeros
+        return np.asarray(each.sum(axis=1))
+
+    def fits(self, noise: Noise, inputs: int) -> bool:
+        """Whether it is about so many inputs and the parts of this noise."""
+        return self.zeros.shape == (inputs, len(parts_of(noise)))
+
+    def room(self, noise: Noise) -> IntArray:
+        """[inputs, axes]: how many changes of each kind there can be, whatever else is changed."""
+        freed = self.nonzeros if self.makes_room else np.zeros_like(self.nonzeros)
+        return self._by_axis(noise, self.zeros + freed)
+
+    def room_alone(self, noise: Noise) -> IntArray:
+        """[inputs, axes]: the same if nothing of another kind is changed."""
+        return self._by_axis(noise, self.zeros)
+
+    def _by_axis(self, noise: Noise, additions: IntArray) -> IntArray:
+        number = {name: i for i, (name, _) in enumerate(parts_of(noise))}
+
+        def column(axis: Axis) -> IntArray:
+            counts = additions if axis.kind == "add" else self.nonzeros
+            return np.asarray(counts[:, number[axis.part]])
+
+        return np.stack([column(axis) for axis in axes_of(noise)], axis=1)
+
+    def selected(self, rows: NDArray[Any]) -> Scope:
+        """That of some inputs."""
+        return Scope(self.zeros[rows], self.nonzeros[rows], self.fixed, self.makes_room)
+
+
+def _checked_counts(given: Any, name: str) -> IntArray:
+    try:
+        counts = np.asarray(given)
+    except ValueError:
+        raise InvalidInputError(f"expected {name} of shape [inputs, parts], got rows of unequal length") from None
+    if counts.ndim != 2 or (counts.size and counts.dtype.kind not in "iu"):
+        raise InvalidInputError(f"expected {name} to be counts [inputs, parts], got {counts.dtype} {counts.shape}")
+    if counts.size and not (counts.min() >= 0 and counts.max() < UNBOUNDED // 4):
+        raise InvalidInputError(f"expected {name} to be non-negative counts, got {counts.min()} to {counts.max()}")
+    return counts.astype(np.int64)
