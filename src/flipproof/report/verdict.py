@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flipproof.report.any_changes import any_deed, any_entries, withstands_any
 from flipproof.report.deeds import EXCHANGE
 from flipproof.report.sentences import lead_of
-from flipproof.report.subject import Subject, singular
+from flipproof.report.subject import Subject, joined, singular
 from flipproof.smoothing.certificates import ANY, Certificates
 from flipproof.smoothing.claims import Lead
 from flipproof.theory.arrays import BoolArray
@@ -71,7 +71,7 @@ def headline(found: Sequence[Withstanding], subject: Subject) -> str:
     first, *others = found
     of = first.inputs.size
     start = f"{first.count:,} of {subject.count(of)} ({percent(first.count, of)}) withstand {first.words}"
-    return "; ".join([start, *(f"{each.count:,} ({percent(each.count, of)}), {each.words}" for each in others)]) + "."
+    return joined([start, *(f"{each.count:,} ({percent(each.count, of)}) {each.words}" for each in others)]) + "."
 
 
 def percent(count: int, of: int) -> str:

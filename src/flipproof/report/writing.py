@@ -91,7 +91,7 @@ def write_report(
         column_names=_texts(column_names, "column_names"),
         value_names=None if value_names is None else tuple(_texts(names, "value_names") or () for names in value_names),
         node_names=_texts(node_names, "node_names"),
-        **_words(certificates, space, entries, image_shape),
+        **change_words(certificates, space, entries, image_shape),
     )
     write_page(path, [section_of(certificates, name, subject)], force)
 
@@ -126,12 +126,12 @@ def in_words(
     """
     names = _texts(class_names, "class_names") or ()
     space = None if inputs is None else space_of(inputs)
-    subject = Subject(unit=unit, class_names=names, **_words(certificates, space, entries))
+    subject = Subject(unit=unit, class_names=names, **change_words(certificates, space, entries))
     subject.check(certificates)
     return plain_words(certificates, index, subject)
 
 
-def _words(
+def change_words(
     certificates: Certificates, space: Space | None, entries: str | None, image_shape: tuple[int, ...] | None = None
 ) -> dict[str, Any]:
     """What is changed: as the caller calls it, and as the data tell."""

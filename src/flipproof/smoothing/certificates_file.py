@@ -16,13 +16,13 @@ from flipproof.smoothing.array_archive import FileKind, write_archive
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.json_file import read_json, write_json
 from flipproof.smoothing.sample_ranges import SampleRanges
-from flipproof.smoothing.votes_file import compact
+from flipproof.smoothing.votes_file import SCOPE_COUNTS, compact, scope_record
 from flipproof.statistics.bounds import splits_alpha
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import axes_of, parts_of
 from flipproof.theory.search import SEARCH_LIMIT
 
-CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 2)
+CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 3)
 
 
 def certificates_record(certificates: Certificates) -> dict[str, Any]:
@@ -36,6 +36,7 @@ def certificates_record(certificates: Certificates) -> dict[str, Any]:
         "abstained": int(certificates.abstained.sum()),
         "noise": _exact_noise(certificates.noise),
         "space": None if run is None or not run.space else dict(run.space),
+        "scope": None if votes.scope is None else scope_record(votes.scope),
         "promise": _promise(certificates),
         "samples": {
             "seed": identity.get("seed"),
@@ -59,6 +60,8 @@ def write_certificates(certificates: Certificates, path: Path, hashes: Mapping[s
     arrays = {name: column for name, column in certificates.to_columns().items() if name not in ("input", "reason")}
     votes = certificates.votes
     arrays |= {"selection": compact(votes.selection), "estimation": compact(votes.estimation)}
+    if votes.scope is not None:
+        arrays |= {name: compact(getattr(votes.scope, name)) for name in SCOPE_COUNTS}
     write_archive(path.with_suffix(".npz"), CERTIFICATES_FILE, {}, arrays)
     record = certificates_record(certificates)
     own = {"arrays": hashlib.sha256(path.with_suffix(".npz").read_bytes()).hexdigest()}
@@ -114,10 +117,12 @@ def _samples(count: int, ranges: SampleRanges | None) -> dict[str, Any]:
 
 def _claim(certificates: Certificates) -> str:
     over = "for all inputs at once" if certificates.simultaneous else "for each input by itself"
-    axes = [str(axis) for axis in axes_of(certificates.noise)]
+    axes, scope = [str(axis) for axis in axes_of(certificates.noise)], certificates.votes.scope
+    fixed = "all that gets no noise" if scope is None else ", ".join(("the model", *scope.fixed))
     return (
         f"With probability at least 1 - {certificates.alpha:g} over the random samples, {over}: unless the input "
-        f"abstained, the smoothed classifier predicts `label`, and does so after any changes of one kind, up to "
-        f"`max_KIND` of them, where KIND is one of {', '.join(axes)}. The smoothed classifier predicts the label that "
-        "the classifier gives most probably to a noisy copy, as `noise` describes it."
+        f"abstained, the smoothed classifier predicts `label`. It does so after any changes of one kind, up to "
+        f"`max_KIND` of them, where KIND is one of {', '.join(axes)}, and after any changes of all kinds together, up "
+        f"to `max_any` of them, as long as these stay the same: {fixed}. The smoothed classifier predicts the label "
+        "that the classifier gives most probably to a noisy copy, as `noise` describes it."
     )

@@ -162,6 +162,8 @@ def vote_again(
         raise InvalidInputError(f"expected the model and the data of the votes, got others: {differences}")
     if votes.sampling_error < job.sampler.distance * (votes.n_select + votes.n_estimate):
         raise InvalidInputError(f"expected what the sampler costs, got less: {votes.sampling_error}")
+    if votes.scope not in (None, scope_of_outputs(job.space, job.noise, len(votes), job.targets)):
+        raise InvalidInputError("expected the numbers of entries that the data have, got others in the votes")
     samples = {role: [range(*pair) for part in portions[role] for pair in part.samples.pairs] for role in portions}
     ledger, missing = _Ledger(), _Missing(plan, samples)
     with (

@@ -41,7 +41,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
         description["portions"] = {role: [piece.samples.to_record() for piece in pieces[role]] for role in ROLES}
         arrays |= {f"{_TABLES[role]}_portions": compact(_stacked(pieces[role], votes)) for role in ROLES}
     if votes.scope is not None:
-        description["scope"] = {"fixed": list(votes.scope.fixed), "makes_room": votes.scope.makes_room}
+        description["scope"] = scope_record(votes.scope)
         arrays |= {name: compact(getattr(votes.scope, name)) for name in SCOPE_COUNTS}
     write_archive(path, VOTES_FILE, description, arrays)
 
@@ -81,6 +81,11 @@ def _tally(archive: ArrayArchive, ranges: Mapping[str, Any]) -> Tally:
         nothing = RoleTally(SampleRanges(), np.zeros(counts.shape[1:], dtype=np.int64))
         parts[role] = functools.reduce(RoleTally.merged, pieces, nothing)
     return Tally(**parts)
+
+
+def scope_record(scope: Scope) -> dict[str, Any]:
+    """What a scope says of all inputs, as JSON values; its counts are arrays."""
+    return {"fixed": list(scope.fixed), "makes_room": scope.makes_room}
 
 
 def _scope(archive: ArrayArchive, record: Mapping[str, Any]) -> Scope:

@@ -13,9 +13,12 @@ from flipproof.errors import FileFormatError
 from flipproof.verification.plain_files import Array, read_record, reading_arrays, refusing
 from flipproof.verification.worst_case import Law
 
-FORMAT, VERSION = "flipproof-certificates", 2
+FORMAT, VERSION = "flipproof-certificates", 3
 UNBOUNDED = 2**63 - 1
 """How the arrays say that no number of changes matters."""
+
+ANY = "max_any"
+"""The name of the radii of all kinds together."""
 
 _RULES = ("multi-class", "two-class")
 
@@ -35,16 +38,28 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One kind of changes in one part, and the name of its radii."""
+    """One kind of changes in one part, the name of its radii, and the number of the part."""
 
     name: str
     law: Law
     kind: str
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is said of all inputs: what gets no noise, and whether a deletion makes room for an addition."""
+
+    fixed: tuple[str, ...]
+    makes_room: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is claimed about one input, and its votes."""
+    """What is claimed about one input, its votes, and how many entries it has: by part, zeros and others.
+
+    Where these numbers are not stated there is no end to changes.
+    """
 
     label: int
     runner_up: int
@@ -52,8 +67,11 @@ class Claim:
     p_lower: Fraction
     p_upper: Fraction
     radii: tuple[int, ...]
+    any_radius: int
     selection: tuple[int, ...]
     estimation: tuple[int, ...]
+    zeros: tuple[int, ...] | None
+    nonzeros: tuple[int, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +87,7 @@ class Certificate:
     n_select: int
     n_estimate: int
     radius_limit: int
+    scope: Scope | None
     columns: Mapping[str, Array]
 
     @property
@@ -86,9 +105,28 @@ class Certificate:
             p_lower=Fraction(number["p_lower"]),
             p_upper=Fraction(number["p_upper"]),
             radii=tuple(number[f"max_{axis.name}"] for axis in self.axes),
+            any_radius=number[ANY],
             selection=tuple(self.columns["selection"].row(index)),
             estimation=tuple(self.columns["estimation"].row(index)),
+            zeros=None if self.scope is None else tuple(self.columns["zeros"].row(index)),
+            nonzeros=None if self.scope is None else tuple(self.columns["nonzeros"].row(index)),
         )
+
+    def room(self, claim: Claim, beside: bool = False) -> tuple[int, ...]:
+        """How many changes along each axis the input can suffer, alone or beside changes of other kinds."""
+        if self.scope is None or claim.zeros is None or claim.nonzeros is None:
+            return (UNBOUNDED,) * len(self.axes)
+        freed = claim.nonzeros if beside and self.scope.makes_room else (0,) * len(claim.nonzeros)
+        return tuple(
+            claim.zeros[axis.part] + freed[axis.part] if axis.kind == "add" else claim.nonzeros[axis.part]
+            for axis in self.axes
+        )
+
+    def total_room(self, claim: Claim) -> int:
+        """How many changes of all kinds together the input can suffer."""
+        if self.scope is None or claim.zeros is None or claim.nonzeros is None:
+            return UNBOUNDED
+        return sum(claim.zeros) + (2 if self.scope.makes_room else 1) * sum(claim.nonzeros)
 
 
 def read_certificate(path: Path) -> Certificate:
@@ -98,6 +136,7 @@ def read_certificate(path: Path) -> Certificate:
         if record.get("format") != FORMAT or record.get("version") != VERSION:
             raise FileFormatError(f"no {FORMAT} of version {VERSION}; certify with this flipproof, or use the other")
         axes = tuple(_axes(_field(record, "noise", list)))
+        scope = None if record.get("scope") is None else _scope(_field(record, "scope", dict))
         samples, inputs, classes = _field(record, "samples", dict), _count(record, "inputs"), _count(record, "classes")
         if not classes:
             raise FileFormatError("no classes")
@@ -111,13 +150,23 @@ def read_certificate(path: Path) -> Certificate:
             n_select=_count(_field(samples, "select", dict), "count"),
             n_estimate=_count(_field(samples, "estimate", dict), "count"),
             radius_limit=_count(record, "radius_limit"),
-            columns=_columns(path.with_suffix(".npz"), axes, inputs, classes),
+            scope=scope,
+            columns=_columns(path.with_suffix(".npz"), axes, scope, inputs, classes),
         )
 
 
-def _columns(path: Path, axes: Sequence[Axis], inputs: int, classes: int) -> dict[str, Array]:
-    names = ("label", "runner_up", "abstained", "p_lower", "p_upper", *(f"max_{axis.name}" for axis in axes))
+def _scope(record: Mapping[str, Any]) -> Scope:
+    fixed = _field(record, "fixed", list)
+    if set(record) != {"fixed", "makes_room"} or not all(isinstance(words, str) for words in fixed):
+        raise FileFormatError("a scope that is none")
+    return Scope(tuple(fixed), _field(record, "makes_room", bool))
+
+
+def _columns(path: Path, axes: Sequence[Axis], scope: Scope | None, inputs: int, classes: int) -> dict[str, Array]:
+    names = ("label", "runner_up", "abstained", "p_lower", "p_upper", ANY, *(f"max_{axis.name}" for axis in axes))
     shapes = dict.fromkeys(names, (inputs,)) | dict.fromkeys(("selection", "estimation"), (inputs, classes))
+    if scope is not None:
+        shapes |= dict.fromkeys(("zeros", "nonzeros"), (inputs, len({axis.part for axis in axes})))
     with reading_arrays(path) as array_named:
         columns = {name: array_named(name) for name in shapes}
         for name, column in columns.items():
@@ -139,7 +188,7 @@ def _axes(parts: Sequence[Any]) -> list[Axis]:
     if not parts:
         raise FileFormatError("no noise")
     axes = []
-    for part in parts:
+    for number, part in enumerate(parts):
         if not isinstance(part, dict) or "part" not in part:
             raise FileFormatError("a noise that is none")
         law = Law(_fraction(part, "p_plus"), _fraction(part, "p_minus"), _count(part, "categories"))
@@ -148,7 +197,7 @@ def _axes(parts: Sequence[Any]) -> list[Axis]:
         name = part["part"]
         if not (name is None and len(parts) == 1) and not (isinstance(name, str) and name.isprintable()):
             raise FileFormatError("parts of a noise without names")
-        axes += [Axis(kind if name is None else f"{name}.{kind}", law, kind) for kind in law.kinds]
+        axes += [Axis(kind if name is None else f"{name}.{kind}", law, kind, number) for kind in law.kinds]
     if len({axis.name for axis in axes}) < len(axes):
         raise FileFormatError("two parts with one name")
     return axes

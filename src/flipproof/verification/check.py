@@ -6,14 +6,15 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from flipproof.errors import InvalidInputError, TooLargeError, one_line
-from flipproof.verification.certificate import Certificate, read_certificate
+from flipproof.verification.certificate import Axis, Certificate, Claim, read_certificate
 from flipproof.verification.evidence import objections
 from flipproof.verification.verdicts import Checker, Finding, Verdict
-from flipproof.verification.worst_case import margin, worst_case_of_all
+from flipproof.verification.worst_case import WorstCase, margin, worst_case_of_all
 
 FILE = "certificates.json"
 _BUILT_ON = (Verdict.CONFIRMED, Verdict.LOOSER)
@@ -48,15 +49,27 @@ class Check:
             raise InvalidInputError(f"expected radii for {', '.join(axes)}, got {unknown[0]}")
         if wrong := [count for count in radii.values() if type(count) is not int or count < 0]:
             raise InvalidInputError(f"expected radii to be non-negative integers, got {wrong[0]!r}")
-        worst = worst_case_of_all([(axes[name].law, axes[name].kind, count) for name, count in radii.items()])
-        if worst is None:
-            raise TooLargeError(f"expected radii that exact arithmetic can deal with, got {dict(radii)}")
         claims = (self.certificate.claim(i) for i, each in enumerate(self.findings) if each.verdict in _BUILT_ON)
-        return sum(not claim.abstained and margin(worst, claim.p_lower, claim.p_upper) > 0 for claim in claims)
+        wanted = tuple(radii.get(name, 0) for name in axes)
+        return sum(not claim.abstained and self._certified(claim, wanted) for claim in claims)
+
+    def _certified(self, claim: Claim, radii: tuple[int, ...]) -> bool:
+        """Nobody can make more changes than there are entries to change."""
+        room = self.certificate.room(claim, beside=True)
+        reached = tuple(min(each) for each in zip(radii, room, strict=True))
+        worst = _worst_case(self.certificate.axes, reached)
+        if worst is None:
+            raise TooLargeError(f"expected radii that exact arithmetic can deal with, got {reached}")
+        return margin(worst, claim.p_lower, claim.p_upper) > 0
 
     def others(self) -> Iterator[tuple[int, Finding]]:
         """The inputs that are not confirmed."""
         return ((i, each) for i, each in enumerate(self.findings) if each.verdict is not Verdict.CONFIRMED)
+
+
+@lru_cache(maxsize=64)
+def _worst_case(axes: tuple[Axis, ...], radii: tuple[int, ...]) -> WorstCase | None:
+    return worst_case_of_all([(axis.law, axis.kind, count) for axis, count in zip(axes, radii, strict=True) if count])
 
 
 def verify(path: Any, progress: Callable[[int, int], None] = lambda done, total: None) -> Check:

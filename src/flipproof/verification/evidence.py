@@ -17,8 +17,8 @@ _ROUNDING = Fraction(1, 2**40)
 
 _BESIDE = {"votes": "votes.npz", "weights": "weights.safetensors", "inputs": "inputs.npz"}
 _FIELDS = {
-    "format", "version", "claim", "inputs", "classes", "abstained", "noise", "space", "promise", "samples", "versions",
-    "hashes", "radius_limit",
+    "format", "version", "claim", "inputs", "classes", "abstained", "noise", "space", "scope", "promise", "samples",
+    "versions", "hashes", "radius_limit",
 }  # fmt: skip
 _HASHES = {"model", "data", "arrays", *_BESIDE}
 RADIUS_LIMIT = 1000
@@ -63,12 +63,14 @@ def claim_in_words(certificate: Certificate) -> str:
     """What the numbers claim."""
     over = "for all inputs at once" if certificate.promise.simultaneous else "for each input by itself"
     kinds = ", ".join(axis.name for axis in certificate.axes)
-    alpha = float(certificate.promise.alpha)
+    alpha, scope = float(certificate.promise.alpha), certificate.scope
+    fixed = "all that gets no noise" if scope is None else ", ".join(("the model", *scope.fixed))
     return (
-        f"With probability at least 1 - {alpha:g} over the random samples, {over}: unless the "
-        f"input abstained, the smoothed classifier predicts `label`, and does so after any changes of one kind, up to "
-        f"`max_KIND` of them, where KIND is one of {kinds}. The smoothed classifier predicts the label that "
-        "the classifier gives most probably to a noisy copy, as `noise` describes it."
+        f"With probability at least 1 - {alpha:g} over the random samples, {over}: unless the input abstained, the "
+        f"smoothed classifier predicts `label`. It does so after any changes of one kind, up to `max_KIND` of them, "
+        f"where KIND is one of {kinds}, and after any changes of all kinds together, up to `max_any` of them, as long "
+        f"as these stay the same: {fixed}. The smoothed classifier predicts the label that the classifier gives most "
+        "probably to a noisy copy, as `noise` describes it."
     )
 
 
@@ -149,6 +151,14 @@ def _about_votes(certificate: Certificate, path: Path) -> Iterator[str]:
             samples, ranges = record[f"n_{role}"], record.get("portions")
             if ranges is not None and not _adds_up(member, ranges, role, total, samples):
                 yield f"the portions of {path.name} do not add up to its {name} votes"
+        if certificate.scope is not None and record.get("scope") is not None:
+            for name in ("zeros", "nonzeros"):
+                found_counts, stated_counts = member(name), certificate.columns[name]
+                if (found_counts.shape, list(found_counts.numbers)) != (
+                    stated_counts.shape,
+                    list(stated_counts.numbers),
+                ):
+                    yield f"{path.name} has other numbers of {name}"
         stated = _facts_of_certificate(certificate)
         found = _facts_of_votes(record, record.get("run") or {})
         yield from (f"{path.name} has another {name}" for name in stated if stated[name] != found[name])
@@ -183,6 +193,7 @@ def _facts_of_certificate(certificate: Certificate) -> dict[str, Any]:
         "data": hashes.get("data"),
         "model": hashes.get("model"),
         "space": record.get("space"),
+        "scope": record.get("scope"),
         "set of versions": record.get("versions"),
     }
 
@@ -202,6 +213,7 @@ def _facts_of_votes(record: Mapping[str, Any], run: Mapping[str, Any]) -> dict[s
         "data": identity.get("data"),
         "model": identity.get("model"),
         "space": run.get("space"),
+        "scope": record.get("scope"),
         "set of versions": run.get("versions"),
     }
 

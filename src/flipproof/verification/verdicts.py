@@ -105,12 +105,13 @@ class Checker:
             if findings[-1].verdict is Verdict.WRONG:
                 return findings[-1]
         if not claim.abstained:
-            findings += [self._radius(claim, axis, radius) for axis, radius in self._radii(claim)]
+            room = self.certificate.room(claim)
+            findings += [
+                self._radius(claim, *each) for each in zip(self.certificate.axes, claim.radii, room, strict=True)
+            ]
+            findings.append(self._any_radius(claim))
         order = (Verdict.WRONG, Verdict.UNCHECKED, Verdict.LOOSER, Verdict.CONFIRMED)
         return min(findings, key=lambda finding: order.index(finding.verdict))
-
-    def _radii(self, claim: Claim) -> Iterator[tuple[Axis, int]]:
-        return zip(self.certificate.axes, claim.radii, strict=True)
 
     def _votes(self, claim: Claim) -> Finding:
         """Nobody votes twice."""
@@ -161,31 +162,54 @@ class Checker:
         ahead = claim.p_lower > claim.p_upper and not no_votes
         if not claim.abstained and not ahead:
             return _wrong("a prediction, though another label may be as probable")
-        if claim.abstained and any(claim.radii):
+        if claim.abstained and any((*claim.radii, claim.any_radius)):
             return _wrong("radii without a prediction")
         if claim.abstained and ahead:
             return _looser("no prediction, though no other label is as probable")
         return _CONFIRMED
 
-    def _radius(self, claim: Claim, axis: Axis, radius: int) -> Finding:
-        """The radius holds for the bounds that were confirmed, the next one for no bounds that the votes prove."""
+    def _radius(self, claim: Claim, axis: Axis, radius: int, room: int) -> Finding:
+        """The radius holds for the bounds that were confirmed, the next one for no bounds that the votes prove.
+
+        There is no next one where nothing is left to change.
+        """
         stated = _Bounds(claim.p_lower, claim.p_upper)
+        if radius > room:
+            return _wrong(f"radius {axis.name} {radius}, there are only {room} to change")
+        if self._is_unbounded(axis, stated):
+            return _CONFIRMED if radius == room else _looser(f"radius {axis.name} {radius}, which is unbounded")
         if radius == UNBOUNDED:
-            unbounded = self._is_unbounded(axis, stated)
-            return _CONFIRMED if unbounded else _wrong(f"unbounded radius {axis.name}, which is bounded")
+            return _wrong(f"unbounded radius {axis.name}, which is bounded")
         holds = _holds(axis, radius, stated)
         if holds is None:
             return Finding(Verdict.UNCHECKED, f"radius {axis.name} {radius} is too large for exact arithmetic")
         if not holds:
             return _wrong(f"radius {axis.name} {radius}, of which the bounds prove {_largest(axis, radius, stated)}")
-        if radius < self.certificate.radius_limit and self._next_holds(claim, axis, radius):
+        if radius < min(room, self.certificate.radius_limit) and self._next_holds(claim, axis, radius):
             return _looser(f"radius {axis.name} {radius}, the votes prove more")
         return _CONFIRMED
 
+    def _any_radius(self, claim: Claim) -> Finding:
+        """So many changes, however they are shared among the kinds. That there can be no larger number is not claimed."""
+        stated, radius, room = (
+            _Bounds(claim.p_lower, claim.p_upper),
+            claim.any_radius,
+            self.certificate.total_room(claim),
+        )
+        if radius > room:
+            return _wrong(f"radius any {radius}, there are only {room} to change")
+        if all(self._is_unbounded(axis, stated) for axis in self.certificate.axes):
+            return _CONFIRMED
+        if radius == UNBOUNDED:
+            return _wrong("unbounded radius any, which is bounded")
+        moves = [(axis.law, axis.kind) for axis in self.certificate.axes]
+        holds = any_changes_hold(moves, radius, stated.p_lower, stated.p_upper)
+        if holds is None:
+            return Finding(Verdict.UNCHECKED, f"radius any {radius} is too large for exact arithmetic")
+        return _CONFIRMED if holds else _wrong(f"radius any {radius}, which the bounds do not prove")
+
     def _next_holds(self, claim: Claim, axis: Axis, radius: int) -> bool:
         """First for bounds that are a little too good, which nearly always settles it; then for the best ones."""
-        if self._is_unbounded(axis, _Bounds(claim.p_lower, claim.p_upper)):
-            return True
         too_good = _Bounds(_apart(claim.p_lower, 1), _apart(claim.p_upper, -1))
         return bool(_holds(axis, radius + 1, too_good)) and bool(_holds(axis, radius + 1, self._best(claim)))
 

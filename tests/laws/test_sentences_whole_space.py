@@ -1,0 +1,280 @@
+"""No sentence claims too much: random tiny inputs of every space and law, and all that a sentence speaks of is tried.
+
+The votes are drawn from the exact probabilities of the smoothed classifier, which is known at every point, parts that
+get no noise included. A reader who knows nothing of certificates says which inputs a sentence speaks of.
+"""
+
+import functools
+import itertools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from reading import read, spoken_of
+from worlds import ahead, entry_law
+
+import flipproof as fp
+from flipproof.report.sentences import Sentences
+from flipproof.report.subject import Subject
+from flipproof.report.writing import change_words
+
+ALPHA = 1e-7
+"""That any certificate of one call is wrong: with 10^5 calls, by chance with a probability below 1 %."""
+
+CLASSES, INPUTS = 3, 60
+PAIRS, MANY_PAIRS = 12_000, 1_000_000
+"""How many pairs of an input and a changed one the sentences about every kind of data must speak of."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tiny:
+    """All points of a space, entries without noise included.
+
+    Attributes:
+        laws: for each entry the probabilities [value, noisy value].
+        space_of: the inputs of some points.
+        names: which entries a noun names, given the clean point.
+        possible: whether a point is an input.
+        empty: the value that is no token.
+    """
+
+    noise: fp.FlipNoise | fp.JointNoise
+    laws: list[np.ndarray]
+    space_of: Callable
+    names: Callable
+    possible: Callable = lambda points: np.ones(len(points), dtype=bool)
+    empty: int | None = None
+
+    @property
+    def sizes(self):
+        return [len(law) for law in self.laws]
+
+    @functools.cached_property
+    def points(self):
+        return np.array(list(itertools.product(*map(range, self.sizes))))
+
+    def smoothed(self, labels):
+        votes = np.eye(CLASSES)[labels].reshape(*self.sizes, CLASSES)
+        for axis, law in enumerate(self.laws):
+            votes = np.moveaxis(np.tensordot(law, votes, axes=(1, axis)), 0, axis)
+        return votes.reshape(len(labels), CLASSES)
+
+
+# Probabilities, laws
+
+
+def probability(rng, most=0.6):
+    return float(rng.choice([0.0, rng.uniform(0.01, most), rng.uniform(0.05, 0.4), rng.uniform(0.3, 0.95)]))
+
+
+def flip_noise(rng, categories=2):
+    p_plus, p_minus = probability(rng, 0.3), probability(rng)
+    if rng.random() < 0.4:
+        p_plus = p_minus = float(rng.uniform(0.1, 0.8))
+    return fp.FlipNoise(p_plus, p_minus, categories)
+
+
+def everything(noun, clean):
+    return np.ones(clean.shape, dtype=bool)
+
+
+def rows(rng):
+    noise, entries = flip_noise(rng), int(rng.integers(4, 9))
+    make = rng.choice([fp.DenseRows, lambda points: fp.SparseRows(sp.csr_array(points))])
+    return Tiny(noise, [entry_law(noise, 2)] * entries, make, everything)
+
+
+def levels(rng):
+    noise, entries = flip_noise(rng, int(rng.integers(3, 5))), int(rng.integers(3, 5))
+    return Tiny(noise, [entry_law(noise, noise.categories)] * entries, fp.DenseRows, everything)
+
+
+def tokens(rng):
+    """The last value is padding, which noise never touches, and which a layman may well write into."""
+    noise, places = flip_noise(rng, int(rng.integers(2, 4))), int(rng.integers(3, 6))
+    padding = noise.categories
+
+    def names(noun, clean):
+        return clean == padding if noun == "the padding" else np.ones(clean.shape, dtype=bool)
+
+    return Tiny(
+        noise,
+        [entry_law(noise, padding + 1)] * places,
+        lambda points: fp.Tokens(points, padding=padding),
+        names,
+        lambda points: (points != padding).any(axis=1),
+    )
+
+
+def masked(rng):
+    words, places = int(rng.integers(1, 3)), int(rng.integers(3, 5))
+    noise, law = fp.FlipNoise(0.0, float(rng.uniform(0.3, 0.95))), np.eye(words + 1)
+    law *= 1.0 - noise.p_minus
+    law[:, words] = noise.p_minus
+    law[words, words] = 1.0
+    some = lambda points: (points != words).any(axis=1)  # noqa: E731
+    return Tiny(noise, [law] * places, lambda points: fp.Tokens(points, mask=words), everything, some, empty=words)
+
+
+def table(rng):
+    """Columns of several cardinalities, of which some may get no noise at all."""
+    categories = rng.choice([2, 2, 3, 4], size=int(rng.integers(3, 6))).tolist()
+    parts = [f"k{count}" for count in categories]
+    noisy = [part for part in dict.fromkeys(parts) if rng.random() < 0.7] or parts[:1]
+    even = float(rng.uniform(0.1, 0.7))
+    laws = {part: flip_noise(rng, int(part[1:])) for part in noisy}
+    if rng.random() < 0.5:
+        laws = {part: fp.FlipNoise(even, even, int(part[1:])) for part in noisy}
+    columns = np.array(parts)
+
+    def names(noun, clean):
+        count = re.search(r"with (\d+) values", noun)
+        return columns == f"k{count[1]}" if count else np.ones(clean.shape, dtype=bool)
+
+    single = len(set(parts)) == 1
+    return Tiny(
+        laws[parts[0]] if single else fp.JointNoise(**laws),
+        [entry_law(laws[p], k) if p in laws else np.eye(k) for p, k in zip(parts, categories, strict=True)],
+        lambda points: fp.Table(points, categories),
+        names,
+    )
+
+
+def graphs(rng):
+    """Pairs of nodes, self-loops, attributes: only some of it gets noise, and attributes may be one-hot bits or kinds."""
+    nodes, directed = int(rng.integers(2, 4)), False
+    noisy = str(rng.choice(["structure", "attributes", "both"]))
+    pairs = list(itertools.combinations(range(nodes), 2))
+    kinds = 2 if nodes == 3 else int(rng.integers(2, 4))
+    laws = {"structure": flip_noise(rng), "attributes": flip_noise(rng, kinds)}
+    used = {part: law for part, law in laws.items() if noisy in (part, "both")}
+    if noisy == "both" and rng.random() < 0.3:
+        used = {str(part := rng.choice(list(used))): used[str(part)]}  # a part that may get noise, and gets none
+    entries = np.array(["structure"] * len(pairs) + ["loop"] * nodes + ["attributes"] * nodes)
+    values = [2] * (len(pairs) + nodes) + [kinds] * nodes
+
+    def graph(point):
+        bits = point[: len(pairs) + nodes].astype(bool)
+        ends = [pair for pair, bit in zip(pairs, bits, strict=False) if bit]
+        ends += [pair[::-1] for pair in ends]
+        ends += [(node, node) for node in range(nodes) if bits[len(pairs) + node]]
+        attributes = point[-nodes:, None]
+        made = sp.csr_array(attributes) if kinds == 2 else fp.DenseRows(attributes)
+        if noisy == "structure":
+            made = attributes.astype(float)
+        index = np.array(ends, dtype=int).reshape(-1, 2).T
+        return fp.Graph.from_edge_index(index, nodes, made, noisy=noisy, directed=directed)
+
+    called = {
+        "edge": ("structure", "loop"),
+        "self-loop": ("loop",),
+        "attribute": ("attributes",),
+        "the edge": ("structure", "loop"),
+        "the attribute": ("attributes",),
+        "node": ("attributes",),
+        "kind of node": ("attributes",),
+    }
+
+    def names(noun, clean):
+        found = np.zeros(clean.shape, dtype=bool)
+        for each in noun.replace("kinds of", "kind of").split(" or "):
+            found |= np.isin(entries, called[each.removesuffix("s")])
+        return found
+
+    noise = used[noisy] if noisy != "both" else fp.JointNoise(**used)
+    return Tiny(
+        noise,
+        [entry_law(used[e], k) if e in used else np.eye(k) for e, k in zip(entries, values, strict=True)],
+        lambda points: fp.Graphs([graph(point) for point in points]),
+        names,
+    )
+
+
+KINDS = {each.__name__: each for each in (rows, levels, tokens, masked, table, graphs)}
+
+
+# The check
+
+
+def labels_of(world, rng):
+    """With some structure, so that there is something to certify, and every entry matters, noisy or not."""
+    size, points = len(world.laws), world.points
+    weights = rng.normal(size=(size, CLASSES)) * rng.choice([0.2, 1.0, 3.0], size=(size, 1)) / np.sqrt(size)
+    offset = rng.choice([0.2, 1.0, 2.0]) * rng.permutation(CLASSES)
+    return (points @ weights + offset + rng.normal(size=(len(points), CLASSES)) / 3).argmax(axis=1)
+
+
+def drawn(world, rng):
+    """Certificates of some points from votes on the exact smoothed classifier, and where each label is ahead."""
+    probabilities = world.smoothed(labels_of(world, rng)).clip(0.0)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    chosen = rng.permutation(np.flatnonzero(world.possible(world.points)))[:INPUTS]
+    counts = [rng.multinomial(n, probabilities[chosen]) for n in (300, 20_000)]
+    space = world.space_of(world.points[chosen])
+    votes = fp.Votes.from_counts(selection=counts[0], estimation=counts[1], noise=world.noise, inputs=space)
+    certificates = fp.certify(votes, ALPHA, str(rng.choice(["multi-class", "two-class"])), simultaneous=True)
+    return certificates, space, world.points[chosen], ahead(np.where(probabilities < 1e-12, 0.0, probabilities))
+
+
+def violations(world, rng, reword=lambda sentence: sentence):
+    """How many pairs the sentences speak of, and those of them where the prediction is another."""
+    certificates, space, points, first = drawn(world, rng)
+    subject = Subject(**change_words(certificates, space, None))
+    said = Sentences.of(certificates, subject)
+    assert fp.in_words(certificates, 0, inputs=space).startswith(said.heads[said.index[0]])
+    pairs, wrong = 0, []
+    for number, clean in enumerate(points):
+        sentence = reword(said.heads[said.index[number]])
+        reading = read(sentence)
+        if reading is None:
+            continue
+        covered = spoken_of(reading, world.names, clean, world.points, world.empty)
+        pairs += int(covered.sum()) - 1
+        for other in np.flatnonzero(covered & ~first[:, certificates.label[number]])[:1]:
+            wrong.append(f"{sentence} {clean} -> {world.points[other]} under {world.noise}")
+    return pairs, wrong
+
+
+def tried(make, rng, least):
+    pairs = 0
+    while pairs < least:
+        found, wrong = violations(make(rng), rng)
+        assert not wrong, wrong[0]
+        pairs += found
+
+
+def test_the_shares_add_up():
+    assert len(KINDS) * PAIRS + 30_000 >= 100_000
+    assert len(KINDS) * MANY_PAIRS + 4_000_000 >= 10_000_000
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_sentence_claims_too_much(name, rng):
+    tried(KINDS[name], rng, PAIRS + 30_000 * (name == "rows"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_no_sentence_claims_too_much_in_many_worlds(name, rng):
+    tried(KINDS[name], rng, MANY_PAIRS + 4_000_000 * (name == "rows"))
+
+
+def one_more(sentence):
+    """Claims one change more, where that is possible."""
+    return re.sub(r"(up to|any or all) (\d+)", lambda found: f"up to {int(found[2]) + 1}", sentence)
+
+
+def without_exemption(sentence):
+    """Does not say what must be left alone."""
+    return re.sub(r",? and leaves [^,]+ alone,", "", sentence)
+
+
+@pytest.mark.parametrize(
+    ("name", "reword"),
+    [(name, one_more) for name in KINDS] + [(name, without_exemption) for name in ("tokens", "table", "graphs")],
+)
+def test_a_false_wording_is_found_out(name, reword, rng):
+    assert any(violations(KINDS[name](rng), rng, reword)[1] for _ in range(300))
