@@ -92,7 +92,7 @@ def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_jso
 
     kinds = [str(axis) for axis in axes_of(noise)]
     radii: dict[str, int | None] = {kind: largest_radius(noise, p_lower, kind, p_upper) for kind in kinds}
-    radii["mixed"] = _unless_refused(lambda: largest_l0_radius(noise, p_lower, p_upper))
+    radii["mixed"] = largest_l0_radius(noise, p_lower, p_upper)
     maximal = _unless_refused(lambda: frontier(noise, p_lower, p_upper))
     if as_json:
         points = None if maximal is None else [_json_point(noise, r) for r in maximal]

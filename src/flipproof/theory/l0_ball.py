@@ -1,34 +1,28 @@
-"""Any mixture of changes up to a total: the l0 ball as the union of all its splits."""
+"""Any mixture of changes up to a total: the l0 ball as the union of all its splits, or bounded by its worst change."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
+from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.budgets import Budgets, EntryCounts, budgets_of
+from flipproof.theory.domination import WorstChange, worst_change
 from flipproof.theory.lattice import MAX_WORK
-from flipproof.theory.law import JointNoise, Noise
+from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs, in_shape_of
-from flipproof.theory.radii import (
-    UNBOUNDED,
-    Point,
-    axes_of,
-    checked_count,
-    checked_part_names,
-    kinds_of,
-    origin_of,
-    parts_of,
-)
+from flipproof.theory.radii import UNBOUNDED, checked_count, origin_of, unit_of
 from flipproof.theory.regions import regions_at, work_of
-from flipproof.theory.search import SEARCH_LIMIT, Passes, largest_passing, largest_passing_below, unbounded_axes
+from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 
-EntryCounts = int | Mapping[str, int] | None
-"""How many entries there are: one number, one for each part of a joint noise, or unknown."""
+_MOST_WORK = 2**23
+"""What the regions of all splits that are checked may cost together, in steps on single masses; some 30 ms."""
+
+_WORK_PER_SPLIT = 2**16
+"""What a split costs besides, in such steps."""
 
 
 @overload
@@ -62,117 +56,91 @@ def largest_l0_radius(
 ) -> Any:
     """The largest r such that no r changes of any kinds, in any mixture, can turn the prediction.
 
-    An l0 ball is the union over all ways to split r into additions, deletions and changes (paper,
-    section 3). Splits that an input cannot suffer are left out when its numbers of zeros and non-zeros are
-    given (for a joint noise: a mapping from part to number).
+    An l0 ball is the union over all ways to split r into additions, deletions and changes of all parts (paper,
+    section 3). Where there are few splits, all are checked, and the result is exact. Where there are many, one
+    imaginary change that is worse than every possible one stands for all of them; that is quick and proves the radius
+    too, but may miss a slightly larger one (docs/theory.md, statement 17). A kind of change that is nowhere worse than
+    another does not count: columns of a table that differ only in how many values they have are mostly exact.
+
+    Splits that an input cannot suffer are left out when its numbers of zeros and non-zeros are given (for a joint
+    noise: a mapping from part to number); the imaginary change knows only which kinds are possible at all.
+
+    Args:
+        noise: the noise law.
+        p_lower: lower bound(s) on the probability of the predicted label.
+        p_upper: upper bound(s) on the probability of any other label, by default 1 - p_lower.
+        zeros: how many entries can be added to, by default any number.
+        nonzeros: how many entries can be deleted or changed, by default any number.
+        limit: where to stop looking; a result equal to it means "at least". The search may stop earlier where
+            regions get too large to compute, with a radius that holds.
 
     Example:
-        >>> from flipproof import FlipNoise
+        >>> from flipproof import FlipNoise, JointNoise
         >>> noise = FlipNoise(p_plus=0.01, p_minus=0.6)
         >>> largest_l0_radius(noise, p_lower=0.9999), largest_l0_radius(noise, p_lower=0.9999, zeros=1)
         (6, 16)
+        >>> table = JointNoise(**{f"column {k}": FlipNoise(0.6, 0.6, categories=k) for k in range(3, 23)})
+        >>> largest_l0_radius(table, p_lower=0.9999)
+        6
     """
     lower, upper = checked_pairs(p_lower, p_upper)
-    budgets = _budgets(noise, zeros, nonzeros)
-    return in_shape_of(lower, lambda lo, up: _l0_radii(noise, budgets, lo, up, limit), lower, upper)
+    budgets = budgets_of(noise, zeros, nonzeros)
+    return in_shape_of(lower, lambda lo, up: _l0_radii(budgets, lo, up, limit), lower, upper)
 
 
-_Budgets = list[tuple[tuple[int, ...], int]]
-
-
-def _l0_radii(noise: Noise, budgets: _Budgets, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
-    """A few splits of every radius tell where to look, then all splits are checked."""
-    entries = sum(most for _, most in budgets)
-
-    def all_pass(points: Sequence[Point], pairs: IntArray) -> BoolArray:
-        passed = np.ones(pairs.shape, dtype=bool)
-        for point in points:
-            passed &= regions_at(noise, point).margin(p_lower[pairs], p_upper[pairs]) > 0.0
-            if not passed.any():
-                break
-        return passed
-
-    def every_split(radius: int, pairs: IntArray) -> BoolArray:
-        return all_pass(_distinct_splits(noise, radius, budgets), pairs)
-
-    def some_splits(radius: int, pairs: IntArray) -> BoolArray:
-        splits = _distinct_splits(noise, radius, budgets)
-        return all_pass([*splits[:: max(1, len(splits) // 16)], splits[-1]], pairs)
-
-    def among(pairs: IntArray) -> Passes:
-        return lambda radius, chosen: every_split(radius, pairs[chosen])
-
-    most = min(checked_count(limit, "limit"), entries)
-    unbounded = np.logical_and.reduce(unbounded_axes(noise, p_lower, p_upper))
-    result = largest_passing(some_splits, unbounded, most)
-    for radius in np.unique(result[(result > 0) & ~unbounded]).tolist():
-        group = np.flatnonzero(result == radius)
-        failed = group[~every_split(radius, group)]
-        result[failed] = largest_passing_below(among(failed), result[failed])
+def _l0_radii(budgets: Budgets, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
+    most = min(checked_count(limit, "limit"), budgets.entries)
+    certified = regions_at(budgets.noise, origin_of(budgets.noise)).margin(p_lower, p_upper) > 0.0
+    endless = np.logical_and.reduce(unbounded_axes(budgets.noise, p_lower, p_upper)[budgets.axes])
+    bounded = np.flatnonzero(certified & ~endless)
+    result = np.zeros(p_lower.size, dtype=np.int64)
+    if bounded.size:
+        result[bounded] = _bounded_radii(budgets, p_lower[bounded], p_upper[bounded], most)
     # An input all of whose entries may change has nothing left to fear, if it is certified at all.
-    fearless = (result >= entries) & all_pass([origin_of(noise)], np.arange(result.size))
-    return np.where(fearless, UNBOUNDED, result)
+    return np.where(certified & (endless | (result >= budgets.entries)), UNBOUNDED, result)
 
 
-def _budgets(noise: Noise, zeros: EntryCounts, nonzeros: EntryCounts) -> _Budgets:
-    """Axes that draw on the same entries, and how many there are: additions on zeros, the rest on non-zeros."""
-    groups: dict[tuple[str | None, bool], list[int]] = {}
-    for i, axis in enumerate(axes_of(noise)):
-        groups.setdefault((axis.part, axis.kind == "add"), []).append(i)
-    counts = {True: _entry_counts(noise, zeros, "zeros"), False: _entry_counts(noise, nonzeros, "nonzeros")}
-    return [(tuple(axes), counts[on_zeros].get(part, UNBOUNDED)) for (part, on_zeros), axes in groups.items()]
+def _bounded_radii(budgets: Budgets, p_lower: FloatArray, p_upper: FloatArray, most: int) -> IntArray:
+    """For pairs that are certified at radius 0, and not at all."""
+    if len(budgets.axes) == 1:
+        reach = _affordable_reach(budgets.noise, budgets.axes[0], most)
+        return radii_along(budgets.noise, budgets.axes[0], p_lower, p_upper, reach)
+    proved = _dominated_radii(worst_change(budgets.curves()), p_lower, p_upper, most)
+    return _risen(proved, budgets, p_lower, p_upper, most)
 
 
-def _entry_counts(noise: Noise, given: EntryCounts, name: str) -> dict[str | None, int]:
-    if given is None:
-        return {}
-    if isinstance(noise, JointNoise):
-        if not isinstance(given, Mapping):
-            raise InvalidInputError(f"expected {name} as a mapping from part to number, got {given!r}")
-        checked_part_names(noise, given)
-        return {part: checked_count(count, f"{name} of {part}") for part, count in given.items()}
-    return {None: checked_count(given, name)}
+def _affordable_reach(noise: Noise, axis: int, most: int) -> int:
+    """A limit to a search along one axis, such that none of its radii is refused."""
+    while work_of(noise, unit_of(noise, axis, most)) > MAX_WORK:
+        most //= 2
+    return most
 
 
-def _distinct_splits(noise: Noise, radius: int, budgets: _Budgets) -> list[Point]:
-    """The splits of a radius, one of each law: where p_plus = p_minus, all kinds of change are alike."""
-    alike: list[int] = []
-    for number, (_, part) in enumerate(parts_of(noise)):
-        symmetric = part.p_plus == part.p_minus
-        alike += [number if symmetric else -len(alike) - i - 1 for i in range(len(kinds_of(part)))]
-    distinct: dict[tuple[int, ...], Point] = {}
-    groups = sorted(set(alike))
-    corner = tuple(-(-radius // len(alike)) for _ in alike)
-    if math.comb(radius + len(groups) - 1, radius) * work_of(noise, corner) > MAX_WORK:
-        raise TooLargeError(f"expected a limit below {radius} for this search, which would take too long beyond it")
-    for point in _splits(radius, budgets, len(alike)):
-        totals = tuple(sum(n for n, group in zip(point, alike, strict=True) if group == g) for g in groups)
-        distinct.setdefault(totals, point)
-    return list(distinct.values())
+def _dominated_radii(worst: WorstChange, p_lower: FloatArray, p_upper: FloatArray, most: int) -> IntArray:
+    """The largest r for which r times the worst change leaves a margin."""
+    result, left = np.zeros(p_lower.size, dtype=np.int64), np.arange(p_lower.size)
+    for radius, regions in zip(range(1, most + 1), worst.powers(), strict=False):
+        left = left[regions.margin(p_lower[left], p_upper[left]) > 0.0]
+        result[left] = radius
+        if not left.size:
+            break
+    return result
 
 
-def _splits(radius: int, budgets: _Budgets, axes: int) -> Iterator[Point]:
-    """All ways to spend exactly `radius` changes that the numbers of entries allow."""
+def _risen(proved: IntArray, budgets: Budgets, p_lower: FloatArray, p_upper: FloatArray, most: int) -> IntArray:
+    """Radii that are proved, raised one by one while all splits hold, as far as that is cheap.
 
-    def spend(rest: int, remaining: _Budgets) -> Iterator[dict[int, int]]:
-        if not remaining:
-            if rest == 0:
-                yield {}
-            return
-        (own, most), *later = remaining
-        for total in range(min(rest, most) + 1):
-            for tail in spend(rest - total, later):
-                for head in _compositions(total, own):
-                    yield head | tail
-
-    for split in spend(radius, budgets):
-        yield tuple(split.get(axis, 0) for axis in range(axes))
-
-
-def _compositions(total: int, axes: tuple[int, ...]) -> Iterator[dict[int, int]]:
-    if len(axes) == 1:
-        yield {axes[0]: total}
-        return
-    for first in range(total + 1):
-        for rest in _compositions(total - first, axes[1:]):
-            yield {axes[0]: first} | rest
+    What is cheap depends on the splits alone: the radius of an input is the same among whatever others it is.
+    """
+    result, work = proved.copy(), 0
+    for radius in range(1, most + 1):
+        few = (_MOST_WORK - work) // _WORK_PER_SPLIT + 1
+        splits = dict.fromkeys(islice(budgets.splits(radius), few))
+        work += sum(_WORK_PER_SPLIT + work_of(budgets.noise, split) for split in splits)
+        if work > _MOST_WORK or result.max() < radius - 1:
+            break
+        pairs = np.flatnonzero(result == radius - 1)
+        for split in splits if pairs.size else ():
+            pairs = pairs[regions_at(budgets.noise, split).margin(p_lower[pairs], p_upper[pairs]) > 0.0]
+        result[pairs] = radius
+    return result

@@ -94,19 +94,6 @@ def largest_passing(passes: Passes, unbounded: BoolArray, limit: int) -> IntArra
     return np.where(certified & unbounded, UNBOUNDED, _bisected(passes, low, high))
 
 
-def largest_passing_below(passes: Passes, failing: IntArray) -> IntArray:
-    """The largest radius that passes, for pairs whose radius in `failing` does not; looks close to it first."""
-    low, high = failing - 1, failing.copy()
-    undecided, step = np.flatnonzero(low > 0), 1
-    while undecided.size:
-        passed = _by_radius(passes, low, undecided)
-        high[undecided[~passed]] = low[undecided[~passed]]
-        step *= 2
-        low[undecided[~passed]] = np.maximum(low[undecided[~passed]] - step, 0)
-        undecided = undecided[~passed & (low[undecided] > 0)]
-    return _bisected(passes, low, high)
-
-
 def _bisected(passes: Passes, low: IntArray, high: IntArray) -> IntArray:
     """The largest passing radius between `low`, which passes, and `high`, which fails."""
     undecided = np.flatnonzero(high - low > 1)
