@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -194,14 +195,16 @@ def test_words_say_what_is_promised(simultaneous, rng):
     words = content(Section("words", certificates, Subject(unit="image", entries={"": "pixels"})))["words"]
     promise, not_promised = " ".join(words["promise"]), " ".join(words["not_promised"])
     certified = int((~certificates.abstained).sum())
-    assert f"for {certified} of 40 images are certified" in promise
-    assert "holds when nothing of another kind is changed" in promise
+    assert f"gives {certified} images a label and abstains from {40 - certified}" in promise
+    assert "nothing of another kind being changed" in promise
     assert "add (pixels added: a zero becomes a one), delete (pixels deleted: a one becomes a zero)" in promise
     for kind in ("add", "delete"):
-        assert f"{int((certificates.max_radius(kind) > 0).sum())} for pixels {kind}" in promise
-    assert "probability at least 1 - 0.02 over" in promise
-    assert ("true of all images at once" in promise) == simultaneous
-    assert ("up to 0.8 may be wrong on average" in not_promised) == (not simultaneous)
+        count = int((certificates.max_radius(kind) > 0).sum())
+        done = {"add": "added", "delete": "deleted"}[kind]
+        assert re.search(rf"\b{count} (of 40 images )?\(\d+ %\) (withstand )?any one {done} pixel", promise)
+    assert "correct with at least 98 % probability over" in promise
+    assert ("All certificates together" in promise) == simultaneous
+    assert ("expect at most about 0.8 to be wrong" in not_promised) == (not simultaneous)
     for word in ("evasion", "poisoning", "observed", "smoothed", "Only these changes are covered", "until"):
         assert word in not_promised
 
@@ -214,7 +217,7 @@ def test_words_never_round_up(rng):
     page = content(Section("almost all", fp.certify(votes, alpha=1e-12)))
     (share,) = [number["value"] for number in page["numbers"] if number["name"] == "not abstained"]
     assert share == "0.999"
-    assert "probability at least 1 - 1e-12 over" in page["words"]["promise"][3]
+    assert "correct with at least 1 - 1e-12 probability over" in page["words"]["promise"][3]
 
 
 def test_radii_at_the_limit_of_the_search_are_not_taken_for_exact():

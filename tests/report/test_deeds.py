@@ -19,38 +19,42 @@ def certified(noise, share=1.0):
     return fp.certify(votes)
 
 
+LONG = [*range(1, 40)]
+"""A text longer than what is certified."""
+
+
 def test_replaced_words_are_a_deletion_and_an_addition():
-    noise, tokens = fp.FlipNoise(0.0, 0.85), fp.Tokens([[1, 2, 3]], mask=9)
+    noise, tokens = fp.FlipNoise(0.0, 0.85), fp.Tokens([LONG], mask=99)
     for share in (0.6, 0.8, 0.9, 0.97, 0.999):
         certificates = certified(noise, share)
         sentence = fp.in_words(certificates, 0, unit="message", entries="words", inputs=tokens)
         most = max(r for r in range(30) if certificates.certified(fp.Radii(add=r, delete=r))[0])
         if most:
             words = "word" if most == 1 else "words"
-            assert sentence.startswith(f"No attacker who replaces up to {most} {words} in place can turn")
+            assert sentence.startswith(f"No attacker who replaces up to {most} {words} in place can change")
         else:
             assert "replaces" not in sentence
-            assert "blanks" in sentence or "as it is" in sentence
+            assert "blanks" in sentence or "No robustness proven" in sentence
     assert most > 1
 
 
 def test_words_that_are_blanked_are_not_called_deleted():
     certificates = certified(fp.FlipNoise(0.0, 0.4))  # nothing can be added, so nothing can be replaced
     most = int(certificates.max_radius("delete")[0])
-    sentence = fp.in_words(certificates, 0, entries="words", inputs=fp.Tokens([[1, 2]], mask=9))
+    sentence = fp.in_words(certificates, 0, entries="words", inputs=fp.Tokens([LONG], mask=99))
     assert sentence.startswith(f"No attacker who blanks up to {most} words and writes no words into empty places can")
 
 
 def test_substitution_never_speaks_of_words_added():
-    tokens = fp.Tokens([[1, 2, 3]])
+    tokens = fp.Tokens([LONG])
     certificates = certified(fp.FlipNoise(0.75, 0.75, 50))
     most = int(certificates.max_l0_radius()[0])
     even = fp.in_words(certificates, 0, entries="words", inputs=tokens)
-    assert even.startswith(f"No attacker who replaces up to {most} words in place can turn the prediction")
+    assert even.startswith(f"No attacker who replaces up to {most} words in place can change the prediction")
     uneven = fp.in_words(certified(fp.FlipNoise(0.5, 0.75, 50)), 0, entries="words", inputs=tokens)
     assert "adds" not in uneven
     assert "deletes" not in uneven
-    assert "token 0" in uneven
+    assert "replaces up to" in uneven
 
 
 def test_bits_that_change_are_added_or_deleted():
@@ -62,7 +66,7 @@ def test_bits_that_change_are_added_or_deleted():
     assert radius == 1
     assert not certificates.certified(fp.Radii(add=1, delete=1))[0]
     sentence = fp.in_words(certificates, 0, entries="words", inputs=bags)
-    assert sentence.startswith("No attacker who adds or deletes up to 1 word in all can turn")
+    assert sentence.startswith("No attacker who adds or deletes up to 1 word in all can change")
 
 
 @pytest.mark.parametrize("one_hot", [True, False])
@@ -85,7 +89,7 @@ def test_colours_are_not_pixels():
     subject = Subject(unit="image", **image_words(colours=True))
     certificates = certified(fp.FlipNoise(0.8, 0.8, 256))
     sentence = plain_words(certificates, 0, subject)
-    assert f"up to {certificates.max_l0_radius()[0]} colour values, whichever and however" in sentence
+    assert f"up to {certificates.max_l0_radius()[0]} colour values in any way" in sentence
     assert "pixels" not in sentence
     assert image_words(colours=False)["entries"] == {"": "pixels"}
 
@@ -99,7 +103,9 @@ def test_cells_are_turned_and_not_added():
     assert not any("added" in each or "deleted" in each for each in words)
     certificates = certified(table.noise(0.2, 0.2))
     most = int(certificates.max_l0_radius()[0])
-    assert f"changes up to {most} cells, whichever and however," in plain_words(certificates, 0, subject)
+    assert f"changes up to {most} cells in any way, and leaves alone what gets no noise," in plain_words(
+        certificates, 0, subject
+    )
 
 
 def test_the_promise_speaks_of_places():
@@ -107,7 +113,7 @@ def test_the_promise_speaks_of_places():
 
     certificates = certified(fp.FlipNoise(0.0, 0.85))
     subject = Subject(unit="message", **sequence_words(masking=True))
-    assert any("inserting one, or closing a gap" in line for line in not_promised(certificates, subject))
+    assert any("Inserting words, or closing a gap" in line for line in not_promised(certificates, subject))
     assert any("add (words written into empty places)" in line for line in promise(certificates, subject))
 
 

@@ -90,7 +90,7 @@ def test_other_radii_can_be_held(opened, rng):
 
 def test_the_words_are_on_top(opened, binary):
     page = opened(binary)
-    assert "no attacker who changes" in page.inner_text("#promise")
+    assert "No attacker who stays within" in page.inner_text("#promise")
     assert "poisoning" in page.inner_text("#not-promised")
     assert "0.900" in page.inner_text("#numbers")
 

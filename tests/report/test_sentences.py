@@ -1,5 +1,6 @@
 """One plain sentence per input: what it says is certified, all of it together, and nothing larger of its kind is."""
 
+import dataclasses
 import itertools
 import re
 
@@ -7,12 +8,12 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report.any_changes import any_radii
 from flipproof.report.content import content
 from flipproof.report.section import Section
 from flipproof.report.subject import Subject
 from flipproof.report.words import plain_words
-from flipproof.theory.radii import axes_of
+from flipproof.theory.radii import axes_of, parts_of
+from flipproof.theory.scope import Scope
 from page_data import unpacked
 
 ENTRIES = {"": "words", "structure": "edges", "attributes": "attributes"}
@@ -25,12 +26,14 @@ EVEN = fp.FlipNoise(0.3, 0.3, categories=3)
 TABLE = fp.JointNoise(k2=fp.FlipNoise(0.2, 0.2), k3=fp.FlipNoise(0.2, 0.2, 3), k5=fp.FlipNoise(0.2, 0.2, 5))
 
 
-def certificates_of(noise, inputs=30, classes=2, samples=1_000):
-    """From inputs that abstain to one that all samples agree on."""
+def certificates_of(noise, inputs=30, classes=2, samples=1_000, fixed=()):
+    """From inputs that abstain to one that all samples agree on; they have room for any changes."""
     wrong = np.linspace(0, samples // 2, inputs).astype(int)[::-1]
     counts = np.zeros((inputs, classes), dtype=int)
     counts[:, 1], counts[:, 0] = samples - wrong, wrong
-    return fp.certify(fp.Votes.from_counts(selection=counts, estimation=counts, noise=noise))
+    votes = fp.Votes.from_counts(selection=counts, estimation=counts, noise=noise)
+    room = np.full((inputs, len(parts_of(noise))), 10**6)
+    return fp.certify(dataclasses.replace(votes, scope=Scope(room, room, fixed)))
 
 
 def subject_of(classes=2):
@@ -64,7 +67,7 @@ def test_what_is_said_is_certified_and_nothing_larger(name):
     spoken = 0
     for i in np.flatnonzero(~certificates.abstained):
         sentence = plain_words(certificates, i, subject)
-        if "as it is" in sentence:
+        if "No robustness proven" in sentence:
             assert not any(flags[i] for point, flags in certified.items() if sum(point) == 1)
             continue
         point = said(sentence, noise)
@@ -78,7 +81,7 @@ def test_what_is_said_is_certified_and_nothing_larger(name):
 def test_a_spam():
     certificates = certificates_of(NOISES["binary"])
     assert plain_words(certificates, 29, subject_of()) == (
-        "No attacker who adds up to 1 word and deletes up to 7 can turn the prediction for this message "
+        "No attacker who adds up to 1 word and deletes up to 7 can change the prediction for this message "
         "from spam to ham."
     )
     assert plain_words(certificates, 0, subject_of()) == (
@@ -104,7 +107,7 @@ def test_changes_of_any_kind(noise):
     for i in np.flatnonzero(radii > 0):
         number = f"{radii[i]} words" if radii[i] > 1 else "1 word"
         assert plain_words(certificates, i, subject_of()) == (
-            f"No attacker who changes up to {number}, whichever and however, can turn the prediction for this message "
+            f"No attacker who changes up to {number} in any way can change the prediction for this message "
             "from spam to ham."
         )
 
@@ -121,7 +124,28 @@ def test_one_kind_alone_where_no_mixture_is_certified():
 
 def test_no_end():
     certificates = certificates_of(fp.FlipNoise(0.4, 0.6))
-    assert "who adds any number of words and deletes any number can" in plain_words(certificates, 29, subject_of())
+    assert "who adds any number of words and deletes any or all 1,000,000 can" in plain_words(
+        certificates, 29, subject_of()
+    )
+    unknown = dataclasses.replace(certificates, votes=dataclasses.replace(certificates.votes, scope=None))
+    assert (
+        "who adds any number of words and deletes any number, and leaves alone what gets no noise, can"
+        in plain_words(unknown, 29, subject_of())
+    )
+
+
+def test_what_gets_no_noise_is_left_alone():
+    certificates = certificates_of(NOISES["binary"], fixed=("the padding", "self-loops"))
+    sentence = plain_words(certificates, 29, subject_of())
+    assert "who adds up to 1 word and deletes up to 7, and leaves the padding and self-loops alone, can" in sentence
+
+
+def test_no_robustness():
+    certificates = certificates_of(NOISES["binary"])
+    (weak,) = np.flatnonzero(~certificates.abstained & (certificates.max_radius("delete") == 0))[:1]
+    assert plain_words(certificates, weak, subject_of()) == (
+        "No robustness proven: even one changed word might change the prediction for this message."
+    )
 
 
 @pytest.mark.parametrize("noise", [*NOISES.values(), EVEN, TABLE], ids=[*NOISES, "even", "table"])
@@ -171,7 +195,5 @@ def test_two_parts_are_named_together():
     assert page["any"]["words"] == "edges or attributes changed in any way"
 
 
-def test_any_changes_are_left_out_where_they_say_little_or_take_long():
+def test_any_changes_are_left_out_where_they_say_little():
     assert content(Section("two kinds", certificates_of(NOISES["binary"])))["any"] is None
-    far = fp.JointNoise(a=fp.FlipNoise(0.45, 0.44, 3), b=fp.FlipNoise(0.45, 0.44, 3))
-    assert any_radii(certificates_of(far, inputs=3)) is None

@@ -97,7 +97,9 @@ def _radius_words(certificates: Certificates, subject: Subject) -> str:
 
 
 def _sure(certificates: Certificates, subject: Subject) -> str:
-    sure = f"{100 - 100 * Decimal(repr(certificates.alpha)):f} %"  # all digits: a rounded one would promise more
+    # All digits: a rounded one would promise more.
+    alpha = certificates.alpha
+    sure = f"{(100 - 100 * Decimal(repr(alpha))).normalize():f} %" if alpha >= 1e-6 else f"1 - {alpha!r}"
     if certificates.simultaneous:
         return f"All certificates together are correct with at least {sure} probability over the random sampling."
     return f"Each {subject.unit}'s certificate is correct with at least {sure} probability over the random sampling."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from flipproof.smoothing.files import cannot_write
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.run_folder import RunFolder
 from flipproof.smoothing.split import Split, checked_labels
+from flipproof.smoothing.votes import scope_of_outputs
 from flipproof.theory.radii import parts_of
 
 
@@ -93,7 +95,8 @@ def write_report(
         node_names=_texts(node_names, "node_names"),
         **change_words(certificates, space, entries, image_shape),
     )
-    write_page(path, [section_of(certificates, name, subject)], force)
+    subject.check(certificates)
+    write_page(path, [section_of(_in_scope(certificates, space), name, subject)], force)
 
 
 def in_words(
@@ -128,7 +131,20 @@ def in_words(
     space = None if inputs is None else space_of(inputs)
     subject = Subject(unit=unit, class_names=names, **change_words(certificates, space, entries))
     subject.check(certificates)
-    return plain_words(certificates, index, subject)
+    if space is not None:
+        replace(subject, space=space).check(certificates)
+    return plain_words(_in_scope(certificates, space), index, subject)
+
+
+def _in_scope(certificates: Certificates, space: Space | None) -> Certificates:
+    """The certificates with what their inputs can suffer, if the votes do not know it and the data tell."""
+    votes = certificates.votes
+    if space is None or votes.scope is not None:
+        return certificates
+    scope = scope_of_outputs(space, votes.noise, len(votes))
+    if scope is None or not scope.fits(certificates.noise, len(votes)):  # votes on some targets do not say which
+        return certificates
+    return replace(certificates, votes=replace(votes, scope=scope))
 
 
 def change_words(

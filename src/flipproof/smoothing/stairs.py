@@ -14,7 +14,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import JointNoise, Noise
-from flipproof.theory.radii import axes_of, checked_count
+from flipproof.theory.radii import axes_of, axis_index, checked_count
 from flipproof.theory.search import SEARCH_LIMIT
 
 GridCounts = tuple[tuple[int, ...], ...]
@@ -63,7 +63,9 @@ def reach(certificates: Certificates, axis: str) -> int:
     """The count at which the last certificate with an end has ended."""
     if not len(certificates):
         raise InvalidInputError("expected at least one input, got none")
-    radii = certificates.max_radius(axis)
+    radii, scope = certificates.uncapped_radius(axis), certificates.votes.scope
+    if scope is not None:  # beside changes of other kinds there may be more room than alone
+        radii = np.minimum(radii, scope.room(certificates.noise)[:, axis_index(certificates.noise, axis)])
     endless = radii >= SEARCH_LIMIT
     last = int(radii[~endless].max(initial=0)) + 1
     return max(last, _ENDLESS) if endless.any() else last
