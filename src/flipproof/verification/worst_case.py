@@ -81,7 +81,11 @@ class WorstCase:
     @classmethod
     def of(cls, cells: Iterator[Cell], whole: int) -> WorstCase:
         """Sorts the cells; none that both inputs cannot reach."""
-        ordered = sorted(cells, key=cmp_to_key(_by_falling_ratio))
+        return cls.in_order(sorted(cells, key=cmp_to_key(_by_falling_ratio)), whole)
+
+    @classmethod
+    def in_order(cls, ordered: Sequence[Cell], whole: int) -> WorstCase:
+        """Of cells that are sorted already."""
         sums = ((0, *accumulate(cell[side] for cell in ordered)) for side in (0, 1))
         clean_before, changed_before = (tuple(each) for each in sums)
         return cls(tuple(ordered), clean_before, changed_before, whole)
@@ -116,7 +120,7 @@ def _by_falling_ratio(one: Cell, two: Cell) -> int:
 
 def worst_case(law: Law, kind: str, count: int) -> WorstCase | None:
     """The cells of so many changes of one kind. None if there are too many."""
-    bits = _bits([(law, kind, count)])
+    bits = bits_of([(law, kind, count)])
     if bits > MOST_BITS:
         return None
     return (_small if bits < _SMALL else _large)(law, kind, count)
@@ -133,7 +137,7 @@ _small, _large = lru_cache(maxsize=4096)(_made), lru_cache(maxsize=16)(_made)
 
 def worst_case_of_all(changes: Sequence[tuple[Law, str, int]]) -> WorstCase | None:
     """Changes of several kinds at once: noise treats every entry by itself. None if there are too many cells."""
-    if _bits(changes) > MOST_BITS:
+    if bits_of(changes) > MOST_BITS:
         return None
     cells, whole = [Cell(1, 1)], 1
     for law, kind, count in changes:
@@ -143,7 +147,7 @@ def worst_case_of_all(changes: Sequence[tuple[Law, str, int]]) -> WorstCase | No
     return WorstCase.of((cell for cell in cells if any(cell)), whole)
 
 
-def _bits(changes: Sequence[tuple[Law, str, int]]) -> int:
+def bits_of(changes: Sequence[tuple[Law, str, int]]) -> int:
     """How many digits all cells have together."""
     cells, digits = 1, 1
     for law, kind, count in changes:

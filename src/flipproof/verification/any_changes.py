@@ -1,0 +1,231 @@
+"""Whether a prediction withstands any changes, whichever they are and of whatever kinds, in exact arithmetic.
+
+Either all ways to share the changes among the kinds are looked at, or one imaginary change takes the place of all: it
+is worse than every kind, so as many of it are worse than any mixture (docs/theory.md, statement 17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from math import comb, lcm, log
+from typing import NamedTuple
+
+from flipproof.verification.certificate import UNBOUNDED
+from flipproof.verification.worst_case import (
+    Cell,
+    Law,
+    WorstCase,
+    bits_of,
+    margin,
+    outcomes,
+    worst_case,
+    worst_case_of_all,
+)
+
+_STEP = Fraction(17, 16)
+"""The slopes of the imaginary change are powers of it."""
+
+_MOST_SPLITS, _MOST_BITS = 2_000, 2**26
+"""More ways to share the changes, and cells with more digits, are not looked at."""
+
+Point = tuple[Fraction, Fraction]
+"""A probability before a change, and the largest one that an event can have after it; or the distance of two such."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One kind of change, and what it does: the concave line on which the points lie that its outcomes make."""
+
+    law: Law
+    kind: str
+    line: tuple[Point, ...]
+
+
+def holds(laws: Iterable[Law], radius: int, p_lower: Fraction, p_upper: Fraction) -> bool | None:
+    """Whether the prediction keeps its lead after any `radius` changes, each of any kind in any part.
+
+    Args:
+        laws: of the parts.
+        radius: the number of changes; `UNBOUNDED` stands for every number.
+        p_lower: what the prediction has at least, before the changes.
+        p_upper: what every other label has at most, before the changes.
+
+    Returns:
+        True if that is proved, False if some changes are found that refute it, None if it would take too long to know.
+
+    Example:
+        >>> laws = [Law(Fraction(1, 2), Fraction(1, 2), categories) for categories in (3, 5, 9)]
+        >>> [holds(laws, radius, Fraction(99, 100), Fraction(1, 100)) for radius in (3, 4)]
+        [True, False]
+    """
+    if p_lower <= p_upper:
+        return False
+    moves = _worst_moves(tuple(dict.fromkeys(laws)))
+    if not moves or not radius or _is_endless(moves, p_lower, p_upper):
+        return True
+    if radius == UNBOUNDED:
+        return False  # enough changes of one kind that shows turn every lead that is not endless
+    every = _every_split(moves, radius)
+    if every is not None:
+        return all(margin(worst, p_lower, p_upper) > 0 for worst in every)
+    bound = _bound(moves, radius)
+    if bound is not None and margin(bound, p_lower, p_upper) > 0:
+        return True
+    alone = (worst_case(move.law, move.kind, radius) for move in moves)
+    return False if any(worst and margin(worst, p_lower, p_upper) <= 0 for worst in alone) else None
+
+
+def _is_endless(moves: Sequence[Move], p_lower: Fraction, p_upper: Fraction) -> bool:
+    """Whether no number of changes turns the prediction.
+
+    That needs a label that was certain or others that were impossible, and noise that makes of changed inputs nothing
+    new. If only one of the two is so, the changed input must still become all that the clean one could.
+    """
+    nothing_new = all(move.line[0][1] == 0 for move in moves)
+    nothing_lost = all(move.line[-2][1] < 1 for move in moves)
+    certain = p_lower == 1, p_upper == 0
+    return nothing_new and any(certain) and (all(certain) or nothing_lost)
+
+
+@lru_cache(maxsize=64)
+def _worst_moves(laws: tuple[Law, ...]) -> tuple[Move, ...]:
+    """The kinds of change than which no other is worse; none that noise hides."""
+    distinct = {move.line: move for law in laws for kind in law.kinds if not _hidden(move := _move(law, kind))}
+    others = tuple(distinct.values())
+    return tuple(move for move in others if not any(_is_worse(one, move) for one in others))
+
+
+def _move(law: Law, kind: str) -> Move:
+    cells, whole = outcomes(law, kind)
+    points, clean, changed = [(Fraction(0), Fraction(0))], 0, 0
+    for cell in sorted(cells, key=lambda cell: (cell.clean > 0, Fraction(-cell.changed, cell.clean or 1))):
+        clean, changed = clean + cell.clean, changed + cell.changed
+        points.append((Fraction(clean, whole), Fraction(changed, whole)))
+    return Move(law, kind, _highest_line(points))
+
+
+def _hidden(move: Move) -> bool:
+    return len(move.line) == 2 and move.line[0][1] == 0
+
+
+def _is_worse(one: Move, other: Move) -> bool:
+    """Whether a line is nowhere below another one, and not the same."""
+    return one is not other and all(_height(one.line, p) >= height for p, height in other.line)
+
+
+def _height(line: Sequence[Point], p: Fraction) -> Fraction:
+    """How high a line is at a place."""
+    for (start, low), (end, high) in pairwise(line):
+        if p <= end:
+            return low + (p - start) * (high - low) / (end - start)
+    return Fraction(1)
+
+
+def _highest_line(points: Iterable[Point]) -> tuple[Point, ...]:
+    """The least concave line above all points, by its corners."""
+    corners: list[Point] = []
+    for point in sorted(points):
+        if corners and corners[-1][0] == point[0]:
+            corners.pop()
+        while len(corners) > 1 and _slope(corners[-2], corners[-1]) <= _slope(corners[-1], point):
+            corners.pop()
+        corners.append(point)
+    return tuple(corners)
+
+
+def _slope(one: Point, two: Point) -> Fraction:
+    return (two[1] - one[1]) / (two[0] - one[0])
+
+
+@lru_cache(maxsize=16)
+def _every_split(moves: tuple[Move, ...], radius: int) -> tuple[WorstCase, ...] | None:
+    """The worst cases of all ways to share the changes among the moves. None if there are too many."""
+    if comb(radius + len(moves) - 1, radius) > _MOST_SPLITS:
+        return None
+    shares = [
+        [(move.law, move.kind, count) for move, count in zip(moves, counts, strict=True) if count]
+        for counts in _counts(radius, len(moves))
+    ]
+    if sum(map(bits_of, shares)) > _MOST_BITS:
+        return None
+    found = [worst for share in shares if (worst := worst_case_of_all(share)) is not None]
+    return tuple(found) if len(found) == len(shares) else None
+
+
+def _counts(total: int, places: int) -> Iterator[tuple[int, ...]]:
+    if places == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        yield from ((first, *rest) for rest in _counts(total - first, places - 1))
+
+
+class _Share(NamedTuple):
+    """What the imaginary change makes with a slope of `_STEP` ** exponent: a whole number over a denominator."""
+
+    exponent: int
+    clean: int
+
+
+@lru_cache(maxsize=64)
+def _imaginary_change(moves: tuple[Move, ...]) -> tuple[tuple[_Share, ...], int]:
+    """The shares of a change that is worse than all moves, and their denominator.
+
+    Every piece of the highest line is made of two pieces, with the next smaller and the next larger power as slopes.
+    """
+    masses: dict[int, Fraction] = {}
+    for (start, low), (end, high) in pairwise(_highest_line(point for move in moves for point in move.line)):
+        if low < high:
+            k, clean, changed = _power_below((high - low) / (end - start)), end - start, high - low
+            steep = (changed - _STEP**k * clean) / (_STEP ** (k + 1) - _STEP**k)
+            masses[k + 1] = masses.get(k + 1, Fraction(0)) + steep
+            masses[k] = masses.get(k, Fraction(0)) + clean - steep
+    denominator = lcm(*(mass.denominator for mass in masses.values()))
+    return tuple(_Share(k, int(mass * denominator)) for k, mass in sorted(masses.items()) if mass), denominator
+
+
+def _power_below(slope: Fraction) -> int:
+    """The exponent of the largest power of `_STEP` that is not above a slope."""
+    k = int((log(slope.numerator) - log(slope.denominator)) / log(_STEP))
+    while _STEP**k > slope:
+        k -= 1
+    while _STEP ** (k + 1) <= slope:
+        k += 1
+    return k
+
+
+@lru_cache(maxsize=16)
+def _bound(moves: tuple[Move, ...], radius: int) -> WorstCase | None:
+    """The worst case of so many imaginary changes. None if it has too many digits."""
+    shares, denominator = _imaginary_change(moves)
+    if not shares:
+        return WorstCase.in_order([Cell(1, 0), Cell(0, 1)], 1)
+    below, above = max(0, -radius * shares[0].exponent), max(0, radius * shares[-1].exponent)
+    digits = radius * denominator.bit_length() + 5 * below + 4 * above
+    if (radius * (shares[-1].exponent - shares[0].exponent) + 1) * digits > _MOST_BITS:
+        return None
+    # Slopes (17 / 16) ** k become whole numbers over this denominator.
+    unit = _STEP.numerator**below * _STEP.denominator**above
+    cells = []
+    for k, clean in sorted(_power(shares, radius).items()):
+        changed = clean * _STEP.numerator ** (below + k) * _STEP.denominator ** (above - k)
+        cells.append(Cell(clean * unit, changed))
+    whole = denominator**radius * unit
+    alone = (whole - sum(cell[side] for cell in cells) for side in (0, 1))
+    only_clean, only_changed = Cell(next(alone), 0), Cell(0, next(alone))
+    return WorstCase.in_order([cell for cell in (only_clean, *cells, only_changed) if any(cell)], whole)
+
+
+def _power(shares: Sequence[_Share], radius: int) -> dict[int, int]:
+    """The masses of so many changes by the sum of exponents, which decides the ratio."""
+    masses = {0: 1}
+    for _ in range(radius):
+        before, masses = masses, {}
+        for k, mass in before.items():
+            for share in shares:
+                masses[k + share.exponent] = masses.get(k + share.exponent, 0) + mass * share.clean
+    return masses
