@@ -14,7 +14,7 @@ from flipproof.theory.arrays import FloatArray, read_only
 from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import AnyRadii, Point, by_part, point_of
-from flipproof.theory.rounding import ROUNDOFF, raised
+from flipproof.theory.rounding import LOG_ERROR, ROUNDOFF, raised
 
 MAX_REGIONS = 2**23
 """Above this, the regions of a joint noise are merged on a grid of log ratios (statement 10)."""
@@ -55,8 +55,8 @@ class Regions:
         adversarial: the same for the noisy adversarial input.
         slack: relative bound on what the masses may hide: with the exact masses, `rho_upper` is at most
             (1 + slack) times what these masses give.
-        covered: true if the noisy clean input can be all that the noisy adversarial input can be, exactly. If
-            not, masses that underflowed may matter to a label of probability 0 or 1 (statement 9).
+        covered: true if the noisy clean input can be all that the noisy adversarial input can be, exactly. A label
+            of probability 0 then keeps it, however many masses underflowed (statement 9).
         log_ratio: log(clean / adversarial), derived.
 
     Example:
@@ -118,11 +118,11 @@ class Regions:
             return s
         from flipproof.theory import kernels
 
-        raised_s = raised(s, self.covered)
-        order = np.argsort(raised_s)
+        order = np.argsort(s)
         result = np.empty_like(s)
-        result[order] = kernels.upper_masses(raised_s[order], *self._tail_first(), self.slack, self.order_slack())
-        return result
+        result[order] = kernels.upper_masses(raised(s[order]), *self._tail_first(), self.slack, self.order_slack())
+        # Computed masses cannot tell zero from what underflowed; the law of single entries can.
+        return np.where((s == 0.0) & self.covered, 0.0, result)
 
     def lower_mass(self, p: FloatArray) -> FloatArray:
         """`rho` at every p, rounded down: the complement of `rho_upper` at 1 - p (statement 2)."""
@@ -147,13 +147,17 @@ class Regions:
         clean, adversarial = (masses.reshape(1, -1) for masses in self._tail_first())
         tail = np.array([np.arange(len(self)), np.zeros(len(self), dtype=np.int64)])
         one, slack, result = np.ones((1, 1)), np.array([max(self.slack, ROUNDOFF)]), np.empty((1, 1))
-        cells = kernels.Cells(clean, adversarial, slack, one, one, np.zeros(1), tail, self.order_slack())
+        covered = np.array([self.covered])
+        cells = kernels.Cells(
+            clean, adversarial, slack, one, one, np.zeros(1), tail, self.order_slack(), covered, covered
+        )
         kernels.critical_cells(cells, result)
         return float(result[0, 0])
 
     def order_slack(self) -> float:
         """What sorting by rounded log ratios may hide (statement 8)."""
-        return 8 * ROUNDOFF * (1.0 + _largest_log(self.clean) + _largest_log(self.adversarial))
+        logs = 1.0 + _largest_log(self.clean) + _largest_log(self.adversarial)
+        return 2.1 * (LOG_ERROR + ROUNDOFF) * logs
 
     def _tail_first(self) -> tuple[FloatArray, FloatArray]:
         return self.clean[::-1].copy(), self.adversarial[::-1].copy()
