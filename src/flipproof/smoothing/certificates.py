@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.any_noise import OtherNoise
+from flipproof.noise.space import as_array
 from flipproof.smoothing.files import checked_path, replacing
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
+from flipproof.theory.arguments import checked_index, checked_kind, checked_rows
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.theory.frontier import frontier
 from flipproof.theory.grid import Counts, Grid, grid_of
@@ -80,7 +82,10 @@ class Certificates:
     _distinct: _Distinct = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        distinct = _Distinct.of(self.bounds)
+        checked_kind(self.votes, Votes, "votes")
+        distinct = _Distinct.of(checked_kind(self.bounds, Bounds, "bounds"))
+        if len(self.bounds.label) != len(self.votes):
+            raise InvalidInputError(f"expected bounds of {len(self.votes)} inputs, got {len(self.bounds.label)}")
         object.__setattr__(self, "_distinct", distinct)
         margin = regions_at(self.noise, origin_of(self.noise)).margin(distinct.p_lower, distinct.p_upper)
         reason = np.where(margin[distinct.index] > 0.0, Abstention.NONE, Abstention.TOO_CLOSE)
@@ -173,6 +178,7 @@ class Certificates:
 
     def frontier(self, index: int, *, limit: int = SEARCH_LIMIT) -> list[AnyRadii]:
         """All maximal certified radii of one input; empty if it abstained."""
+        index = checked_index(index, len(self), "index")
         if self.abstained[index]:
             return []
         return frontier(self.noise, float(self.p_lower[index]), float(self.p_upper[index]), limit=limit)
@@ -243,6 +249,7 @@ class Certificates:
     def selected(self, rows: IntArray) -> Certificates:
         """The certificates of some inputs, with the bounds and the alpha they had among all."""
         votes, bounds = self.votes, self.bounds
+        rows = checked_rows(rows, len(self), "rows")
         return replace(
             self,
             # The record of the run is about all inputs.
@@ -288,6 +295,9 @@ class Certificates:
             held: other axes and the counts at which they are held, by default 0.
             true_labels: given, the certified accuracy is drawn instead.
         """
+        for name, value, kind in (("y", y, str), ("x", x, str), ("held", held, Mapping)):
+            if value is not None:
+                checked_kind(value, kind, name)
         return _plots().plot_heatmap(self, y, x, held, true_labels)
 
     def plot_lines(self, *, true_labels: ArrayLike | None = None) -> Any:
@@ -296,7 +306,7 @@ class Certificates:
         Args:
             true_labels: given, the certified accuracy is drawn too.
         """
-        return _plots().plot_lines(self, true_labels)
+        return _plots().plot_lines(self, None if true_labels is None else as_array(true_labels, "true_labels"))
 
     def to_columns(self) -> dict[str, Any]:
         """One column per fact, one row per input, as `pandas.DataFrame` and others accept it."""

@@ -10,9 +10,11 @@ from functools import lru_cache
 import numpy as np
 
 from flipproof.errors import InvalidInputError
+from flipproof.theory.arguments import checked_kind
 from flipproof.theory.arrays import FloatArray, read_only
 from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.probabilities import checked_probabilities
 from flipproof.theory.radii import AnyRadii, Point, by_part, point_of
 from flipproof.theory.rounding import LOG_ERROR, ROUNDOFF, raised
 
@@ -25,9 +27,12 @@ _SORTING_WORK = 100
 
 def _checked_masses(masses: FloatArray, name: str) -> FloatArray:
     try:
-        array = np.asarray(masses, dtype=np.float64)
+        array = np.asarray(masses)
     except (ValueError, TypeError):
         raise InvalidInputError(f"expected {name} to be a list of masses, got {masses!r}") from None
+    if array.dtype.kind not in "fiu":
+        raise InvalidInputError(f"expected {name} to be a list of masses, got {masses!r}")
+    array = array.astype(np.float64)
     if array.ndim != 1 or not np.all(array >= 0.0) or abs(array.sum() - 1.0) > _SUM_TOLERANCE:
         raise InvalidInputError(f"expected {name} to be non-negative masses that sum to 1, got {array!r}")
     return array
@@ -99,6 +104,7 @@ class Regions:
 
     def joint(self, other: Regions) -> Regions:
         """The regions of two independent parts together: all products, sorted again."""
+        other = checked_kind(other, Regions, "other")
         if self.identical:
             return other
         if other.identical:
@@ -114,6 +120,7 @@ class Regions:
 
     def upper_mass(self, s: FloatArray) -> FloatArray:
         """`rho_upper` at every s, rounded up."""
+        s = checked_probabilities(s, "s", dimensions=1)
         if self.identical:
             return s
         from flipproof.theory import kernels
@@ -126,6 +133,7 @@ class Regions:
 
     def lower_mass(self, p: FloatArray) -> FloatArray:
         """`rho` at every p, rounded down: the complement of `rho_upper` at 1 - p (statement 2)."""
+        p = checked_probabilities(p, "p", dimensions=1)
         if self.identical:
             return p
         from flipproof.theory import kernels
@@ -136,7 +144,10 @@ class Regions:
         """`mu` for every pair of bounds, rounded down."""
         from flipproof.theory import kernels
 
-        return np.asarray(kernels.differences_down(self.lower_mass(p_lower), self.upper_mass(p_upper)))
+        lower, upper = self.lower_mass(p_lower), self.upper_mass(p_upper)
+        if lower.size != upper.size:
+            raise InvalidInputError(f"expected as many p_upper as p_lower, {lower.size}, got {upper.size}")
+        return np.asarray(kernels.differences_down(lower, upper))
 
     def critical_clean_mass(self) -> float:
         """The clean mass below which `rho_upper` stays under one half, rounded down."""
