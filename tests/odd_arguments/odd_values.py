@@ -92,5 +92,3 @@ ODD = {
 
 HUGE = {"inf", "10**30", "2**63", "list of huge", "long range"}
 """Numbers that are fine where they say how much work to do; doing it would take for ever."""
-
-CALLABLE = {"a class", "our class", "a function"}

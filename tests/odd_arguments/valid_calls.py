@@ -43,7 +43,7 @@ SETTINGS = fp.TrainingSettings(epochs=1, patience=1, noisy_samples=1)
 class Call:
     """A callable with arguments that it accepts.
 
-    `work` names arguments that say how much work to do, and `callback` one that is called with numbers: what it raises
+    `work` names arguments that say how much work to do. `callback` is one that is called as it is: what it raises
     is the caller's own. `fine` are odd values that are valid and take seconds, by argument. Of a `slow` call only every
     second (third, ...) odd value is tried.
     """
