@@ -9,7 +9,6 @@ import flipproof as fp
 from flipproof.theory import exact
 from flipproof.theory.radii import UNBOUNDED, axes_of, radii_at, unit_of
 from flipproof.theory.search import unbounded_axes
-from tests.conftest import NOISES
 
 UNDERFLOWING = {
     "many": (fp.FlipNoise(2**-30, 0.5), fp.Radii(60, 40)),
@@ -90,10 +89,8 @@ def test_one_certain_label_among_others_in_a_table():
         np.testing.assert_allclose(table[add, (0, 1, 70).index(delete)], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", NOISES)
-def test_unbounded_axes_are_those_whose_margin_never_falls(name):
+def test_unbounded_axes_are_those_whose_margin_never_falls(noise):
     """A certain label is unbounded along an axis exactly if its float margin is 1 at radii large and small."""
-    noise = NOISES[name]
     certain = np.ones(1), np.zeros(1)
     for axis, unbounded in enumerate(unbounded_axes(noise, *certain)[:, 0]):
         margins = [fp.mu(noise, radii_at(noise, unit_of(noise, axis, count)), 1.0, 0.0) for count in (1, 7, 40)]

@@ -6,6 +6,8 @@ from math import comb, factorial, prod
 
 import pytest
 
+import flipproof as fp
+
 
 @pytest.mark.parametrize(("plus", "minus"), [("1/10", "3/5"), ("7/10", "4/5"), ("1/100", "1/4")])
 def test_the_constant_and_u_in_the_proof_of_proposition_3(plus, minus):
@@ -45,3 +47,11 @@ def test_densities_of_cora_ml(cora_ml):
     assert f"{100 * cora_ml.attributes.nnz / prod(cora_ml.attributes.shape):.4f}" == "1.7588"  # right
     assert round(0.01 * nodes**2) == 78961  # ordered pairs, of which an undirected graph has half
     assert round(0.01 * comb(nodes, 2)) == 39466
+
+
+def test_deletions_are_certified_more_easily_than_additions():
+    """The joint figure's noise on structure, and as many votes of one label as there can be."""
+    noise = fp.FlipNoise(2e-5, 0.4)
+    certificates = fp.certify(fp.Votes.from_counts(selection=[[1000, 0]], estimation=[[10**6, 0]], noise=noise))
+    assert certificates.max_radius("add").tolist() == [2]
+    assert certificates.max_radius("delete").tolist() == [12]
