@@ -179,3 +179,23 @@ def test_a_dataset_does_as_well_as_its_graph():
         lambda given: certify(PageRank.from_appnp(appnp, given), [1, 2]),
     ):
         assert certify_data(data).radius.tolist() == certify_data(ring("structure")).radius.tolist()
+
+
+@pytest.mark.parametrize("flips", ["both", "add", "delete"])
+def test_attributes_that_are_all_zero(flips):
+    """Only biases speak. Nothing can be deleted; what may be added is tried on all graphs with one bit."""
+    module = gcn(classes=3)
+    empty = np.zeros_like(BITS)
+    proofs = gcn_attributes.certify(module, ring("attributes", empty), budgets=[1], flips=flips)
+    labels = fp.NodeClassifier(module, classes=3)
+    clean = labels([ring("attributes", empty).clean()])[0]
+    assert not proofs.abstained.any()
+    assert proofs.label.tolist() == clean.tolist()
+    if flips == "delete":
+        assert proofs.radius.tolist() == [1] * NODES
+        return
+    for place in np.ndindex(BITS.shape):
+        flipped = empty.copy()
+        flipped[place] = 1
+        same = labels([ring("attributes", flipped).clean()])[0] == clean
+        assert same[proofs.radius == 1].all()

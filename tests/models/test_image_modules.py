@@ -119,7 +119,7 @@ def test_votes_do_not_depend_on_the_number_of_samples(rng):
         ({"shape": (8,)}, r"expected a shape \(height, width\) or \(height, width, 3\), got \(8,\)"),
         ({"shape": (8, 8, 1)}, r"or \(height, width, 3\), got \(8, 8, 1\)"),
         ({"shape": (8.0, 8)}, "expected a side of an image to be a non-negative integer, got 8.0"),
-        ({"classes": 0}, "expected classes to be a positive integer, got 0"),
+        ({"classes": 0}, "expected classes from 1 to 16777216, got 0"),
         ({"levels": 1}, "expected levels from 2 to 256, got 1"),
         ({"levels": 257}, "expected levels from 2 to 256, got 257"),
         ({"hidden": 0}, "expected hidden from 1 to 1048576, got 0"),

@@ -58,7 +58,7 @@ def checked_radii(given: Any, name: str) -> tuple[int, ...]:
     """
     try:
         listed = list(given.tolist() if hasattr(given, "tolist") else given)
-    except TypeError:
+    except (TypeError, OverflowError):
         raise InvalidInputError(f"expected {name} to be a list of non-negative integers, got {given!r}") from None
     radii = sorted({0, *(checked_count(each, f"each of the {name}") for each in listed)})
     if radii[-1] > UNBOUNDED:

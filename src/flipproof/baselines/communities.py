@@ -37,13 +37,19 @@ _THREATS = {None: "r edges are added or deleted", "add": "r edges are added", "d
 
 def louvain(graph: Any) -> list[set[int]]:
     """Louvain communities by networkx, with the nodes in one fixed random order."""
-    found: list[set[int]] = require("networkx").community.louvain_communities(graph, seed=0)
+    found: list[set[int]] = require("networkx").community.louvain_communities(_checked_graph(graph), seed=0)
     return found
 
 
 def label_propagation(graph: Any) -> list[set[int]]:
     """Communities by networkx's label propagation without randomness."""
-    return list(require("networkx").community.label_propagation_communities(graph))
+    return list(require("networkx").community.label_propagation_communities(_checked_graph(graph)))
+
+
+def _checked_graph(graph: Any) -> Any:
+    if not isinstance(graph, require("networkx").Graph):
+        raise InvalidInputError(f"expected a networkx graph, got {type(graph).__name__}")
+    return graph
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ def _own_moves(units: torch.Tensor, scene: Scene, threat: Threat, senders: IntAr
     work = senders.size * len(units) * (2 * scene.most_ones + count)
     columns, signs = [], []
     with torch.no_grad():
-        for part in np.array_split(senders[order], min(senders.size, -(-work // PORTION))):
+        for part in np.array_split(senders[order], max(1, min(senders.size, -(-work // PORTION)))):
             place, sign = _candidates(units, scene, threat, part, count)
             best = (_looked_up(units, place) * sign).topk(count, dim=2).indices
             columns.append(place.gather(2, best))

@@ -41,6 +41,7 @@ from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.node_classifier import NodeClassifier
 from flipproof.noise.graph import Graph, plain_attributes
+from flipproof.noise.space import as_array
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.theory.radii import checked_count
 
@@ -71,7 +72,7 @@ class Margins:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+            object.__setattr__(self, name, read_only(as_array(getattr(self, name), name)))
 
     @property
     def radius(self) -> IntArray:

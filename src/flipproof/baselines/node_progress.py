@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from flipproof.theory.arguments import checked_flag
+
 _T = TypeVar("_T")
 
 
 def one_by_one(items: Sequence[_T], words: str, show: bool) -> Iterator[_T]:
     """Goes through items that take long, and shows how far it has come and how much time is left."""
-    if not show or sys.stderr is None or not sys.stderr.isatty():
+    if not checked_flag(show, "progress") or sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console

@@ -19,6 +19,7 @@ from flipproof.noise.graph import STRUCTURE, Graph
 from flipproof.noise.graphs import Graphs, naming_graph
 from flipproof.noise.rows import DenseRows
 from flipproof.noise.space import as_array
+from flipproof.theory.arguments import checked_index, checked_items, checked_rows
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.choices import chosen
 
@@ -61,7 +62,8 @@ class GraphDataset:
     node_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        edge_indices, node_labels = tuple(self.edge_indices), tuple(self.node_labels)
+        edge_indices = checked_items(self.edge_indices, "edge_indices", "edges, one per graph")
+        node_labels = checked_items(self.node_labels, "node_labels", "kinds of nodes, one per graph")
         if len(edge_indices) != len(node_labels):
             raise InvalidInputError(
                 f"expected edges and node labels of equally many graphs, got {len(edge_indices)} and {len(node_labels)}"
@@ -101,6 +103,7 @@ class GraphDataset:
 
     def graph(self, i: int, noisy: str = STRUCTURE, kinds: str = Kinds.ONE_HOT) -> Graph:
         """The i-th graph with the kinds of its nodes as attributes, and noise on the parts named; see `graphs`."""
+        i = checked_index(i, len(self), "i")
         numbers = self.node_labels[i]
         attributes: Any
         if Kinds.named(kinds) is Kinds.CATEGORY:
@@ -121,8 +124,8 @@ class GraphDataset:
                 another kind is two flips. "category": as one number, so that another kind is one change; noise on
                 it is `FlipNoise(..., categories=features)`, and a model gets them with `GraphClassifier(one_hot=...)`.
         """
-        numbers = range(len(self)) if which is None else which
-        return Graphs(tuple(self.graph(int(i), noisy, kinds) for i in numbers))
+        numbers = range(len(self)) if which is None else checked_rows(which, len(self), "which").tolist()
+        return Graphs(tuple(self.graph(i, noisy, kinds) for i in numbers))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""

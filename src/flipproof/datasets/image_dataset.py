@@ -14,6 +14,7 @@ from flipproof.datasets.labels import checked_labels, checked_names, plain_array
 from flipproof.errors import InvalidInputError
 from flipproof.noise.space import first_place
 from flipproof.theory.arrays import BoolArray, IntArray, read_only
+from flipproof.theory.radii import checked_count
 
 Images = NDArray[np.uint8]
 _AXES = ("image", "row", "column", "colour")
@@ -73,6 +74,7 @@ class ImageDataset:
 
     def binarised(self, threshold: int) -> ImageDataset:
         """The same images in black and white: one where a pixel is above the threshold."""
+        threshold = checked_count(threshold, "threshold")
         return ImageDataset(
             self.name,
             (self.train_images > threshold).view(np.uint8),
@@ -98,7 +100,7 @@ class ImageDataset:
 
 
 def _checked_images(given: Any, levels: int, part: str) -> Images:
-    if not 2 <= levels <= 256:
+    if not 2 <= checked_count(levels, "levels") <= 256:
         raise InvalidInputError(f"expected levels from 2 to 256, got {levels}")
     images = plain_array(given)
     if images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[3] != 3):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import InvalidInputError, one_line
+from flipproof.theory.arguments import checked_items
 from flipproof.theory.arrays import IntArray, read_only
 
 _MOST_CLASSES = 2**16
@@ -40,10 +41,20 @@ def checked_labels(given: Any, count: int, owner: str) -> IntArray:
 def checked_names(given: Sequence[str], labels: IntArray) -> tuple[str, ...]:
     """Returns one name per class, each one plain line; without any, the classes are called by their numbers."""
     classes = int(labels.max(initial=-1)) + 1
-    names = tuple(one_line(str(name)) for name in given) or tuple(map(str, range(classes)))
+    names = plain_names(given, "names") or tuple(map(str, range(classes)))
     if len(names) < classes:
         raise InvalidInputError(f"expected a name for each of {classes} classes, got {len(names)}")
     return names
+
+
+def plain_names(given: Any, what: str) -> tuple[str, ...]:
+    """Names, each as one plain line; numbers and the like are taken as they are written.
+
+    Example:
+        >>> plain_names([1, "two"], "class_names")
+        ('1', 'two')
+    """
+    return tuple(one_line(str(name)) for name in checked_items(given, what, "names"))
 
 
 def numbered(given: Any) -> tuple[Any, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.graph import Graph
 from flipproof.noise.rows import binary_csr
 from flipproof.noise.space import as_array
+from flipproof.theory.arguments import checked_flag
 from flipproof.theory.arrays import IntArray, read_only, read_only_csr
 
 
@@ -44,7 +45,7 @@ class NodeDataset:
     directed: bool = False
 
     def __post_init__(self) -> None:
-        adjacency = _checked_adjacency(self.adjacency, self.directed)
+        adjacency = _checked_adjacency(self.adjacency, checked_flag(self.directed, "directed"))
         labels = checked_labels(self.labels, adjacency.shape[0], "node")
         object.__setattr__(self, "adjacency", adjacency)
         object.__setattr__(self, "attributes", _checked_attributes(self.attributes, adjacency.shape[0]))

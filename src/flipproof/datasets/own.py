@@ -11,7 +11,7 @@ from flipproof.datasets.labels import numbered, plain_array
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.edges import Edges
-from flipproof.noise.graph import index_of_networkx
+from flipproof.noise.graph import index_of_networkx, index_of_pyg, merges_duplicates
 from flipproof.noise.space import as_array
 
 
@@ -48,11 +48,7 @@ def from_pyg(data: Any, name: str = "graph", directed: bool = False, duplicates:
     """
     if getattr(data, "edge_weight", None) is not None:
         raise InvalidInputError("expected a graph without weights, got edge_weight; set it to None to leave it behind")
-    if getattr(data, "edge_index", None) is None:
-        raise InvalidInputError(f"expected a graph with an edge_index, got {type(data).__name__} without")
-    if getattr(data, "num_nodes", None) is None:
-        raise InvalidInputError("expected a graph that knows its num_nodes, got one that does not")
-    adjacency = _adjacency(data.edge_index, int(data.num_nodes), directed, duplicates)
+    adjacency = _adjacency(*index_of_pyg(data), directed, duplicates)
     return from_scipy(adjacency, getattr(data, "x", None), getattr(data, "y", None), name, directed)
 
 
@@ -84,9 +80,7 @@ def from_networkx(
 
 
 def _adjacency(edge_index: Any, nodes: int, directed: bool, duplicates: str) -> Any:
-    if duplicates not in ("refuse", "merge"):
-        raise InvalidInputError(f"expected duplicates to be 'refuse' or 'merge', got {duplicates!r}")
-    Edges.from_index(edge_index, nodes, directed=directed, merge_duplicates=duplicates == "merge")
+    Edges.from_index(edge_index, nodes, directed=directed, merge_duplicates=merges_duplicates(duplicates))
     heads, tails = as_array(edge_index, "edge_index").reshape(2, -1).astype(np.int64)
     codes = np.unique(heads * nodes + tails)
     return sp.csr_array((np.ones(codes.size, np.float32), (codes // nodes, codes % nodes)), shape=(nodes, nodes))

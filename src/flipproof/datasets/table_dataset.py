@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.datasets.labels import checked_labels, checked_names, plain_array
-from flipproof.errors import InvalidInputError, one_line
+from flipproof.datasets.labels import checked_labels, checked_names, plain_array, plain_names
+from flipproof.errors import InvalidInputError
 from flipproof.noise.space import first_place
 from flipproof.noise.table import Table
+from flipproof.theory.arguments import checked_items, checked_rows
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import checked_count
 
@@ -50,8 +51,9 @@ class TableDataset:
             raise InvalidInputError(
                 f"expected categories [rows, columns] as numbers, got {values.dtype} of shape {list(values.shape)}"
             )
-        names = tuple(one_line(str(name)) for name in self.column_names) or tuple(map(str, range(values.shape[1])))
-        categories = tuple(checked_count(count, "categories") for count in self.categories)
+        names = plain_names(self.column_names, "column_names") or tuple(map(str, range(values.shape[1])))
+        given = checked_items(self.categories, "categories", "numbers, one per column")
+        categories = tuple(checked_count(count, "categories") for count in given)
         for what, given in (("number of categories", categories), ("name", names)):
             if len(given) != values.shape[1]:
                 raise InvalidInputError(f"expected a {what} for each of {values.shape[1]} columns, got {len(given)}")
@@ -78,7 +80,7 @@ class TableDataset:
 
     def table(self, which: Iterable[int] | None = None) -> Table:
         """All rows, or some of them, as `vote` takes them."""
-        rows = self.values if which is None else self.values[np.fromiter(which, dtype=np.int64)]
+        rows = self.values if which is None else self.values[checked_rows(which, len(self), "which")]
         return Table(rows, self.categories)
 
 
@@ -86,7 +88,8 @@ def _checked_value_names(
     given: Sequence[Sequence[str]], categories: Sequence[int], names: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
     """As many as there are categories, or none at all."""
-    value_names = tuple(tuple(one_line(str(name)) for name in column) for column in given)
+    columns = checked_items(given, "value_names", "lists of names")
+    value_names = tuple(plain_names(column, "each of value_names") for column in columns)
     if value_names and len(value_names) != len(categories):
         raise InvalidInputError(
             f"expected names of the categories of {len(categories)} columns, got those of {len(value_names)}"

@@ -11,11 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.errors import InvalidInputError
+from flipproof.theory.arguments import checked_texts
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import checked_count
 
 OTHER = "(other)"
 """What words that a vocabulary lacks are called. No message can contain it as a word."""
+_LONGEST = 2**24
 _WORD = re.compile(r"[^\W\d_]+|\d+|[£$!?]")
 
 
@@ -56,10 +58,10 @@ class Vocabulary:
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        words = tuple(self.words)
+        words = checked_texts(self.words, "words")
         if len(words) < 2 or words[0] != OTHER:
             raise InvalidInputError(f"expected {OTHER!r} and at least one word, got {words[:3]}")
-        wrong = next((word for word in words[1:] if not isinstance(word, str) or words_of(word) != [word]), None)
+        wrong = next((word for word in words[1:] if words_of(word) != [word]), None)
         if wrong is not None:
             raise InvalidInputError(
                 f"expected words of lower-case letters, of digits, or one of £ $ ! ?, got {wrong!r}"
@@ -103,8 +105,8 @@ class Vocabulary:
         Raises:
             InvalidInputError: a message has no word; `TextDataset.with_words` leaves such messages out.
         """
-        if checked_count(length, "length") < 1:
-            raise InvalidInputError(f"expected length to be at least 1, got {length}")
+        if not 1 <= checked_count(length, "length") <= _LONGEST:
+            raise InvalidInputError(f"expected length from 1 to {_LONGEST}, got {length}")
         texts = checked_messages(messages)
         sequences = np.full((len(texts), length), len(self), dtype=np.int64)
         for number, (sequence, text) in enumerate(zip(sequences, texts, strict=True)):
@@ -122,8 +124,4 @@ class Vocabulary:
 
 def checked_messages(given: Iterable[str]) -> tuple[str, ...]:
     """Returns texts, and refuses a single one."""
-    messages = tuple(given)
-    wrong = [given] if isinstance(given, str) else [message for message in messages if not isinstance(message, str)]
-    if wrong:
-        raise InvalidInputError(f"expected messages to be texts, got {wrong[0]!r}")
-    return messages
+    return checked_texts(given, "messages")

@@ -11,6 +11,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.any_noise import AnyNoise, sampler_of, without_noise
 from flipproof.noise.ordering import sorted_rows
 from flipproof.noise.sampling import Role
+from flipproof.noise.space import as_array
 from flipproof.noise.spaces import space_of
 from flipproof.smoothing.plan import check_fits, checked_memory
 from flipproof.smoothing.split import checked_labels, label_array
@@ -59,7 +60,7 @@ def fit_estimator(
 
 
 def _checked_rows(rows: Any, inputs: int) -> Any:
-    chosen = np.asarray(rows)
+    chosen = as_array(rows, "rows")
     if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
         raise InvalidInputError(f"expected a list of row numbers, got {chosen.dtype} of shape {list(chosen.shape)}")
     if chosen.min() < 0 or chosen.max() >= inputs:

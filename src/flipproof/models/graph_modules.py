@@ -5,11 +5,15 @@ from __future__ import annotations
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.gathering import Gathering
+from flipproof.models.torch_modules import checked_size
+from flipproof.theory.law import checked_probability
 from flipproof.theory.radii import checked_count
 
 require("torch")
 import torch  # noqa: E402
 from torch.nn import functional as F  # noqa: E402, N812
+
+_MOST_LAYERS = 1_000
 
 
 class GIN(torch.nn.Module):
@@ -35,8 +39,10 @@ class GIN(torch.nn.Module):
 
     def __init__(self, features: int, classes: int, hidden: int = 32, layers: int = 4, dropout: float = 0.5) -> None:
         super().__init__()
-        widths = [features] + [hidden] * checked_count(layers, "layers")
-        self.features, self.dropout = features, dropout
+        features, hidden = checked_size(features, "features"), checked_size(hidden, "hidden")
+        classes = checked_size(classes, "classes")
+        widths = [features] + [hidden] * _checked_layers(layers)
+        self.features, self.dropout = features, checked_probability(dropout, "dropout")
         self.layers = torch.nn.ModuleList(_Layer(before, hidden) for before in widths[:-1])
         self.last = torch.nn.Linear(sum(widths), classes)
 
@@ -52,6 +58,12 @@ class GIN(torch.nn.Module):
             x = layer(x, edges)
             pooled.append(graphs.of(x))
         return self.last(F.dropout(torch.cat(pooled, dim=1), self.dropout, self.training))  # type: ignore[no-any-return]  # a module's call is Any
+
+
+def _checked_layers(layers: int) -> int:
+    if checked_count(layers, "layers") > _MOST_LAYERS:
+        raise InvalidInputError(f"expected at most {_MOST_LAYERS} layers, got {layers}")
+    return layers
 
 
 class _Layer(torch.nn.Module):

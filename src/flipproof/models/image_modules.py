@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
-from flipproof.models.torch_modules import checked_classes
+from flipproof.models.torch_modules import checked_size
+from flipproof.theory.arguments import checked_items
+from flipproof.theory.law import checked_probability
 from flipproof.theory.radii import checked_count
 
 require("torch")
@@ -52,8 +54,8 @@ class CNN(torch.nn.Module):
         self.second = torch.nn.Conv2d(first, second, kernel, padding=margin)
         height, width = (((side - 4 + 4 * margin) // 2 - 4 + 4 * margin) // 2 for side in self.shape[:2])
         self.third = torch.nn.Linear(second * height * width, hidden)
-        self.last = torch.nn.Linear(hidden, checked_classes(classes))
-        self.dropout = dropout
+        self.last = torch.nn.Linear(hidden, checked_size(classes, "classes"))
+        self.dropout = checked_probability(dropout, "dropout")
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # missing in torch's annotations
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -69,7 +71,8 @@ class CNN(torch.nn.Module):
 
 
 def _checked_shape(given: Sequence[int]) -> tuple[int, ...]:
-    shape = tuple(checked_count(side, "a side of an image") for side in given)
+    sides = checked_items(given, "shape", "sides")
+    shape = tuple(checked_size(side, "a side of an image") for side in sides)
     if len(shape) not in (2, 3) or shape[2:] not in ((), (3,)):
         raise InvalidInputError(f"expected a shape (height, width) or (height, width, 3), got {shape}")
     if min(shape[:2]) < _SMALLEST:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+from flipproof.models.torch_modules import checked_size
+from flipproof.theory.law import checked_probability
 
 require("torch")
 import torch  # noqa: E402
@@ -29,7 +31,9 @@ class WordMean(torch.nn.Module):
 
     def __init__(self, vocabulary: int, classes: int, hidden: int = 64, dropout: float = 0.2) -> None:
         super().__init__()
-        self.vocabulary, self.dropout = vocabulary, dropout
+        vocabulary, hidden = checked_size(vocabulary, "vocabulary"), checked_size(hidden, "hidden")
+        classes = checked_size(classes, "classes")
+        self.vocabulary, self.dropout = vocabulary, checked_probability(dropout, "dropout")
         self.vectors = torch.nn.EmbeddingBag(vocabulary, hidden, mode="mean", include_last_offset=True)
         self.first, self.second = torch.nn.Linear(hidden + 1, hidden), torch.nn.Linear(hidden, classes)
 

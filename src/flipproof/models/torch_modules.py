@@ -11,7 +11,9 @@ from typing import Any
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.theory.arrays import IntArray
+from flipproof.theory.radii import checked_count
 
+_WIDEST = 2**24
 _LOCK = threading.Lock()
 _IN_USE: dict[int, tuple[int, list[tuple[Any, bool]]]] = {}
 """By the id of a module: how many threads evaluate it, and which parts had which training flag before."""
@@ -38,6 +40,13 @@ def checked_uncached(module: Any) -> Any:
                 "keeps the first one: build it with cached=False and load the weights"
             )
     return module
+
+
+def checked_size(size: Any, name: str) -> int:
+    """Returns the width of a layer, or raises with `name` in the message."""
+    if not 1 <= checked_count(size, name) <= _WIDEST:
+        raise InvalidInputError(f"expected {name} from 1 to {_WIDEST}, got {size}")
+    return int(size)
 
 
 def checked_classes(classes: Any) -> int:

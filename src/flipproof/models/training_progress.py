@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from flipproof.theory.arguments import checked_flag
+
 if TYPE_CHECKING:
     from flipproof.models.training_settings import History, TrainingSettings
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 @contextlib.contextmanager
 def training_progress(settings: TrainingSettings, show: bool) -> Iterator[Callable[[History], None]]:
     """Gives a function to be told the history after every epoch."""
-    if not show or sys.stderr is None or not sys.stderr.isatty():
+    if not checked_flag(show, "progress") or sys.stderr is None or not sys.stderr.isatty():
         yield lambda history: None
         return
     from rich.console import Console

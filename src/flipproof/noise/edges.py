@@ -9,6 +9,7 @@ import numpy as np
 
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.space import as_array
+from flipproof.theory.arguments import checked_flag
 from flipproof.theory.arrays import IntArray, read_only
 
 MOST_NODES = 2**30
@@ -35,6 +36,7 @@ class Edges:
     @classmethod
     def from_index(cls, edge_index: Any, nodes: int, *, directed: bool, merge_duplicates: bool) -> Edges:
         """Edges from two rows of node numbers; an undirected edge must be there in both directions."""
+        directed = checked_flag(directed, "directed")
         heads, tails = _checked_index(edge_index, nodes)
         codes = heads * nodes + tails
         distinct = np.unique(codes)

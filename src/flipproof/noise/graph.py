@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.errors import InvalidInputError, not_among
+from flipproof.errors import InvalidInputError
 from flipproof.noise.edges import Edges
 from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr, rows_between
 from flipproof.noise.sampling import BitSampler, Role, Sampler, Stream
 from flipproof.noise.space import as_array, noise_of_parts
+from flipproof.theory.arguments import checked_kind
 from flipproof.theory.arrays import IntArray, read_only, read_only_csr
+from flipproof.theory.choices import one_of
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import checked_count
 from flipproof.theory.scope import Scope
@@ -79,8 +81,8 @@ class Graph:
     noisy: str = STRUCTURE
 
     def __post_init__(self) -> None:
-        if self.noisy not in PARTS:
-            raise not_among("noisy", PARTS, self.noisy)
+        one_of(PARTS, self.noisy, "noisy")
+        checked_kind(self.edges, Edges, "edges")
         object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.nodes, self.noisy))
 
     @classmethod
@@ -104,12 +106,11 @@ class Graph:
             directed: whether (u, v) and (v, u) are different entries.
             duplicates: "refuse" or "merge" edges that are there more than once.
         """
-        if duplicates not in ("refuse", "merge"):
-            raise InvalidInputError(f"expected duplicates to be 'refuse' or 'merge', got {duplicates!r}")
+        merge = merges_duplicates(duplicates)
         if nodes is None and attributes is None:
             raise InvalidInputError("expected the number of nodes or attributes, got neither; give nodes=")
         nodes = checked_count(_rows_of(attributes) if nodes is None else nodes, "nodes")
-        edges = Edges.from_index(edge_index, nodes, directed=directed, merge_duplicates=duplicates == "merge")
+        edges = Edges.from_index(edge_index, nodes, directed=directed, merge_duplicates=merge)
         return cls(edges, attributes, ("both" if attributes is not None else STRUCTURE) if noisy is None else noisy)
 
     @classmethod
@@ -144,9 +145,10 @@ class Graph:
             raise InvalidInputError(
                 "expected a graph without weights, got edge_weight; set it to None if the model does without"
             )
+        index, nodes = index_of_pyg(data)
         return cls.from_edge_index(
-            data.edge_index,
-            int(data.num_nodes),
+            index,
+            nodes,
             getattr(data, "x", None),
             noisy=noisy,
             directed=directed,
@@ -316,6 +318,8 @@ class GraphSampler:
 
 def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:
     """The edge index of a networkx graph, both directions of an undirected edge, and whether it is directed."""
+    if not all(callable(getattr(graph, name, None)) for name in ("edges", "is_directed")):
+        raise InvalidInputError(f"expected a networkx graph, got {type(graph).__name__}")
     number = {node: i for i, node in enumerate(graph.nodes)}
     pairs = [(number[u], number[v]) for u, v in graph.edges()]
     index = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -323,6 +327,22 @@ def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:
     if not directed:
         index = np.concatenate([index, index[::-1, index[0] != index[1]]], axis=1)
     return index, directed
+
+
+def index_of_pyg(data: Any) -> tuple[Any, int]:
+    """The edge index of a PyTorch Geometric `Data`, and its number of nodes."""
+    if getattr(data, "edge_index", None) is None:
+        raise InvalidInputError(f"expected a graph with an edge_index, got {type(data).__name__} without")
+    if getattr(data, "num_nodes", None) is None:
+        raise InvalidInputError("expected a graph that knows its num_nodes, got one that does not")
+    return data.edge_index, checked_count(data.num_nodes, "num_nodes")
+
+
+def merges_duplicates(given: Any) -> bool:
+    """Whether edges that are there more than once count as one, or are refused."""
+    if not isinstance(given, str) or given not in ("refuse", "merge"):
+        raise InvalidInputError(f"expected duplicates to be 'refuse' or 'merge', got {given!r}")
+    return given == "merge"
 
 
 def structure_sampler(edges: list[Edges], noises: Mapping[str, FlipNoise], seed: int) -> BitSampler:

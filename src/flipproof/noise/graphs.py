@@ -25,6 +25,7 @@ from flipproof.noise.pieces import Pieces
 from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler
 from flipproof.noise.sampling import BitSampler, Role
 from flipproof.noise.space import noise_of_parts
+from flipproof.theory.arguments import checked_items
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import Noise
 from flipproof.theory.scope import Scope
@@ -81,10 +82,10 @@ class Graphs:
     offsets: IntArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        graphs = tuple(self.graphs)
-        wrong = next((graph for graph in graphs if not isinstance(graph, Graph)), None)
-        if not graphs or wrong is not None:
-            raise InvalidInputError(f"expected one or more Graph, got {'none' if wrong is None else repr(wrong)}")
+        graphs = checked_items(self.graphs, "graphs", "Graph")
+        wrong = [graph for graph in graphs if not isinstance(graph, Graph)]
+        if not graphs or wrong:
+            raise InvalidInputError(f"expected one or more Graph, got {repr(wrong[0]) if wrong else 'none'}")
         empty = next((i for i, graph in enumerate(graphs) if not graph.nodes), None)
         if empty is not None:
             raise InvalidInputError(f"expected graphs with nodes, got graph {empty} with none")
@@ -102,7 +103,7 @@ class Graphs:
     def from_pyg(cls, dataset: Iterable[Any], **options: Any) -> Graphs:
         """A collection from a PyTorch Geometric dataset, or any iterable of `Data`; options as in `Graph.from_pyg`."""
         graphs = []
-        for number, data in enumerate(dataset):
+        for number, data in enumerate(checked_items(dataset, "dataset", "graphs")):
             with naming_graph(number):
                 graphs.append(Graph.from_pyg(data, **options))
         return cls(tuple(graphs))

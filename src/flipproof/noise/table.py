@@ -13,6 +13,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.rows import DenseSampler, dense_sampler
 from flipproof.noise.sampling import Stream
 from flipproof.noise.space import as_array, as_integers, check_categories, first_place, noise_of_parts
+from flipproof.theory.arguments import checked_items, checked_texts
 from flipproof.theory.arrays import read_only
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.scope import Scope
@@ -43,8 +44,13 @@ class Table:
         values = as_integers(values, "values", axis="column")
         if not isinstance(self.categories, Sequence | np.ndarray):
             raise InvalidInputError(f"expected categories to be a list, one number per column, got {self.categories!r}")
-        categories = tuple(_checked_count(count, j) for j, count in enumerate(self.categories))
-        columns = tuple(f"k{count}" for count in categories) if self.columns is None else tuple(self.columns)
+        given = checked_items(self.categories, "categories", "numbers, one per column")
+        categories = tuple(_checked_count(count, j) for j, count in enumerate(given))
+        columns = (
+            tuple(f"k{count}" for count in categories)
+            if self.columns is None
+            else checked_texts(self.columns, "columns")
+        )
         for name, given in (("categories", categories), ("columns", columns)):
             if len(given) != values.shape[1]:
                 raise InvalidInputError(f"expected {name} for {values.shape[1]} columns, got {len(given)}")

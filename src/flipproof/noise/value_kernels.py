@@ -61,9 +61,16 @@ def draw_fractions(out: Any, stream: Any, samples: Any, rows: Any) -> None:
                 stop = min(2 * out.shape[1], start + _STRETCH)
                 fill_words(words, place, FRACTIONS, start, stop - start)
                 for i in range(0, stop - start, 2):
-                    bits = (U64(words[i]) << U64(21)) | (U64(words[i + 1]) >> U64(11))
-                    out[index, (start + i) >> 1] = (np.float64(bits) + 0.5) * 2.0**-53
+                    out[index, (start + i) >> 1] = fraction_of(words[i], words[i + 1])
             index += 1
+
+
+@compiled
+def fraction_of(high: Any, low: Any) -> Any:
+    """A number strictly between zero and one from two words: their first 53 bits, and half a unit."""
+    bits = (U64(high) << U64(21)) | (U64(low) >> U64(11))
+    # Above one half the sum is rounded to even numbers, and its largest to one, which has no normal quantile.
+    return min((np.float64(bits) + 0.5) * 2.0**-53, 1.0 - 2.0**-53)
 
 
 @compiled

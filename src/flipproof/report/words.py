@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import numpy as np
+
+from flipproof.errors import InvalidInputError
 from flipproof.report.sentences import head, lead_of
 from flipproof.report.subject import Subject, joined
 from flipproof.report.verdict import headline, withstanding
@@ -56,7 +59,9 @@ def plain_words(certificates: Certificates, index: int, subject: Subject) -> str
         No attacker who adds up to 1 word and deletes up to 4 can change the prediction for this message from spam to
         ham.
     """
-    claim = Claims.of_one(certificates, certificates.checked_index(index), lead_of(certificates.noise, subject))
+    if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(certificates):
+        raise InvalidInputError(f"expected the number of an input in [0, {len(certificates)}), got {index!r}")
+    claim = Claims.of_one(certificates, int(index), lead_of(certificates.noise, subject))
     begun = head(claim, certificates.noise, subject)
     if claim.label is None or begun.endswith("."):
         return begun

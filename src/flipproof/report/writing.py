@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from flipproof.errors import InvalidInputError, OutputError
+from flipproof.errors import OutputError
 from flipproof.noise.graph import Graph
 from flipproof.noise.graphs import Graphs
 from flipproof.noise.rows import DenseRows
@@ -33,7 +33,8 @@ from flipproof.smoothing.run import Run
 from flipproof.smoothing.run_folder import RunFolder
 from flipproof.smoothing.split import Split, checked_labels
 from flipproof.smoothing.votes import scope_of_outputs
-from flipproof.theory.radii import parts_of
+from flipproof.theory.arguments import checked_flag, checked_items, checked_kind, checked_texts
+from flipproof.theory.radii import checked_count, parts_of
 
 
 def write_report(
@@ -77,26 +78,25 @@ def write_report(
         entries: what the attacker adds and deletes, in the plural: "pixels", "words".
         force: whether a file that is no report is replaced.
     """
-    if not isinstance(certificates, Certificates):
-        raise InvalidInputError(f"expected Certificates, got {type(certificates).__name__}")
+    checked_kind(certificates, Certificates, "certificates")
     space = None if inputs is None else space_of(inputs)
     subject = Subject(
         unit=unit,
         class_names=_texts(class_names, "class_names") or (),
         labels=None if labels is None else checked_labels(labels, len(certificates)),
-        split=split,
+        split=None if split is None else checked_kind(split, Split, "split"),
         names=_texts(names, "names"),
         texts=_texts(texts, "texts"),
         space=space,
         image_shape=image_shape,
         vocabulary=_texts(vocabulary, "vocabulary"),
         column_names=_texts(column_names, "column_names"),
-        value_names=None if value_names is None else tuple(_texts(names, "value_names") or () for names in value_names),
+        value_names=None if value_names is None else _lists_of_texts(value_names, "value_names"),
         node_names=_texts(node_names, "node_names"),
         **change_words(certificates, space, entries, image_shape),
     )
     subject.check(certificates)
-    write_page(path, [section_of(_in_scope(certificates, space), name, subject)], force)
+    write_page(path, [section_of(_in_scope(certificates, space), name, subject)], checked_flag(force, "force"))
 
 
 def in_words(
@@ -127,6 +127,8 @@ def in_words(
         >>> print(in_words(certify(votes), 0, unit="message", entries="words"))
         No attacker who adds up to 1 word and deletes up to 4 can change the prediction for this message from 1 to 0.
     """
+    checked_kind(certificates, Certificates, "certificates")
+    checked_count(index, "index")
     names = _texts(class_names, "class_names") or ()
     space = None if inputs is None else space_of(inputs)
     subject = Subject(unit=unit, class_names=names, **change_words(certificates, space, entries))
@@ -164,15 +166,19 @@ def change_words(
         noisy, attributes = space.graphs[0].noisy, space.attributes
         are_kinds = isinstance(attributes, DenseRows) and attributes.entries == 1
         return small_graph_words(noisy, one_hot=False) if are_kinds else graph_words(noisy)
-    return {} if image_shape is None else image_words(colours=len(image_shape) > 2 and image_shape[2] > 1)
+    return (
+        {}
+        if image_shape is None
+        else image_words(colours=isinstance(image_shape, tuple) and image_shape[2:] not in ((), (1,)))
+    )
 
 
 def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    if isinstance(given, str) or not all(isinstance(text, str) for text in given):
-        raise InvalidInputError(f"expected {name} to be several texts, got {str(given)[:60]!r}")
-    return tuple(given)
+    return None if given is None else checked_texts(given, name)
+
+
+def _lists_of_texts(given: Any, name: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(checked_texts(texts, name) for texts in checked_items(given, name, "lists of texts"))
 
 
 def section_of(certificates: Certificates, name: str, subject: Subject | None = None) -> Section:

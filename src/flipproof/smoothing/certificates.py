@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.any_noise import OtherNoise
+from flipproof.noise.space import as_array
 from flipproof.smoothing.cases import Cases
 from flipproof.smoothing.files import checked_path, replacing
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
+from flipproof.theory.arguments import checked_index, checked_kind, checked_rows
 from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.theory.claim import Claim
 from flipproof.theory.frontier import frontier
@@ -70,6 +72,10 @@ class Certificates:
     _cases: Cases = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        checked_kind(self.votes, Votes, "votes")
+        checked_kind(self.bounds, Bounds, "bounds")
+        if len(self.bounds.label) != len(self.votes):
+            raise InvalidInputError(f"expected bounds of {len(self.votes)} inputs, got {len(self.bounds.label)}")
         cases = Cases.of(self.noise, self.bounds, self.votes.scope)
         object.__setattr__(self, "_cases", cases)
         certain = cases.certified(origin_of(self.noise))[cases.index]
@@ -174,7 +180,7 @@ class Certificates:
 
     def frontier(self, index: int, *, limit: int = SEARCH_LIMIT) -> list[AnyRadii]:
         """All maximal certified radii of one input, up to what it can suffer; empty if it abstained."""
-        number = self.checked_index(index)
+        number = checked_index(index, len(self), "index")
         if self.abstained[number]:
             return []
         corners = frontier(self.noise, float(self.p_lower[number]), float(self.p_upper[number]), limit=limit)
@@ -193,18 +199,12 @@ class Certificates:
         """
         from flipproof.smoothing.claims import Claims
 
-        number = self.checked_index(index)
+        number = checked_index(index, len(self), "index")
         if along is None:
             return Claims.of_one(self, number)
         one = self.selected(np.array([number]))
         claims = Claims.together(one) if along == ANY else Claims.along(one, axis_index(self.noise, along))
         return replace(claims[0], input=number)
-
-    def checked_index(self, index: Any) -> int:
-        """The number of an input, or the refusal of anything else."""
-        if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(self):
-            raise InvalidInputError(f"expected the number of an input in [0, {len(self)}), got {index!r}")
-        return int(index)
 
     def certified_ratio(
         self,
@@ -269,7 +269,7 @@ class Certificates:
 
     def selected(self, rows: IntArray) -> Certificates:
         """The certificates of some inputs, with the bounds and the alpha they had among all."""
-        bounds = self.bounds
+        bounds, rows = self.bounds, checked_rows(rows, len(self), "rows")
         return replace(
             self,
             votes=self.votes.selected(rows),
@@ -308,6 +308,9 @@ class Certificates:
             held: other axes and the counts at which they are held, by default 0.
             true_labels: given, the certified accuracy is drawn instead.
         """
+        for name, value, kind in (("y", y, str), ("x", x, str), ("held", held, Mapping)):
+            if value is not None:
+                checked_kind(value, kind, name)
         return _plots().plot_heatmap(self, y, x, held, true_labels)
 
     def plot_lines(self, *, true_labels: ArrayLike | None = None) -> Any:
@@ -316,7 +319,7 @@ class Certificates:
         Args:
             true_labels: given, the certified accuracy is drawn too.
         """
-        return _plots().plot_lines(self, true_labels)
+        return _plots().plot_lines(self, None if true_labels is None else as_array(true_labels, "true_labels"))
 
     def to_columns(self) -> dict[str, Any]:
         """One column per fact, one row per input, as `pandas.DataFrame` and others accept it.

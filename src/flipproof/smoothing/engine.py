@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from flipproof.errors import InvalidInputError, not_among
+from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling import Role, Sampler
 from flipproof.theory.arrays import IntArray
+from flipproof.theory.choices import one_of
 
 FUSED, TORCH = "fused", "torch"
 
@@ -42,8 +43,8 @@ class Engine:
 
 def check_engine(name: str | None) -> None:
     """Refuses an engine that there is not."""
-    if name not in (None, FUSED, TORCH):
-        raise not_among("engine", (FUSED, TORCH), name)
+    if name is not None:
+        one_of((FUSED, TORCH), name, "engine")
 
 
 def engine_for(classifier: Any, sampler: Sampler, asked: str | None) -> Engine:

@@ -28,6 +28,8 @@ def checked_path(path: Any) -> Path:
     """Returns the path of a file, or says what was given instead."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInputError(f"expected the path of a file, got {path!r}")
+    if "\0" in str(path):
+        raise InvalidInputError(f"expected the path of a file, got {path!r}, which has a null character")
     return Path(path)
 
 

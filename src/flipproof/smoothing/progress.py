@@ -6,11 +6,13 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
+from flipproof.theory.arguments import checked_flag
+
 
 @contextlib.contextmanager
 def progress_of(samples: int, seen: int, show: bool) -> Iterator[Callable[[int, str], None]]:
     """Gives a function to be told how many more samples are done, and by how many processes or machines."""
-    if not show or sys.stderr is None or not sys.stderr.isatty():
+    if not checked_flag(show, "progress") or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done, places: None
         return
     from rich.console import Console

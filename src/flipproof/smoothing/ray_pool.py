@@ -40,7 +40,7 @@ _LOOK_ROUND = 1.0  # seconds until machines that have joined or left are noticed
 
 def check_workers(workers: Any, address: Any = None) -> None:
     """Refuses a number of processes that is none, and an address without a cluster to be used."""
-    if workers == "ray":
+    if isinstance(workers, str) and workers == "ray":
         checked_address(address)
         require("ray")
     elif checked_count(workers, "workers") < 1:

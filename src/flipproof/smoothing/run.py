@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.theory.arguments import checked_kind
 from flipproof.theory.radii import checked_count
 
 STREAM_VERSION = 3
@@ -76,6 +77,7 @@ class Run:
 
     def merged(self, other: Run) -> Run:
         """Both runs as one; their samples must be disjoint. Versions that differ are both kept."""
+        checked_kind(other, Run, "other")
         for role in ("select", "estimate"):
             common = getattr(self, role).overlap(getattr(other, role))
             if common:
@@ -111,6 +113,9 @@ class Run:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Run:
         """The inverse of `to_record`."""
+        known = {each.name for each in fields(cls)}
+        if not isinstance(record, Mapping) or set(record) != known:
+            raise InvalidInputError(f"expected a record with {', '.join(sorted(known))}, got {record!r}")
         ranges = {role: SampleRanges.from_record(record[role]) for role in ("select", "estimate")}
         return cls(**{**record, **ranges})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +66,7 @@ class Split:
             (152, 18, 18)
         """
         for name, share in (("test", test), ("validation", validation)):
-            if not 0.0 <= share < 1.0:
+            if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0.0 <= share < 1.0:
                 raise InvalidInputError(f"expected a {name} share in [0, 1), got {share!r}")
         cuts = []
         for own in _shuffled(labels, seed)[1]:

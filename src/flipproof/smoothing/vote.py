@@ -17,7 +17,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.any_noise import AnyNoise, sampler_of, space_for
 from flipproof.noise.census import census
 from flipproof.noise.graph import GraphSampler
-from flipproof.noise.space import Space
+from flipproof.noise.space import Space, as_array
 from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
 from flipproof.smoothing.engine import TORCH, engine_for
@@ -385,7 +385,7 @@ def _device(classifier: Any) -> dict[str, str]:
 def _checked_targets(targets: ArrayLike | None, limit: int) -> IntArray | None:
     if targets is None:
         return None
-    given = np.asarray(targets)
+    given = as_array(targets, "targets")
     if given.dtype == bool and given.shape == (limit,):
         given = np.flatnonzero(given)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):

@@ -19,6 +19,7 @@ from flipproof.smoothing.run import Run
 from flipproof.smoothing.tally import Tally
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
+from flipproof.theory.arguments import checked_kind
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
@@ -67,6 +68,7 @@ class Votes:
 
     def _check_run(self) -> None:
         if self.run is not None:
+            checked_kind(self.run, Run, "run")
             drawn, stated = (self.run.select.count, self.run.estimate.count), (self.n_select, self.n_estimate)
             if drawn != stated:
                 raise InvalidInputError(f"expected the run's numbers of samples, {drawn}, got {stated}")
@@ -81,6 +83,7 @@ class Votes:
         """The portions are of these votes and of the samples of the run."""
         if self.tally is None:
             return
+        checked_kind(self.tally, Tally, "tally")
         for part, votes, samples in (
             (self.tally.select, self.selection, self.run and self.run.select),
             (self.tally.estimate, self.estimation, self.run and self.run.estimate),
@@ -215,7 +218,7 @@ def _as_array(given: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def _checked_counts(given: Any, name: str, samples: int) -> IntArray:
-    counts = np.asarray(given)
+    counts = _as_array(given, name)
     if counts.ndim != 2 or counts.shape[1] == 0:
         raise InvalidInputError(f"expected {name} of shape [inputs, classes], got shape {counts.shape}")
     if counts.dtype.kind not in "iu":

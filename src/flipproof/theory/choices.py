@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flipproof.errors import not_among
 
@@ -12,7 +13,11 @@ E = TypeVar("E", bound=StrEnum)
 
 def chosen(kind: type[E], name: str, what: str) -> E:
     """The member of an enumeration with this name, or the refusal that lists them all."""
-    try:
-        return kind(name)
-    except ValueError:
-        raise not_among(what, kind, name) from None
+    return kind(one_of(list(kind), name, what))
+
+
+def one_of(names: Collection[str], name: Any, what: str) -> str:
+    """The name, if it is one of these, or the refusal that lists them all."""
+    if not isinstance(name, str) or name not in names:
+        raise not_among(what, names, name)
+    return name

@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from llvmlite import ir
-from numba import njit, types
+from numba import config, njit, types
 from numba.core.cgutils import create_struct_proxy
 from numba.extending import intrinsic
+
+from flipproof.errors import FlipproofError
+
+if getattr(config, "DISABLE_JIT", False):  # Python's integers do not wrap around: there would be other noise, or none
+    raise FlipproofError("expected loops that numba may compile, got NUMBA_DISABLE_JIT=1; unset it")
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -31,7 +31,7 @@ def frontier(
         >>> [(r.add, r.delete) for r in frontier(FlipNoise(p_plus=0.01, p_minus=0.6), p_lower=0.99)]
         [(0, 7), (1, 6), (3, 0)]
     """
-    lower, upper = (np.atleast_1d(bound) for bound in checked_pairs(p_lower, p_upper))
+    lower, upper = (bound.ravel() for bound in checked_pairs(p_lower, p_upper))
     if lower.size != 1:
         raise InvalidInputError(f"expected one p_lower and one p_upper, got {lower.size}")
     if not regions_at(noise, origin_of(noise)).margin(lower, upper)[0] > 0.0:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.compiled import compiled
 from flipproof.theory.rounding import ROUNDOFF
 
@@ -33,6 +33,8 @@ class Cells(NamedTuple):
     other_slack: FloatArray
     tail: IntArray
     order_slack: float
+    covered: BoolArray
+    other_covered: BoolArray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -261,10 +263,12 @@ def _cell_knots(
 
 
 @compiled
-def margin_cells(cells: Cells, p: FloatArray, s: FloatArray, orders: IntArray, result: FloatArray) -> None:
+def margin_cells(
+    cells: Cells, p: FloatArray, s: FloatArray, zeros: IntArray, orders: IntArray, result: FloatArray
+) -> None:
     """Writes [cells, other cells, pairs]: `rho` of p[0], minus `rho_upper` of p[1] if that row is there.
 
-    s[0] is 1 - p[0] rounded up, s[1] is p[1], each sorted by its row of `orders`.
+    s[0] is 1 - p[0] rounded up, s[1] is p[1], each sorted by its row of `orders` and raised; the first `zeros` were 0.
     """
     rows, pairs = s.shape
     gathered, index = np.empty((2, cells.tail.shape[1])), np.empty(cells.tail.shape[1], np.int64)
@@ -284,10 +288,15 @@ def margin_cells(cells: Cells, p: FloatArray, s: FloatArray, orders: IntArray, r
             last = _cell_knots(
                 gathered, index, n, cells.other_clean[b], cells.other_adversarial[b], until, scratch, knots
             )
+            certain = cells.covered[a] and cells.other_covered[b]
             _upper_masses(s[0], knots, last, factor, masses)
+            if certain:
+                masses[: zeros[0]] = 0.0
             for j in range(pairs):
                 row[orders[0, j]] = complement_down(masses[j])
             if rows == 2:
                 _upper_masses(s[1], knots, last, factor, masses)
+                if certain:
+                    masses[: zeros[1]] = 0.0
                 for j in range(pairs):
                     row[orders[1, j]] = subtract_down(row[orders[1, j]], masses[j])

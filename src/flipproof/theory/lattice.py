@@ -19,7 +19,7 @@ from flipproof.errors import TooLargeError
 from flipproof.theory.arrays import FloatArray, IntArray, read_only
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.radii import Point
-from flipproof.theory.rounding import ROUNDOFF
+from flipproof.theory.rounding import LOG_ERROR, ROUNDOFF
 
 ERROR_PER_STEP = 5 * ROUNDOFF
 """Relative error that one step adds to a mass: coefficient 2, product 1, two sums 2 (statement 7)."""
@@ -153,7 +153,7 @@ def _binary(noise: FlipNoise) -> Lattice:
 def _symmetric(noise: FlipNoise) -> Lattice:
     """Position = matches with the clean minus matches with the adversarial input, shifted to start at 0."""
     keep, flip, other = _outcomes(noise.p_plus, noise.categories)
-    weight, error = _log_ratio((keep,), (flip,))
+    weight, error = _log_keep_over_flip(noise.p_plus, noise.categories)
     inert = Fraction(noise.p_plus) * noise.categories == noise.categories - 1
     return Lattice(
         shift=np.array([[[2], [0], [1]]] * 3),
@@ -169,7 +169,7 @@ def _general(noise: FlipNoise) -> Lattice:
     """Two exponents, of keep/flip for zeros and for non-zeros (statement 5)."""
     zero = _outcomes(noise.p_plus, noise.categories)
     other = _outcomes(noise.p_minus, noise.categories)
-    weights = [_log_ratio((zero[0],), (zero[1],)), _log_ratio((other[0],), (other[1],))]
+    weights = [_log_keep_over_flip(p, noise.categories) for p in (noise.p_plus, noise.p_minus)]
     uniform = [Fraction(p) * noise.categories == noise.categories - 1 for p in (noise.p_plus, noise.p_minus)]
     kept = [dimension for dimension in range(2) if not uniform[dimension]]
     # Outcomes: matches clean, matches adversarial, neither. Shifts start at 0 in both dimensions.
@@ -195,9 +195,15 @@ def _outcomes(flip: float, categories: int) -> tuple[float, float, float]:
     return 1.0 - flip, max(one, smallest), max(rest, smallest)
 
 
+def _log_keep_over_flip(flip: float, categories: int) -> tuple[float, float]:
+    """The log of keeping a value over taking one particular other one: not of the quotient, which may underflow."""
+    return _log_ratio((1.0 - flip, float(categories - 1)), (flip,))
+
+
 def _log_ratio(above: tuple[float, ...], below: tuple[float, ...]) -> tuple[float, float]:
     """Log of a quotient of products and a bound on its error; a zero factor makes it infinite."""
     if 0.0 in above or 0.0 in below:
         return (-math.inf if 0.0 in above else math.inf), 0.0
     logs = [math.log(x) for x in above] + [-math.log(x) for x in below]
-    return math.fsum(logs), 4 * ROUNDOFF * (math.fsum(map(abs, logs)) + len(logs))
+    # A factor has at most one rounding, and the sum another.
+    return math.fsum(logs), 1.01 * (LOG_ERROR + 2 * ROUNDOFF) * (math.fsum(map(abs, logs)) + len(logs))

@@ -12,14 +12,16 @@ from flipproof.errors import InvalidInputError
 from flipproof.theory.arrays import FloatArray
 
 
-def checked_probabilities(values: ArrayLike, name: str) -> FloatArray:
+def checked_probabilities(values: ArrayLike, name: str, dimensions: int | None = None) -> FloatArray:
     """Returns the values as float64, all in [0, 1], or raises with `name` and the first bad one."""
     try:
         array = np.asarray(values)
-    except ValueError:
+    except (ValueError, TypeError):
         raise InvalidInputError(f"expected {name} to be an array of numbers in [0, 1], got {values!r}") from None
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise InvalidInputError(f"expected {name} to be float64 numbers in [0, 1], got {values!r}")
+    if dimensions is not None and array.ndim != dimensions:
+        raise InvalidInputError(f"expected {name} in an array of {dimensions} dimension, got shape {array.shape}")
     array = array.astype(np.float64)
     wrong = ~((array >= 0.0) & (array <= 1.0))
     if wrong.any():

@@ -90,7 +90,7 @@ def axis_index(noise: Noise, along: str | tuple[str, str]) -> int:
     axes = axes_of(noise)
     wanted = ".".join(map(str, along)) if isinstance(along, tuple) else along
     for index, axis in enumerate(axes):
-        if wanted == str(axis):
+        if isinstance(wanted, str) and wanted == str(axis):
             return index
     raise InvalidInputError(f"expected along to be one of {', '.join(map(str, axes))}, got {wanted!r}")
 

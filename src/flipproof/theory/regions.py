@@ -10,11 +10,13 @@ from functools import lru_cache
 import numpy as np
 
 from flipproof.errors import InvalidInputError
+from flipproof.theory.arguments import checked_kind
 from flipproof.theory.arrays import FloatArray, read_only
 from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.probabilities import checked_probabilities
 from flipproof.theory.radii import AnyRadii, Point, by_part, point_of
-from flipproof.theory.rounding import ROUNDOFF, raised
+from flipproof.theory.rounding import LOG_ERROR, ROUNDOFF, raised
 
 MAX_REGIONS = 2**23
 """Above this, the regions of a joint noise are merged on a grid of log ratios (statement 10)."""
@@ -25,9 +27,12 @@ _SORTING_WORK = 100
 
 def _checked_masses(masses: FloatArray, name: str) -> FloatArray:
     try:
-        array = np.asarray(masses, dtype=np.float64)
+        array = np.asarray(masses)
     except (ValueError, TypeError):
         raise InvalidInputError(f"expected {name} to be a list of masses, got {masses!r}") from None
+    if array.dtype.kind not in "fiu":
+        raise InvalidInputError(f"expected {name} to be a list of masses, got {masses!r}")
+    array = array.astype(np.float64)
     if array.ndim != 1 or not np.all(array >= 0.0) or abs(array.sum() - 1.0) > _SUM_TOLERANCE:
         raise InvalidInputError(f"expected {name} to be non-negative masses that sum to 1, got {array!r}")
     return array
@@ -55,8 +60,8 @@ class Regions:
         adversarial: the same for the noisy adversarial input.
         slack: relative bound on what the masses may hide: with the exact masses, `rho_upper` is at most
             (1 + slack) times what these masses give.
-        covered: true if the noisy clean input can be all that the noisy adversarial input can be, exactly. If
-            not, masses that underflowed may matter to a label of probability 0 or 1 (statement 9).
+        covered: true if the noisy clean input can be all that the noisy adversarial input can be, exactly. A label
+            of probability 0 then keeps it, however many masses underflowed (statement 9).
         log_ratio: log(clean / adversarial), derived.
 
     Example:
@@ -99,6 +104,7 @@ class Regions:
 
     def joint(self, other: Regions) -> Regions:
         """The regions of two independent parts together: all products, sorted again."""
+        other = checked_kind(other, Regions, "other")
         if self.identical:
             return other
         if other.identical:
@@ -114,18 +120,20 @@ class Regions:
 
     def upper_mass(self, s: FloatArray) -> FloatArray:
         """`rho_upper` at every s, rounded up."""
+        s = checked_probabilities(s, "s", dimensions=1)
         if self.identical:
             return s
         from flipproof.theory import kernels
 
-        raised_s = raised(s, self.covered)
-        order = np.argsort(raised_s)
+        order = np.argsort(s)
         result = np.empty_like(s)
-        result[order] = kernels.upper_masses(raised_s[order], *self._tail_first(), self.slack, self.order_slack())
-        return result
+        result[order] = kernels.upper_masses(raised(s[order]), *self._tail_first(), self.slack, self.order_slack())
+        # Computed masses cannot tell zero from what underflowed; the law of single entries can.
+        return np.where((s == 0.0) & self.covered, 0.0, result)
 
     def lower_mass(self, p: FloatArray) -> FloatArray:
         """`rho` at every p, rounded down: the complement of `rho_upper` at 1 - p (statement 2)."""
+        p = checked_probabilities(p, "p", dimensions=1)
         if self.identical:
             return p
         from flipproof.theory import kernels
@@ -136,7 +144,10 @@ class Regions:
         """`mu` for every pair of bounds, rounded down."""
         from flipproof.theory import kernels
 
-        return np.asarray(kernels.differences_down(self.lower_mass(p_lower), self.upper_mass(p_upper)))
+        lower, upper = self.lower_mass(p_lower), self.upper_mass(p_upper)
+        if lower.size != upper.size:
+            raise InvalidInputError(f"expected as many p_upper as p_lower, {lower.size}, got {upper.size}")
+        return np.asarray(kernels.differences_down(lower, upper))
 
     def critical_clean_mass(self) -> float:
         """The clean mass below which `rho_upper` stays under one half, rounded down."""
@@ -147,13 +158,17 @@ class Regions:
         clean, adversarial = (masses.reshape(1, -1) for masses in self._tail_first())
         tail = np.array([np.arange(len(self)), np.zeros(len(self), dtype=np.int64)])
         one, slack, result = np.ones((1, 1)), np.array([max(self.slack, ROUNDOFF)]), np.empty((1, 1))
-        cells = kernels.Cells(clean, adversarial, slack, one, one, np.zeros(1), tail, self.order_slack())
+        covered = np.array([self.covered])
+        cells = kernels.Cells(
+            clean, adversarial, slack, one, one, np.zeros(1), tail, self.order_slack(), covered, covered
+        )
         kernels.critical_cells(cells, result)
         return float(result[0, 0])
 
     def order_slack(self) -> float:
         """What sorting by rounded log ratios may hide (statement 8)."""
-        return 8 * ROUNDOFF * (1.0 + _largest_log(self.clean) + _largest_log(self.adversarial))
+        logs = 1.0 + _largest_log(self.clean) + _largest_log(self.adversarial)
+        return 2.1 * (LOG_ERROR + ROUNDOFF) * logs
 
     def _tail_first(self) -> tuple[FloatArray, FloatArray]:
         return self.clean[::-1].copy(), self.adversarial[::-1].copy()

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.lattice import Keys, Lattice, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.probabilities import checked_pairs, checked_probabilities
-from flipproof.theory.radii import by_part, parts_of
+from flipproof.theory.radii import by_part
 from flipproof.theory.regions import mass_slack
 from flipproof.theory.rounding import ROUNDOFF, raised
 
@@ -132,14 +132,13 @@ def _fill_margins(noise: Noise, grid: Grid, p: FloatArray, table: FloatArray) ->
     """Writes `rho` where p has only the row p_lower, `mu` where it has p_upper too."""
     from flipproof.theory import kernels
 
-    covered = all(all(lattice_of(part).covered) for _, part in parts_of(noise))
-    s = raised(np.array([kernels.complements_up(p[0]), *p[1:]]), covered)
-    orders = np.argsort(s, axis=1)
-    s = np.take_along_axis(s, orders, axis=1)
+    s = np.array([kernels.complements_up(p[0]), *p[1:]])
+    zeros, orders = np.count_nonzero(s == 0.0, axis=1), np.argsort(s, axis=1)
+    s = raised(np.take_along_axis(s, orders, axis=1))
     done = 0
     for cells in _slabs(noise, grid):
         size = math.prod(cells.shape)
-        kernels.margin_cells(cells, p, s, orders, table[done : done + size].reshape(*cells.shape, -1))
+        kernels.margin_cells(cells, p, s, zeros, orders, table[done : done + size].reshape(*cells.shape, -1))
         done += size
 
 
@@ -150,6 +149,7 @@ class _Side:
     clean: FloatArray
     adversarial: FloatArray
     slack: FloatArray
+    covered: BoolArray
     pad: int = 0
 
     def times(self, other: _Side) -> _Side:
@@ -159,6 +159,7 @@ class _Side:
             _all_products(self.clean, other.clean),
             _all_products(self.adversarial, other.adversarial),
             _summed_slack(self.slack[:, None], other.slack[None, :]).ravel(),
+            np.logical_and.outer(self.covered, other.covered).ravel(),
         )
 
 
@@ -171,7 +172,7 @@ def _summed_slack(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.where((a > 0.0) | (b > 0.0), a + b + 7 * ROUNDOFF, 0.0)
 
 
-_NO_PART = _Side(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
+_NO_PART = _Side(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1), np.ones(1, dtype=bool))
 
 
 def _slabs(noise: Noise, grid: Grid) -> Iterator[Cells]:
@@ -194,8 +195,9 @@ def _slabs(noise: Noise, grid: Grid) -> Iterator[Cells]:
     for side in first.slabs():
         tail = np.array([side.pad + own_position, other_position])
         yield Cells(
-            side.clean, side.adversarial, side.slack, other.clean, other.adversarial, other.slack, tail, order_slack
-        )
+            side.clean, side.adversarial, side.slack, other.clean, other.adversarial, other.slack, tail, order_slack,
+            side.covered, other.covered,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,7 @@ class _Walk:
             np.concatenate([side.clean[:, side.pad :] for side in sides]),
             np.concatenate([side.adversarial[:, side.pad :] for side in sides]),
             np.concatenate([side.slack for side in sides]),
+            np.concatenate([side.covered for side in sides]),
         )
 
     def slabs(self) -> Iterator[_Side]:
@@ -235,11 +238,13 @@ class _Walk:
             clean, adversarial = (
                 kernels.mass_table(one, sizes, offsets, law, pad, rows) for one, law in zip(starts, laws, strict=True)
             )
-            yield _Side(clean, adversarial, _KEY_ORDER * np.float64(mass_slack(1)) * self._changes(first), pad)
+            slack = _KEY_ORDER * np.float64(mass_slack(1)) * self._changes(first, self.lattice.inert)
+            yield _Side(clean, adversarial, slack, self._changes(first, self.lattice.covered) == 0, pad)
 
-    def _changes(self, first: IntArray) -> IntArray:
-        """How many changes that matter each cell has."""
-        return np.ravel(sum(np.ix_(first, *self.counts[1:])))
+    def _changes(self, first: IntArray, left_out: tuple[bool, ...]) -> IntArray:
+        """How many changes each cell has, some kinds of them left out."""
+        counts = (0 * one if left else one for one, left in zip((first, *self.counts[1:]), left_out, strict=True))
+        return np.ravel(sum(np.ix_(*counts)))
 
     def _pieces_of_first_axis(self, masses: int) -> Iterator[IntArray]:
         rest = math.prod(1 + int(counts.max()) for counts in self.counts[1:])

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from flipproof.errors import TooLargeError
+from flipproof.verification import any_changes
 from flipproof.verification.binomial import (
     best_lower_bound,
     best_upper_bound,
@@ -190,7 +191,7 @@ class Checker:
         return _CONFIRMED
 
     def _any_radius(self, claim: Claim) -> Finding:
-        """So many changes, however they are shared among the kinds. That there can be no larger number is not claimed."""
+        """So many changes, however they are shared among the kinds; a larger number may hold as well."""
         stated, radius, room = (
             _Bounds(claim.p_lower, claim.p_upper),
             claim.any_radius,
@@ -202,8 +203,8 @@ class Checker:
             return _CONFIRMED
         if radius == UNBOUNDED:
             return _wrong("unbounded radius any, which is bounded")
-        moves = [(axis.law, axis.kind) for axis in self.certificate.axes]
-        holds = any_changes_hold(moves, radius, stated.p_lower, stated.p_upper)
+        laws = dict.fromkeys(axis.law for axis in self.certificate.axes)
+        holds = any_changes.holds(laws, radius, stated.p_lower, stated.p_upper)
         if holds is None:
             return Finding(Verdict.UNCHECKED, f"radius any {radius} is too large for exact arithmetic")
         return _CONFIRMED if holds else _wrong(f"radius any {radius}, which the bounds do not prove")

@@ -1,0 +1,89 @@
+"""Arguments as users give them, checked in one place: truth values, lists, texts, and numbers of inputs."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.errors import InvalidInputError
+
+_T = TypeVar("_T")
+
+
+def checked_flag(value: Any, name: str) -> bool:
+    """Returns a truth value, or raises with `name` in the message.
+
+    Example:
+        >>> checked_flag("no", "directed")
+        Traceback (most recent call last):
+            ...
+        flipproof.errors.InvalidInputError: expected directed to be True or False, got 'no'
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"expected {name} to be True or False, got {value!r}")
+    return bool(value)
+
+
+def checked_kind(value: Any, kind: type[_T], name: str) -> _T:
+    """Returns a value of a class, or raises with the names of the argument and of the class."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise InvalidInputError(f"expected {name} to be {article} {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def checked_items(values: Any, name: str, what: str) -> tuple[Any, ...]:
+    """Returns all that a list, an array or a generator holds; a single text is none of these.
+
+    Example:
+        >>> checked_items(range(3), "sides", "numbers")
+        (0, 1, 2)
+    """
+    try:
+        if not isinstance(values, str | bytes):
+            return tuple(values)
+    except (TypeError, OverflowError):  # what cannot be walked through, or has more items than a list can
+        pass
+    raise InvalidInputError(f"expected {name} to be a list of {what}, got {values!r}")
+
+
+def checked_texts(values: Any, name: str) -> tuple[str, ...]:
+    """Returns several texts.
+
+    Example:
+        >>> checked_texts(["ham", "spam"], "class_names")
+        ('ham', 'spam')
+    """
+    items = checked_items(values, name, "texts")
+    wrong = [item for item in items if not isinstance(item, str)]
+    if wrong:
+        raise InvalidInputError(f"expected {name} to be a list of texts, got one with {wrong[0]!r}")
+    return items
+
+
+def checked_index(value: Any, count: int, name: str) -> int:
+    """Returns the number of one of `count` things; negative ones count from the end.
+
+    Example:
+        >>> checked_index(-1, 3, "index")
+        2
+    """
+    number = count if isinstance(value, bool) or not isinstance(value, numbers.Integral) else int(value)
+    if not -count <= number < count:
+        raise InvalidInputError(f"expected {name} to be an integer from 0 to {count - 1}, got {value!r}")
+    return number % count
+
+
+def checked_rows(values: Any, count: int, name: str) -> NDArray[np.int64]:
+    """Returns numbers of some of `count` things, given as a list, an array or a generator.
+
+    Example:
+        >>> checked_rows((i for i in (2, 0)), 3, "which")
+        array([2, 0])
+    """
+    items = values.tolist() if isinstance(values, np.ndarray) and values.ndim else values
+    rows = [checked_index(item, count, f"each of {name}") for item in checked_items(items, name, "numbers")]
+    return np.array(rows, dtype=np.int64)
