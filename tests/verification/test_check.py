@@ -277,13 +277,20 @@ def test_bounds_that_are_no_probabilities_are_refused(path, value):
         (fp.FlipNoise(0.01, 0.6), [[10**7, 0, 0], [10**7 - 3, 3, 0]]),
         (fp.FlipNoise(0.1, 0.6, 3), [[99_990, 10, 0], [100_000, 0, 0]]),
         (fp.FlipNoise(0.2, 0.2, 7), [[9_999, 1, 0]]),
-        (fp.FlipNoise(0.1, 0.9), [[9_990, 10, 0]]),
     ],
 )
 def test_many_samples_and_large_radii_are_confirmed(tmp_path, noise, estimation):
     votes = fp.Votes.from_counts(selection=[[9, 1, 0]] * len(estimation), estimation=estimation, noise=noise)
     check = verify(saved(tmp_path, votes))
     assert check.confirmed, list(check.others())
+
+
+def test_mixtures_of_a_thousand_changes_are_not_checked(tmp_path):
+    """0.1 and 0.9 add up to a little more than 1: noise hides next to all of a change, and radii go on and on."""
+    votes = fp.Votes.from_counts(selection=[[9, 1, 0]], estimation=[[9_990, 10, 0]], noise=fp.FlipNoise(0.1, 0.9))
+    ((number, finding),) = verify(saved(tmp_path, votes)).others()
+    assert (number, finding.verdict) == (0, Verdict.UNCHECKED)
+    assert finding.reason == "radius any 1000 is too large for exact arithmetic"
 
 
 def test_what_is_wrong_is_said_soon(tmp_path, rng):

@@ -114,7 +114,7 @@ class Run:
     def from_record(cls, record: Mapping[str, Any]) -> Run:
         """The inverse of `to_record`."""
         known = {each.name for each in fields(cls)}
-        if not isinstance(record, Mapping) or set(record) != known:
+        if not isinstance(record, Mapping) or not known - {"space"} <= set(record) <= known:  # older ones have no space
             raise InvalidInputError(f"expected a record with {', '.join(sorted(known))}, got {record!r}")
         ranges = {role: SampleRanges.from_record(record[role]) for role in ("select", "estimate")}
         return cls(**{**record, **ranges})
