@@ -399,3 +399,72 @@ def test_the_record_keeps_to_its_schema(tmp_path, rng, noise):
         jsonschema.validate(json.loads(saved(tmp_path, votes).read_text()), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"format": "flipproof-certificates"}, schema)
+
+
+# What inputs can suffer
+
+
+@pytest.fixture
+def capped(tmp_path):
+    """Certificates of bags of a few words."""
+    words = (np.arange(60)[:, None] % 7 > np.arange(40)).astype(int)
+    votes = fp.Votes.from_counts(
+        selection=[[9, 1]] * 60, estimation=[[9_990, 10]] * 60, noise=fp.FlipNoise(0.01, 0.6), inputs=words
+    )
+    return saved(tmp_path, votes)
+
+
+def test_radii_end_where_there_is_no_more_to_change(capped):
+    check = verify(capped)
+    assert check.confirmed, list(check.others())
+    certificates = np.load(capped.with_suffix(".npz"))
+    assert certificates["max_delete"].tolist() == (np.arange(60) % 7).tolist()
+    assert check.certified_at({"delete": 40}) == 60
+    assert check.certified_at({"add": 1, "delete": 40}) == 60
+    assert check.certified_at({"add": 40, "delete": 40}) == 0
+
+
+def change_of(name, number, value):
+    def change(array):
+        array[number] = value
+
+    return {name: change}
+
+
+def test_a_radius_beyond_what_there_is_to_change_is_wrong(capped):
+    rewrite_arrays(capped.with_suffix(".npz"), **change_of("max_delete", 3, 4))
+    state_hash(capped)
+    assert wrong(verify(capped)) == {3: "radius delete 4, there are only 3 to change"}
+
+
+def test_fewer_entries_make_radii_look_too_large(capped):
+    rewrite_arrays(capped.with_suffix(".npz"), **change_of("nonzeros", 6, 2))
+    state_hash(capped)
+    assert wrong(verify(capped)) == {6: "radius delete 6, there are only 2 to change"}
+
+
+def test_any_changes_that_are_not_proved_are_wrong(capped):
+    stated = int(np.load(capped.with_suffix(".npz"))["max_any"][5])
+    rewrite_arrays(capped.with_suffix(".npz"), **change_of("max_any", 5, stated + 1))
+    state_hash(capped)
+    assert wrong(verify(capped)) == {5: f"radius any {stated + 1}, which the bounds do not prove"}
+
+
+def test_an_unbounded_number_of_any_changes_is_wrong(path):
+    rewrite_arrays(path.with_suffix(".npz"), **change_of("max_any", 10, 2**63 - 1))
+    state_hash(path)
+    assert "radius any" in wrong(verify(path))[10]
+
+
+def test_the_claim_says_what_must_stay(capped):
+    rewrite_json(capped, lambda record: record["scope"].update(fixed=["the moon"]))
+    assert "the claim in words is another one than that of the numbers" in verify(capped).objections
+
+
+@pytest.mark.parametrize(
+    "scope", [[], {"fixed": []}, {"fixed": "x", "makes_room": True}, {"fixed": [1], "makes_room": 1}]
+)
+def test_a_scope_that_is_none_is_refused(capped, scope):
+    rewrite_json(capped, lambda record: record.update(scope=scope))
+    with pytest.raises(FileFormatError, match=r"scope|fixed"):
+        verify(capped)

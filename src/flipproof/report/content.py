@@ -32,6 +32,9 @@ from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import UNBOUNDED, axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
+MOST_GRID_AXES = 8
+"""With more axes than this, combinations of all kinds are not shown: changes of any kinds are."""
+
 _MOST_CLASSES = 10
 _NOTE = (
     "A forecast: it assumes that every label keeps its share of the votes. Make a new run with another seed and the "
@@ -74,10 +77,11 @@ def content(section: Section, inputs: bool = True) -> dict[str, Any]:
 
 def _measured(section: Section, inputs: bool) -> dict[str, Any]:
     certificates = section.certificates
-    counts, changes = page_counts(certificates), AnyChanges.of(section)
-    grids, lines = _measures(section, counts)
+    changes, many = AnyChanges.of(section), len(axes_of(certificates.noise)) > MOST_GRID_AXES
+    counts = None if many else page_counts(certificates)
+    grids, lines = _grids(section, counts), _lines(section)
     return {
-        "numbers": [*_headline_numbers(section, grids), *_radius_numbers(section, lines, changes)],
+        "numbers": [*_headline_numbers(section, lines), *_radius_numbers(section, lines, changes)],
         "details": _axis_numbers(section, lines) if _leads_together(section) else [],
         "by_class": _by_class(section),
         "axes": _axes(section, counts, lines[0]),
@@ -90,9 +94,11 @@ def _measured(section: Section, inputs: bool) -> dict[str, Any]:
     } | (_one_by_one(section, counts) if inputs else {})
 
 
-def _one_by_one(section: Section, counts: GridCounts) -> dict[str, Any]:
+def _one_by_one(section: Section, counts: GridCounts | None) -> dict[str, Any]:
     """What is certified of every input, within what it can suffer."""
     certificates, scope = section.certificates, section.certificates.votes.scope
+    if counts is None:
+        return {"stairs": None, "sentences": Sentences.of(certificates, section.subject).content()}
     stairs = Stairs.of(certificates, counts)
     shown = stairs if scope is None else stairs.within(scope.room(certificates.noise))
     said = Sentences.of(certificates, section.subject, stairs if has_boxes(certificates.noise) else None)
@@ -102,32 +108,47 @@ def _one_by_one(section: Section, counts: GridCounts) -> dict[str, Any]:
     }
 
 
-def _measures(section: Section, counts: GridCounts) -> tuple[list[ShareGrid], list[tuple[ShareLine, ...]]]:
-    certificates, labels = section.certificates, section.subject.labels
-    grids, lines = [ratio_grid(certificates, counts)], [ratio_lines(certificates)]
-    among = section.subject.judged
-    if labels is not None and (among is None or among.size):
-        grids.append(accuracy_grid(certificates, labels, counts, among))
-        lines.append(accuracy_lines(certificates, labels, among))
-    return grids, lines
+def _is_judged(section: Section) -> bool:
+    """Whether there are inputs with known labels to judge."""
+    judged = section.subject.judged
+    return section.subject.labels is not None and (judged is None or judged.size > 0)
 
 
-def _measure(section: Section, grid: ShareGrid, lines: Sequence[ShareLine]) -> dict[str, Any]:
+def _lines(section: Section) -> list[tuple[ShareLine, ...]]:
+    """The certified ratio along every axis and, if labels are known, the certified accuracy."""
+    lines, labels = [ratio_lines(section.certificates)], section.subject.labels
+    if labels is not None and _is_judged(section):
+        lines.append(accuracy_lines(section.certificates, labels, section.subject.judged))
+    return lines
+
+
+def _grids(section: Section, counts: GridCounts | None) -> list[ShareGrid | None]:
+    """The same over all combinations of counts; None where there are too many axes to combine."""
+    if counts is None:
+        return [None] * (1 + _is_judged(section))
+    grids: list[ShareGrid | None] = [ratio_grid(section.certificates, counts)]
+    labels = section.subject.labels
+    if labels is not None and _is_judged(section):
+        grids.append(accuracy_grid(section.certificates, labels, counts, section.subject.judged))
+    return grids
+
+
+def _measure(section: Section, grid: ShareGrid | None, lines: Sequence[ShareLine]) -> dict[str, Any]:
     """With a line for every axis and, if it is known, one for changes of any kinds."""
-    kind = "all" if grid.of == len(section.certificates) else "test"
+    kind = "all" if lines[0].of == len(section.certificates) else "test"
     return {
-        "name": grid.measure,
-        "of": f"{kind} {section.subject.units}: {grid.of:,}",
-        "count": grid.of,
-        "grid": packed(grid.shares, "f8"),
+        "name": lines[0].measure,
+        "of": f"{kind} {section.subject.units}: {lines[0].of:,}",
+        "count": lines[0].of,
+        "grid": None if grid is None else packed(grid.shares, "f8"),
         "lines": [line.shares.tolist() for line in lines],
     }
 
 
-def _axes(section: Section, counts: GridCounts, lines: Sequence[ShareLine]) -> list[dict[str, Any]]:
+def _axes(section: Section, counts: GridCounts | None, lines: Sequence[ShareLine]) -> list[dict[str, Any]]:
     certificates = section.certificates
-    axes = []
-    for axis, along, line in zip(axes_of(certificates.noise), counts, lines, strict=True):
+    axes, every = [], axes_of(certificates.noise)
+    for axis, along, line in zip(every, ((0,),) * len(every) if counts is None else counts, lines, strict=True):
         radii = certificates.max_radius(str(axis))
         axes.append(
             {
@@ -149,7 +170,7 @@ def _leads_together(section: Section) -> bool:
     return lead_of(noise, section.subject) is Lead.TOGETHER and len(axes_of(noise)) > 2
 
 
-def _headline_numbers(section: Section, grids: Sequence[ShareGrid]) -> list[dict[str, str]]:
+def _headline_numbers(section: Section, lines: Sequence[Sequence[ShareLine]]) -> list[dict[str, str]]:
     """How many withstand a change at all, and how good the predictions are."""
     certificates, subject, of = section.certificates, section.subject, len(section.certificates)
     numbers = [
@@ -159,13 +180,13 @@ def _headline_numbers(section: Section, grids: Sequence[ShareGrid]) -> list[dict
     judged = subject.units if subject.split is None else f"test {subject.units}"
     if section.base_accuracy is not None:
         numbers.append(_number("clean accuracy", share_words(section.base_accuracy), f"base classifier, {judged}"))
-    if len(grids) > 1:
-        note = f"{judged}: {grids[1].of:,}; abstentions count as wrong"
-        numbers.append(_number("smoothed accuracy", share_words(grids[1].shares.flat[0]), note))
+    if len(lines) > 1:
+        note = f"{judged}: {lines[1][0].of:,}; abstentions count as wrong"
+        numbers.append(_number("smoothed accuracy", share_words(lines[1][0].shares[0]), note))
     blind = majority(certificates, subject) if section.blind is None else section.blind
     if blind is not None:
         numbers.append(_number("accuracy without the noisy part", share_words(blind.accuracy), blind.words))
-    numbers.append(_number("not abstained", share_words(grids[0].shares.flat[0]), f"of {subject.count(grids[0].of)}"))
+    numbers.append(_number("not abstained", share_words(lines[0][0].shares[0]), f"of {subject.count(of)}"))
     return numbers
 
 

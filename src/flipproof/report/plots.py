@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_MOST_HELD = 28
+"""Arrays have no more dimensions than 32 everywhere."""
+
+
 def plot_heatmap(
     certificates: Certificates,
     y: str | None = None,
@@ -33,6 +37,8 @@ def plot_heatmap(
 ) -> Figure:
     """The certified ratio over two axes, or the certified accuracy if true labels are given."""
     y, x, fixed = _chosen(certificates, y, x, held or {})
+    if len(fixed) > _MOST_HELD:
+        raise InvalidInputError(f"expected at most {_MOST_HELD + 2} axes to draw, got {len(fixed) + 2}; see plot_lines")
     counts = grid_counts(certificates, held=fixed)
     return figures.heatmap(_grid(certificates, counts, true_labels).plane(y, x, fixed))
 

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.smoothing.caps import caps
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.stairs import GridCounts, axis_names, ranges_of, reach
+from flipproof.smoothing.stairs import GridCounts, axis_names, ranges_along, ranges_of, reach
 from flipproof.theory.arrays import FloatArray, IntArray, read_only
+from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
 CERTIFIED_RATIO = "certified ratio"
@@ -147,32 +148,30 @@ def accuracy_grid(
 
 def ratio_lines(certificates: Certificates) -> tuple[ShareLine, ...]:
     """The certified ratio along every axis, the other axes at 0."""
-    return tuple(_line(ratio_grid(certificates, counts), cap) for counts, cap in _line_counts(certificates))
+    return tuple(
+        ShareLine(name, counts, certificates.certified_ratio(parts, **kinds), CERTIFIED_RATIO, len(certificates), cap)
+        for name, counts, cap, (parts, kinds) in _lines_wanted(certificates)
+    )
 
 
 def accuracy_lines(
     certificates: Certificates, true_labels: ArrayLike, among: ArrayLike | None = None
 ) -> tuple[ShareLine, ...]:
     """The certified accuracy along every axis, the other axes at 0; for the counts of `ratio_lines`."""
+    rows = _rows(certificates, among)
+    chosen, truth = certificates.selected(rows), _labels(certificates, true_labels)[rows]
     return tuple(
-        _line(accuracy_grid(certificates, true_labels, counts, among), cap)
-        for counts, cap in _line_counts(certificates)
+        ShareLine(name, counts, chosen.certified_accuracy(truth, parts, **kinds), CERTIFIED_ACCURACY, rows.size, cap)
+        for name, counts, cap, (parts, kinds) in _lines_wanted(certificates)
     )
 
 
-def _line_counts(certificates: Certificates) -> Iterator[tuple[GridCounts, int]]:
-    """For every axis the counts of its line, past the last certificate and the cap, and the cap."""
-    names = axis_names(certificates)
-    for name, cap in zip(names, caps(certificates), strict=True):
-        last = max(reach(certificates, name), cap + 1 if cap < SEARCH_LIMIT else 0)
+def _lines_wanted(certificates: Certificates) -> Iterator[tuple[str, tuple[int, ...], int, Any]]:
+    """For every axis its name, the counts of its line, past the last certificate and the cap, and the cap."""
+    for axis, cap in zip(axes_of(certificates.noise), caps(certificates), strict=True):
+        last = max(reach(certificates, str(axis)), cap + 1 if cap < SEARCH_LIMIT else 0)
         counts = tuple(range(min(_FAR_OF_LINES, last) + 1))
-        yield tuple(counts if other == name else (0,) for other in names), cap
-
-
-def _line(grid: ShareGrid, cap: int) -> ShareLine:
-    """The one axis of the grid along which there is more than one count."""
-    along = next(i for i, counts in enumerate(grid.counts) if len(counts) > 1)
-    return ShareLine(grid.axes[along], grid.counts[along], grid.shares.ravel(), grid.measure, grid.of, cap)
+        yield str(axis), counts, cap, ranges_along({axis: counts})
 
 
 def _labels(certificates: Certificates, true_labels: ArrayLike) -> IntArray:

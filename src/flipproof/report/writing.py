@@ -19,6 +19,7 @@ from flipproof.noise.spaces import space_of
 from flipproof.noise.table import Table
 from flipproof.noise.tokens import Tokens
 from flipproof.report import drawing, figures
+from flipproof.report.content import MOST_GRID_AXES
 from flipproof.report.kind_words import graph_words, image_words, sequence_words, small_graph_words, table_words
 from flipproof.report.page import check_replaceable, write_page
 from flipproof.report.plots import plot_heatmap
@@ -34,7 +35,7 @@ from flipproof.smoothing.run_folder import RunFolder
 from flipproof.smoothing.split import Split, checked_labels
 from flipproof.smoothing.votes import scope_of_outputs
 from flipproof.theory.arguments import checked_flag, checked_items, checked_kind, checked_texts
-from flipproof.theory.radii import checked_count, parts_of
+from flipproof.theory.radii import axes_of, checked_count, parts_of
 
 
 def write_report(
@@ -210,7 +211,7 @@ def write_run_report(folder: RunFolder, section: Section) -> Path:
 
 
 def write_figures(folder: Path, section: Section) -> None:
-    """Writes every figure as PNG and SVG. With more than two axes, the heatmap is over the first two."""
+    """Writes every figure as PNG and SVG. With more than two axes the heatmap is over the first two, or left out."""
     certificates, subject = section.certificates, section.subject
     if not len(certificates):
         return
@@ -223,6 +224,7 @@ def write_figures(folder: Path, section: Section) -> None:
     lines = ratio_lines(certificates)
     if subject.labels is not None and (subject.judged is None or subject.judged.size):
         lines += accuracy_lines(certificates, subject.labels, subject.judged)
-    drawing.save(plot_heatmap(certificates), folder / "heatmap")
+    if len(axes_of(certificates.noise)) <= MOST_GRID_AXES:
+        drawing.save(plot_heatmap(certificates), folder / "heatmap")
     drawing.save(figures.lines(lines), folder / "lines")
     drawing.save(figures.bounds(certificates.p_lower, certificates.abstained), folder / "bounds")

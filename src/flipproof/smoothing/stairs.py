@@ -13,8 +13,9 @@ import numpy as np
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.arrays import IntArray
-from flipproof.theory.law import JointNoise, Noise
-from flipproof.theory.radii import axes_of, axis_index, checked_count
+from flipproof.theory.law import Noise
+from flipproof.theory.radii import Axis, axes_of, axis_index, checked_count
+from flipproof.theory.regions import positions_at
 from flipproof.theory.search import SEARCH_LIMIT
 
 GridCounts = tuple[tuple[int, ...], ...]
@@ -32,6 +33,9 @@ _ENDLESS = 10
 _MOST_CELLS, _MARGINS = 20_000, 100_000_000
 """How many cells a grid may have, and how many margins the staircases of all inputs may take to compute."""
 
+_MOST_MASSES = 2**26
+"""How many masses a table over a grid may have, 512 MiB."""
+
 _NOTHING_HELD: Mapping[str, int] = MappingProxyType({})
 
 
@@ -41,7 +45,8 @@ def grid_counts(
     """Counts along every axis that show where certificates end: 0, 1, ... to one more than the largest radius.
 
     At most to 60, or to 24 with more than two axes; radii without an end, or beyond the search limit, are followed to
-    10. The longest axes are cut until the grid has at most `most_cells` cells. Axes that are held have one count.
+    10. The longest axes, of several the last, are cut until the grid has at most `most_cells` cells, and until its
+    masses fit into memory. Axes that are held have one count.
     """
     if checked_count(most_cells, "most_cells") < 1:
         raise InvalidInputError(f"expected at least one cell, got most_cells = {most_cells}")
@@ -49,9 +54,15 @@ def grid_counts(
     free = [name for name in names if name not in held]
     far = _FAR if len(free) <= 2 else _FAR_OF_MANY
     lengths = {name: min(far, reach(certificates, name)) + 1 for name in free}
-    while math.prod(lengths.values()) > most_cells:
-        lengths[max(lengths, key=lengths.__getitem__)] -= 1
+    while math.prod(lengths.values()) > most_cells or _masses(certificates.noise, held, lengths) > _MOST_MASSES:
+        lengths[max(reversed(lengths), key=lengths.__getitem__)] -= 1
     return tuple((held[name],) if name in held else tuple(range(lengths[name])) for name in names)
+
+
+def _masses(noise: Noise, held: Mapping[str, int], lengths: Mapping[str, int]) -> int:
+    """How many masses the table of a grid has."""
+    corner = tuple(held[str(axis)] if str(axis) in held else lengths[str(axis)] - 1 for axis in axes_of(noise))
+    return math.prod(lengths.values()) * positions_at(noise, corner)
 
 
 def page_counts(certificates: Certificates) -> GridCounts:
@@ -81,10 +92,15 @@ def ranges_of(noise: Noise, counts: GridCounts) -> tuple[Any, dict[str, tuple[in
     axes = axes_of(noise)
     if len(counts) != len(axes):
         raise InvalidInputError(f"expected counts for {', '.join(map(str, axes))}, got {len(counts)} of them")
+    return ranges_along(dict(zip(axes, counts, strict=True)))
+
+
+def ranges_along(counts: Mapping[Axis, tuple[int, ...]]) -> tuple[Any, dict[str, tuple[int, ...]]]:
+    """The same for some axes; along others nothing is changed."""
     by_part: dict[str | None, dict[str, tuple[int, ...]]] = {}
-    for axis, wanted in zip(axes, counts, strict=True):
+    for axis, wanted in counts.items():
         by_part.setdefault(axis.part, {})[axis.kind] = wanted
-    return (by_part, {}) if isinstance(noise, JointNoise) else (None, by_part[None])
+    return (None, by_part[None]) if None in by_part else (by_part, {})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -227,12 +227,15 @@ def _part_regions(part: FlipNoise, point: Point) -> Regions:
 
 def work_of(noise: Noise, point: Point) -> int:
     """About how many steps on single masses the regions at a point take, sorting them included."""
-    positions, steps = 1, 0
-    for part, own in by_part(noise, point):
-        own = lattice_of(part).informative(own)
-        positions *= math.prod(lattice_of(part).extent(own))
-        steps += sum(own)
-    return positions * (steps + _SORTING_WORK)
+    steps = sum(sum(lattice_of(part).informative(own)) for part, own in by_part(noise, point))
+    return positions_at(noise, point) * (steps + _SORTING_WORK)
+
+
+def positions_at(noise: Noise, point: Point) -> int:
+    """How many positions of the lattices of all parts together can be reached up to a point."""
+    return math.prod(
+        math.prod(lattice_of(part).extent(lattice_of(part).informative(own))) for part, own in by_part(noise, point)
+    )
 
 
 def mass_slack(steps: int) -> float:

@@ -20,7 +20,7 @@ flipproof.compareHeatmaps = (() => {
   /** The run over the common counts; null when it has no numbers for the choice. */
   function planeOf(run, axes, view) {
     const measure = flipproof.view.measureOf(run, view);
-    if (measure === undefined || !hasAxes(run, axes, view)) return null;
+    if (measure === undefined || measure.grid === null || !hasAxes(run, axes, view)) return null;
     const [x, y] = [axes[view.x], axes[view.y]];
     const common = run.axes.map((_axis, index) => axes.findIndex((axis) => indexIn(run, axis) === index));
     const z = flipproof.grid.slice(view, x.counts.length, y.counts.length, (cell) => (

@@ -19,7 +19,7 @@ flipproof.start = (() => {
 
   async function showCharts(parent, run, view) {
     if (run.axes.length > 1 && run.measures.length > 0) {
-      await flipproof.heatmap.show(parent, run, view);
+      if (run.measures[0].grid !== null) await flipproof.heatmap.show(parent, run, view);
       await flipproof.lines.show(parent, run);
     }
     await flipproof.bounds.show(parent, run);
