@@ -171,7 +171,7 @@ def test_two_parts_are_named_together():
     assert page["any"]["words"] == "edges or attributes changed in any way"
 
 
-def test_any_changes_are_left_out_where_they_say_little_or_take_long():
+def test_any_changes_are_left_out_where_they_say_little_and_known_where_kinds_are_many():
     assert content(Section("two kinds", certificates_of(NOISES["binary"])))["any"] is None
     far = fp.JointNoise(a=fp.FlipNoise(0.45, 0.44, 3), b=fp.FlipNoise(0.45, 0.44, 3))
-    assert any_radii(certificates_of(far, inputs=3)) is None
+    assert any_radii(certificates_of(far, inputs=3)).tolist() == [0, 0, 10]
