@@ -43,6 +43,7 @@ format: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python benchmarks/certificates.py
+	$(BIN)/python benchmarks/any_changes.py
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/sampling.py
 	$(BIN)/python benchmarks/layers.py

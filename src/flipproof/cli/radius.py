@@ -91,7 +91,7 @@ def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_jso
     from flipproof.theory.search import largest_radius
 
     kinds = [str(axis) for axis in axes_of(noise)]
-    radii: dict[str, int | None] = {kind: largest_radius(noise, p_lower, kind, p_upper) for kind in kinds}
+    radii = {kind: largest_radius(noise, p_lower, kind, p_upper) for kind in kinds}
     radii["mixed"] = largest_l0_radius(noise, p_lower, p_upper)
     maximal = _unless_refused(lambda: frontier(noise, p_lower, p_upper))
     if as_json:

@@ -18,8 +18,8 @@ from flipproof.theory.radii import UNBOUNDED, checked_count, origin_of, unit_of
 from flipproof.theory.regions import regions_at, work_of
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 
-_MOST_WORK = 2**23
-"""What the regions of all splits that are checked may cost together, in steps on single masses; some 30 ms."""
+_MOST_WORK = 2**24
+"""What the regions of all splits that are checked may cost together, in steps on single masses; some 60 ms."""
 
 _WORK_PER_SPLIT = 2**16
 """What a split costs besides, in such steps."""
