@@ -124,9 +124,9 @@ def test_messages():
     data = TextDataset("few", ["a" * 1000, "b"], [0, 1])
     assert data.messages == ("a" * 1000, "b")
     assert len(repr(data)) < 100
-    with pytest.raises(fp.InvalidInputError, match="expected messages to be texts, got 3"):
+    with pytest.raises(fp.InvalidInputError, match="expected messages to be a list of texts, got one with 3"):
         TextDataset("few", ("a", 3), [0, 1])
-    with pytest.raises(fp.InvalidInputError, match="expected messages to be texts, got 'ab'"):
+    with pytest.raises(fp.InvalidInputError, match="expected messages to be a list of texts, got 'ab'"):
         TextDataset("few", "ab", [0, 1])
     with pytest.raises(fp.InvalidInputError, match="expected a label from 0 for every message, got none"):
         TextDataset("few", ("a",), None)

@@ -52,10 +52,10 @@ def test_sequences_are_cut_and_filled():
     ("call", "reason"),
     [
         (lambda v: v.tokens(["me", "you", ":-)"], 3), "expected messages with words, got message 2 without any: ':-)'"),
-        (lambda v: v.tokens(["me"], 0), "expected length to be at least 1, got 0"),
-        (lambda v: v.tokens("me", 3), "expected messages to be texts, got 'me'"),
-        (lambda v: v.bags(["me", 3]), "expected messages to be texts, got 3"),
-        (lambda v: v.bags(["me", None]), "expected messages to be texts, got None"),
+        (lambda v: v.tokens(["me"], 0), "expected length from 1 to 16777216, got 0"),
+        (lambda v: v.tokens("me", 3), "expected messages to be a list of texts, got 'me'"),
+        (lambda v: v.bags(["me", 3]), "expected messages to be a list of texts, got one with 3"),
+        (lambda v: v.bags(["me", None]), "expected messages to be a list of texts, got one with None"),
         (lambda v: Vocabulary.learned(["a", "b"], least=2), "expected a word that is in at least 2 messages, got none"),
         (lambda v: Vocabulary.learned(["a"], least=1, most=0), "got none"),
         (lambda v: Vocabulary(("(other)",)), "expected '(other)' and at least one word, got ('(other)',)"),
@@ -65,7 +65,7 @@ def test_sequences_are_cut_and_filled():
         (lambda v: Vocabulary(("(other)", "Über")), "of digits, or one of £ $ ! ?, got 'Über'"),
         (lambda v: Vocabulary(("(other)", "ab12")), "of digits, or one of £ $ ! ?, got 'ab12'"),
         (lambda v: Vocabulary(("(other)", "")), "of digits, or one of £ $ ! ?, got ''"),
-        (lambda v: Vocabulary(("(other)", 3)), "of digits, or one of £ $ ! ?, got 3"),
+        (lambda v: Vocabulary(("(other)", 3)), "expected words to be a list of texts, got one with 3"),
     ],
 )
 def test_what_is_refused(call, reason):

@@ -142,7 +142,7 @@ def test_a_record_of_a_run_by_hand(saved):
         ({"drawn": -1}, "expected drawn to be a non-negative integer"),
         ({"drawn": 8000.0}, "expected drawn to be a non-negative integer"),
         ({"drawn": True}, "expected drawn to be a non-negative integer"),
-        ({"more": 1}, "expected a record with drawn, estimate"),
+        ({"more": 1}, "expected a record with identity, .*, got identity, .*, more"),
     ],
 )
 def test_a_hostile_record_of_a_run_is_refused(saved, changes, words):

@@ -48,13 +48,14 @@ def checked_names(given: Sequence[str], labels: IntArray) -> tuple[str, ...]:
 
 
 def plain_names(given: Any, what: str) -> tuple[str, ...]:
-    """Names, each as one plain line; numbers and the like are taken as they are written.
+    """Names, each as one plain line; numbers and the like are taken as they are written, a text letter by letter.
 
     Example:
         >>> plain_names([1, "two"], "class_names")
         ('1', 'two')
     """
-    return tuple(one_line(str(name)) for name in checked_items(given, what, "names"))
+    names = given if isinstance(given, str) else checked_items(given, what, "names")
+    return tuple(one_line(str(name)) for name in names)
 
 
 def numbered(given: Any) -> tuple[Any, tuple[str, ...]]:

@@ -113,9 +113,10 @@ class Run:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Run:
         """The inverse of `to_record`."""
-        known = {each.name for each in fields(cls)}
-        if not isinstance(record, Mapping) or not known - {"space"} <= set(record) <= known:  # older ones have no space
-            raise InvalidInputError(f"expected a record with {', '.join(sorted(known))}, got {record!r}")
+        known = [each.name for each in fields(cls)]
+        if not isinstance(record, Mapping) or not set(known) - {"space"} <= set(record) <= set(known):
+            got = ", ".join(map(str, record)) if isinstance(record, Mapping) else type(record).__name__
+            raise InvalidInputError(f"expected a record with {', '.join(known)}, got {got}")
         ranges = {role: SampleRanges.from_record(record[role]) for role in ("select", "estimate")}
         return cls(**{**record, **ranges})
 

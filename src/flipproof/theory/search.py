@@ -47,7 +47,8 @@ def largest_radius(
 ) -> Any:
     """The largest number of changes of one kind that is certified, all other kinds at zero.
 
-    0 when nothing is certified. `UNBOUNDED` when no number of changes matters, as with p_plus + p_minus = 1.
+    0 when nothing is certified. `UNBOUNDED` when no number of changes matters, as with p_plus + p_minus = 1, or with
+    p_lower = 1 where all that noise makes of the changed input it can make of the input itself (statement 9).
 
     Args:
         noise: the noise law.
