@@ -300,11 +300,17 @@ class TestComparison:
         rows = list(comparison.rows([0, 3]))
         assert [(row["certified_ratio"], row["certified_accuracy"]) for row in rows] == [(0.5, 0.5), (0.5, 0.5)]
         assert comparison.accuracy(found) == 0.5
-        assert comparison.mean_radius(found, 2) == 1.0
+        assert comparison.mean_radius(found, ANY, 2) == 1.0
 
     def test_endless_radii_count_as_the_largest(self):
         found = entry("mine", ANY, np.array([3, fp.UNBOUNDED]))
-        assert Comparison((found,), np.arange(2), np.zeros(2, dtype=int)).mean_radius(found, 10) == 6.5
+        assert Comparison((found,), np.arange(2), np.zeros(2, dtype=int)).mean_radius(found, ANY, 10) == 6.5
+
+    def test_nobody_makes_more_changes_than_there_can_be(self):
+        found = entry("mine", "delete", np.array([8, 1]))
+        comparison = Comparison((found,), np.arange(2), np.array([0, 1]), {"delete": np.array([3, 9])})
+        assert comparison.mean_radius(found, "delete", 100) == 2.0
+        assert [comparison.certified_ratio(found, "delete", radius) for radius in (1, 2, 50)] == [1.0, 0.5, 0.5]
 
     def test_other_inputs_are_refused(self):
         with pytest.raises(fp.InvalidInputError, match="the same inputs"):

@@ -140,8 +140,8 @@ def _print(comparison: Comparison, attacker: str, most: int) -> None:
     typer.echo(f"\nShare certified against any attacker who makes at most r {what}:\n")
     lines = [("system", "classifier", "accuracy", f"mean r<={most}", *(f"r={radius}" for radius in radii))]
     for entry in found:
-        shares = [share_words(share) for share in entry.proofs.certified_ratio(radii)]
-        mean = f"{comparison.mean_radius(entry, most):.2f}"
+        shares = [share_words(comparison.certified_ratio(entry, attacker, radius)) for radius in radii]
+        mean = f"{comparison.mean_radius(entry, attacker, most):.2f}"
         name = entry.system + "*" * bool(entry.spared)
         lines.append((name, _classifier(entry), share_words(comparison.accuracy(entry)), mean, *shares))
     _print_columns(lines)

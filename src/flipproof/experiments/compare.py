@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.errors import InvalidInputError, not_among
-from flipproof.experiments.comparison import Comparison, Entry
+from flipproof.experiments.comparison import ANY, Comparison, Entry
 from flipproof.experiments.entries_file import known_entries, write_entries
 from flipproof.experiments.job import Job
 from flipproof.experiments.jobs import job_of
@@ -39,6 +39,10 @@ from flipproof.noise.any_noise import OtherNoise
 from flipproof.smoothing.files import make_folder
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.run import versions
+from flipproof.smoothing.votes import scope_of_outputs
+from flipproof.theory.arrays import IntArray
+from flipproof.theory.law import Noise
+from flipproof.theory.radii import axes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,16 @@ def compare(
     for done, system in enumerate(chosen):
         tell(system, done, len(chosen))
         entries += _entries(setting, system, Path(path) / f"{system}.json")
-    return Comparison(tuple(entries), inputs, job.certified.labels[inputs])
+    return Comparison(tuple(entries), inputs, job.certified.labels[inputs], _room(job, job.noise, inputs))
+
+
+def _room(job: Job, noise: Noise, inputs: IntArray) -> dict[str, IntArray]:
+    """By attacker, how many changes each input can suffer."""
+    scope = scope_of_outputs(job.certified.space, noise, job.certified.labels.size)
+    if scope is None:
+        return {}
+    alone = dict(zip(map(str, axes_of(noise)), scope.room_alone(noise)[inputs].T, strict=True))
+    return {**alone, ANY: scope.totals[inputs]}
 
 
 def _chosen(job: Job, systems: Iterable[str] | None) -> list[str]:

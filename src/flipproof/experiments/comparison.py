@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.errors import FileFormatError, InvalidInputError
 from flipproof.smoothing.json_text import is_number
-from flipproof.theory.arrays import IntArray, read_only
+from flipproof.theory.arrays import BoolArray, IntArray, read_only
+from flipproof.theory.radii import UNBOUNDED
 
 ANY = "any"
 """The attacker who may make changes of any kind: what is proved against him is proved against all others."""
@@ -93,6 +95,8 @@ class Comparison:
         entries: of all systems.
         inputs: the numbers of the inputs.
         labels: what they really are.
+        room: by attacker, how many changes of this kind each input can suffer. Whoever withstands all of them is
+            certified at every larger radius, and no mean counts more.
 
     Example:
         >>> promise = Promise("somebody", Subject.BASE, "r bits change", "exact")
@@ -106,9 +110,11 @@ class Comparison:
     entries: tuple[Entry, ...]
     inputs: IntArray
     labels: IntArray
+    room: Mapping[str, IntArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sizes = {self.inputs.size, self.labels.size, *(len(entry.proofs) for entry in self.entries)}
+        sizes |= {room.size for room in self.room.values()}
         if len(sizes) != 1:
             raise InvalidInputError(f"expected proofs about the same inputs, got {sorted(sizes)} of them")
         for name in ("inputs", "labels"):
@@ -129,25 +135,37 @@ class Comparison:
 
     def accuracy(self, entry: Entry) -> float:
         """The share of inputs with a right label that the system does not abstain from."""
-        return self.certified_accuracy(entry, 0)
+        return self._share(entry.proofs.certified(0) & (entry.proofs.label == self.labels))
 
-    def certified_accuracy(self, entry: Entry, radius: int) -> float:
+    def certified(self, entry: Entry, attacker: str, radius: int) -> BoolArray:
+        """Whether an attacker with so many changes, or as many as there can be, is withstood."""
+        return np.asarray((entry.proofs.radius >= np.minimum(radius, self._room(attacker))) & ~entry.proofs.abstained)
+
+    def certified_ratio(self, entry: Entry, attacker: str, radius: int) -> float:
+        """The share of inputs whose label is proved."""
+        return self._share(self.certified(entry, attacker, radius))
+
+    def certified_accuracy(self, entry: Entry, attacker: str, radius: int) -> float:
         """The share of inputs whose label is right and proved."""
-        right = entry.proofs.label == self.labels
-        return float((entry.proofs.certified(radius) & right).mean()) if right.size else 0.0
+        return self._share(self.certified(entry, attacker, radius) & (entry.proofs.label == self.labels))
 
-    def mean_radius(self, entry: Entry, most: int) -> float:
+    def mean_radius(self, entry: Entry, attacker: str, most: int) -> float:
         """Over all inputs, where longer ones count as the largest that is looked for: so that all can be compared."""
-        radius = np.minimum(entry.proofs.radius, most)
-        return float(radius.mean()) if radius.size else 0.0
+        return self._share(np.minimum(np.minimum(entry.proofs.radius, self._room(attacker)), most))
+
+    def _room(self, attacker: str) -> IntArray:
+        return self.room.get(attacker, np.full(self.inputs.size, UNBOUNDED))
+
+    @staticmethod
+    def _share(numbers: NDArray[Any]) -> float:
+        return float(numbers.mean()) if numbers.size else 0.0
 
     def rows(self, radii: list[int]) -> Iterator[dict[str, Any]]:
         """One row for each attacker, system and radius, with all that is needed to draw it."""
         for attacker in self.attackers:
             for entry in self.against(attacker):
                 promise = entry.proofs.promise
-                shares = entry.proofs.certified_ratio(radii)
-                for radius, share in zip(radii, shares.tolist(), strict=True):
+                for radius in radii:
                     yield {
                         "attacker": attacker,
                         "system": entry.system,
@@ -159,7 +177,7 @@ class Comparison:
                         "alpha": promise.alpha,
                         "inputs": len(entry.proofs),
                         "radius": radius,
-                        "certified_ratio": share,
-                        "certified_accuracy": self.certified_accuracy(entry, radius),
+                        "certified_ratio": self.certified_ratio(entry, attacker, radius),
+                        "certified_accuracy": self.certified_accuracy(entry, attacker, radius),
                         "seconds": entry.seconds,
                     }

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 
 from flipproof.baselines import ablation, f_divergence, lee
 from flipproof.baselines.proofs import Promise, Proofs, Subject
-from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.errors import InvalidInputError
 from flipproof.experiments.comparison import ANY, Entry
 from flipproof.experiments.job import Job
 from flipproof.experiments.runs import short_words
@@ -43,8 +42,7 @@ def _tight_entries(setting: Setting, noise: Noise) -> Iterator[Entry]:
     votes, seconds = _votes(setting, noise)
     tight = certify(votes, setting.terms.alpha, setting.terms.rule)
     radii = {str(axis): tight.max_radius(str(axis)) for axis in axes_of(tight.noise)}
-    with contextlib.suppress(TooLargeError):  # of many parts there are too many mixtures
-        radii[ANY] = tight.max_l0_radius()
+    radii[ANY] = tight.max_l0_radius()
     for against, radius in radii.items():
         threat = "any change of r entries" if against == ANY else f"r changes, all of kind {against}"
         promise = Promise("Bojchevski et al. 2020", Subject.SMOOTHED, threat, str(tight.rule), tight.alpha)
