@@ -152,9 +152,21 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
     typer.echo(f"promise   wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule")
     typer.echo(f"abstained {int(certificates.abstained.sum())}")
     if ratio:
+        _print_verdict(certificates)
         for axis, radii in _largest(certificates).items():
             typer.echo(f"radius    {axis}: {_spread(radii)}")
         print_ratio(certificates, ratio)
+
+
+def _print_verdict(certificates: Certificates) -> None:
+    """How many inputs withstand one change, and what a reader of the shares must know."""
+    from flipproof.report.by_class import cautions
+    from flipproof.report.subject import Subject
+    from flipproof.report.verdict import headline, withstanding
+
+    typer.echo(f"robust    {headline(withstanding(certificates, Subject()), Subject())}")
+    for sentence in cautions(certificates, Subject()):
+        typer.echo(f"caution   {sentence}")
 
 
 def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:
@@ -163,7 +175,7 @@ def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:
     from flipproof.report.words import share_words
     from flipproof.theory.law import FlipNoise
 
-    title = "\nCertified ratio: the share of inputs that no attacker within the radii can turn"
+    title = "\nCertified ratio: the share of inputs whose prediction no attacker within the radii can change"
     if isinstance(certificates.noise, FlipNoise):
         rows = zip(ratio["add"], ratio["ratio"], strict=True)
         held = f" (change {ratio['change']})" if ratio["change"] else ""

@@ -39,7 +39,7 @@ def demo(
     typer.echo("most alike; its black pixels are its attributes. A graph neural network learns to read")
     typer.echo("them from 20 examples of every digit.")
     for noisy, probabilities in _NOISES.items():
-        typer.echo(f"\n--- Can an attacker turn a digit by changing {_ENTRIES[noisy]}? ---\n")
+        typer.echo(f"\n--- Can an attacker change a digit's label by changing {_ENTRIES[noisy]}? ---\n")
         task = Task("nodes", "digits-graph", ModelSpec("gcn"), noisy, FlipNoise(*probabilities))
         with interruptible():
             certificates = run(out / noisy, task, Samples(estimate=samples), machine=machine, force=force)
@@ -52,5 +52,7 @@ def demo(
 
 def _read(certificates: Certificates, entries: str) -> None:
     share = certificates.certified_ratio(delete=2)
-    typer.echo(f"\nRead it so: for {share:.1%} of the digits it is proved that nobody who deletes two {entries}")
-    typer.echo(f"anywhere changes the prediction; each proof is wrong with probability at most {certificates.alpha:g}.")
+    typer.echo(f"\nIn other words: {share:.1%} of the digits provably keep their prediction when any two {entries}")
+    typer.echo(
+        f"are deleted, anywhere in the graph. Each proof is wrong with probability at most {certificates.alpha:g}."
+    )

@@ -95,9 +95,9 @@ def _left_alone(certificates: Certificates) -> str:
 
 
 def _radius_words(certificates: Certificates, subject: Subject) -> str:
-    kinds = f"A radius of one kind counts {_kinds(certificates, subject)}, nothing of another kind being changed"
     if lead_of(certificates.noise, subject) is Lead.TOGETHER:
-        return f'Radius "any" counts changes of all kinds together. {kinds}.'
+        return "A radius counts changes of all kinds together; radii of one kind alone are details."
+    kinds = f"A radius of one kind counts {_kinds(certificates, subject)}, nothing of another kind being changed"
     return f"{kinds}; the frontier and the heatmaps show which combinations are certified."
 
 

@@ -19,8 +19,11 @@ flipproof.start = (() => {
 
   async function showCharts(parent, run, view) {
     if (run.axes.length > 1 && run.measures.length > 0) {
+      // Where all kinds of change together come first, combinations of single kinds are details.
+      const isDetail = run.details.length > 0;
+      if (isDetail) await flipproof.lines.show(parent, run);
       if (run.measures[0].grid !== null) await flipproof.heatmap.show(parent, run, view);
-      await flipproof.lines.show(parent, run);
+      if (!isDetail) await flipproof.lines.show(parent, run);
     }
     await flipproof.bounds.show(parent, run);
     if (run.forecast !== null && run.forecast.rows.length > 0) flipproof.forecast.show(parent, run);
