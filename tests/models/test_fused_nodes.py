@@ -434,8 +434,8 @@ def test_weights_that_are_no_numbers(model, name):
 def test_logits_that_overflow(model, noisy):
     """Of weights that are finite; rectifying must not hide it.
 
-    Whether torch's dense product in APPNP gives NaN or infinity depends on the processor: one that fuses multiplying and
-    adding never makes the second infinite number that NaN takes.
+    Whether torch's dense product in APPNP gives NaN or infinity depends on the processor: one that fuses multiplying
+    and adding never makes the second infinite number that NaN takes.
     """
     module = changed(lambda m: m.second.weight.data.mul_(1e38), model)
     module.first_bias.data.fill_(1e3)

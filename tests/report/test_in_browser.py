@@ -247,7 +247,7 @@ def test_unusual_runs(opened, kind, rng):
         "abstained": "the smoothed classifier abstains from all of 3 inputs",
         "levels": "a value that is not zero becomes another one",
         "endless": "unbounded",
-        "one class": "3 of 3 inputs are certified",
+        "one class": "3 of 3 inputs (100 %) withstand any one added entry",
     }
     assert expected[kind] in page.inner_text("body")
     if kind not in ("nothing", "abstained"):

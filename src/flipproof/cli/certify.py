@@ -160,13 +160,14 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
 
 def _print_verdict(certificates: Certificates) -> None:
     """How many inputs withstand one change, and what a reader of the shares must know."""
+    from flipproof.cli.summary import print_wrapped
     from flipproof.report.by_class import cautions
     from flipproof.report.subject import Subject
-    from flipproof.report.verdict import headline, withstanding
+    from flipproof.report.verdict import headline
 
-    typer.echo(f"robust    {headline(withstanding(certificates, Subject()), Subject())}")
+    print_wrapped("robust", headline(certificates, Subject()))
     for sentence in cautions(certificates, Subject()):
-        typer.echo(f"caution   {sentence}")
+        print_wrapped("caution", sentence)
 
 
 def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:

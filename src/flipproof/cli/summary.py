@@ -41,10 +41,10 @@ def print_summary(run: Path, certificates: Certificates) -> None:
     engine = votes.run.engine if votes.run else None
     speed = f"{summary.samples_per_second:,.0f} samples/s" + (f", {engine} engine" if engine else "")
     promise = f"for all {units} at once" if certificates.simultaneous else f"for each {unit_of(summary.kind)}"
-    for title, sentences in (("robust", [summary.headline]), ("caution", summary.cautions)):
-        for sentence in sentences:
-            _print_wrapped(title, sentence)
-    blind = f"; {summary.blind.words} {summary.blind.accuracy:.3f}" if summary.blind else ""
+    print_wrapped("robust", summary.headline)
+    for sentence in summary.cautions:
+        print_wrapped("caution", sentence)
+    blind = [("", f"{summary.blind.accuracy:.3f} by {summary.blind.words}")] if summary.blind else []
     for name, words in (
         ("data", f"{data.name}: {data.words}"),
         ("model", f"{summary.model}, {trained}"),
@@ -54,14 +54,15 @@ def print_summary(run: Path, certificates: Certificates) -> None:
         ("time", f"{duration(summary.voting_seconds)} for votes, {speed}"),
         ("promise", f"wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule"),
         ("accuracy", f"base {summary.base_accuracy:.3f}, smoothed {summary.smoothed_accuracy:.3f}"
-                     f" on {summary.test_inputs:,} test {units}{blind}"),
+                     f" on {summary.test_inputs:,} test {units}"),
+        *blind,
         ("abstained", f"{summary.abstained:,} of {summary.inputs:,} {units}"),
     ):  # fmt: skip
         typer.echo(f"{name:<10}{words}")
     axes = _shown_axes(summary)
     for axis, along in axes.items():
         typer.echo(f"{'radius':<10}{axis}: {_radius_words(along, summary.inputs > summary.test_inputs)}")
-    _print_wrapped("example", _example(run, summary, certificates))
+    print_wrapped("example", _example(run, summary, certificates))
     _print_classes(summary, units)
     typer.echo("\nShare certified, by number of changes:")
     for axis, along in axes.items():
@@ -74,7 +75,8 @@ def _shown_axes(summary: Summary) -> dict[str, AxisSummary]:
     return together if together and list(summary.withstand) == ["any"] else {**summary.axes, **together}
 
 
-def _print_wrapped(title: str, words: str) -> None:
+def print_wrapped(title: str, words: str) -> None:
+    """A sentence beside its title, on as many lines as it takes."""
     for name, line in zip_longest((title,), wrap(words, _WIDTH), fillvalue=""):
         typer.echo(f"{name:<10}{line}".rstrip())
 
@@ -88,14 +90,16 @@ def _print_classes(summary: Summary, units: str) -> None:
         return
     few = "" if len(results) == len(summary.by_class) else f", the {len(results)} weakest"
     typer.echo(f"\nBy class{few}:")
-    kinds = list(summary.withstand)
-    widths = [max(9, len(kind) + 2) for kind in kinds]
-    header = "".join(f"{kind:>{width}}" for kind, width in zip(kinds, widths, strict=True))
+    kinds = [kind.rpartition(".") for kind in summary.withstand]  # of a joint noise the part, on a line of its own
+    widths = [max(9, len(part) + 2, len(kind) + 2) for part, _, kind in kinds]
     width = min(26, max(6, *(len(each.name) for each in results)))
-    typer.echo(f"{'':<{width}}{'':>9}{'':>11}{'':>10}  certified and right against any one:")
+    typer.echo(f"{'':<{width}}{'':>30}  certified and right against any one:")
+    if any(part for part, _, _ in kinds):
+        typer.echo(" " * (width + 30) + "".join(f"{part:>{w}}" for (part, _, _), w in zip(kinds, widths, strict=True)))
+    header = "".join(f"{kind:>{w}}" for (_, _, kind), w in zip(kinds, widths, strict=True))
     typer.echo(f"{'class':<{width}}{units:>9}{'predicted':>11}{'accuracy':>10}{header}")
     for each in results:
-        shares = "".join(f"{share_words(each.right[kind]):>{w}}" for kind, w in zip(kinds, widths, strict=True))
+        shares = "".join(f"{share_words(share):>{w}}" for share, w in zip(each.right.values(), widths, strict=True))
         name = each.name if len(each.name) <= width else f"{each.name[: width - 1]}…"
         typer.echo(f"{name:<{width}}{each.inputs:>9,}{each.predicted:>11,}{share_words(each.accuracy):>10}{shares}")
 

@@ -22,7 +22,7 @@ from flipproof.report.shares import (
     ratio_grid,
     ratio_lines,
 )
-from flipproof.report.verdict import percent, withstanding
+from flipproof.report.verdict import percent, proviso, withstanding
 from flipproof.report.words import axis_words, not_promised, promise, share_words
 from flipproof.smoothing.certificates import Abstention, Certificates
 from flipproof.smoothing.claims import Lead, has_boxes
@@ -174,7 +174,11 @@ def _headline_numbers(section: Section, lines: Sequence[Sequence[ShareLine]]) ->
     """How many withstand a change at all, and how good the predictions are."""
     certificates, subject, of = section.certificates, section.subject, len(section.certificates)
     numbers = [
-        _number(f"withstand {each.words}", percent(each.count, of), f"{each.count:,} of {subject.count(of)}")
+        _number(
+            f"withstand {each.words}",
+            percent(each.count, of),
+            f"{each.count:,} of {subject.count(of)}{proviso(certificates)}",
+        )
         for each in withstanding(certificates, subject)
     ]
     judged = subject.units if subject.split is None else f"test {subject.units}"
@@ -194,14 +198,14 @@ def _radius_numbers(
     section: Section, lines: Sequence[Sequence[ShareLine]], changes: AnyChanges | None
 ) -> list[dict[str, str]]:
     """The radii that lead: of all kinds together, or kind by kind."""
-    together = [] if changes is None else [_radius_number(changes.words, changes.radii, changes.lines)]
+    together = [] if changes is None else [_radius_number(section, changes.words, changes.radii, changes.lines)]
     return together if _leads_together(section) else [*_axis_numbers(section, lines), *together]
 
 
 def _axis_numbers(section: Section, lines: Sequence[Sequence[ShareLine]]) -> list[dict[str, str]]:
     certificates = section.certificates
     return [
-        _radius_number(axis_words(axis, section.subject), certificates.max_radius(str(axis)), along)
+        _radius_number(section, axis_words(axis, section.subject), certificates.max_radius(str(axis)), along)
         for axis, *along in zip(axes_of(certificates.noise), *lines, strict=True)
     ]
 
@@ -219,8 +223,9 @@ def _by_class(section: Section) -> dict[str, Any] | None:
     }
 
 
-def _radius_number(words: str, radii: IntArray, along: Sequence[ShareLine]) -> dict[str, str]:
+def _radius_number(section: Section, words: str, radii: IntArray, along: Sequence[ShareLine]) -> dict[str, str]:
     note = ", ".join(f"{line.measure} at 1: {share_words(line.shares[1])}" for line in along)
+    note += proviso(section.certificates)
     mean = mean_radius(radii)
     name, value = ("median", _radius(np.sort(radii)[len(radii) // 2])) if mean is None else ("mean", f"{mean:.2f}")
     return _number(f"{name} radius, {words}", value, note)

@@ -34,20 +34,20 @@ class Section:
         certificates: what is proved.
         subject: what the inputs are.
         base_accuracy: of the classifier without smoothing, if it is known.
-        blind: what a classifier reaches that ignores the noisy part; by default the most frequent class.
         facts: about data, model, noise, votes, versions.
         command: what repeats the run.
         samples_per_second: how fast votes were drawn, if that is known.
+        blind: what a classifier reaches that ignores the noisy part; by default the most frequent class.
     """
 
     name: str
     certificates: Certificates
     subject: Subject = field(default_factory=Subject)
     base_accuracy: float | None = None
-    blind: Blind | None = None
     facts: tuple[Facts, ...] = ()
     command: str | None = None
     samples_per_second: float | None = None
+    blind: Blind | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificates, Certificates):

@@ -121,7 +121,7 @@ def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summ
     found = withstanding(certificates, subject)
     blind = blind_of(training) or majority(certificates, subject)
     return Summary(
-        headline=headline(found, subject) if len(certificates) else "There are no inputs: nothing is certified.",
+        headline=headline(certificates, subject) if len(certificates) else "There are no inputs: nothing is certified.",
         withstand={each.against: each.count for each in found},
         cautions=cautions(certificates, subject, blind),
         blind=blind,

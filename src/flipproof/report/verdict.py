@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flipproof.report.any_changes import any_deed, any_entries, withstands_any
@@ -57,21 +56,32 @@ def withstanding(certificates: Certificates, subject: Subject) -> tuple[Withstan
     return (Withstanding(EXCHANGE, f"any one {words}", pair), *alone)
 
 
-def headline(found: Sequence[Withstanding], subject: Subject) -> str:
+def proviso(certificates: Certificates) -> str:
+    """What must be left alone for a certificate to hold, as the end of a phrase; empty if everything gets noise."""
+    scope = certificates.votes.scope
+    if scope is None:
+        return ", with what gets no noise left alone"
+    return f", with {joined(scope.fixed)} left alone" if scope.fixed else ""
+
+
+def headline(certificates: Certificates, subject: Subject) -> str:
     """What a reader must know first.
 
     Example:
-        >>> import numpy as np
-        >>> found = [Withstanding("add", "any one added word", np.array([True, False, True, True]))]
-        >>> headline(found, Subject(unit="message"))
-        '3 of 4 messages (75 %) withstand any one added word.'
+        >>> import flipproof as fp
+        >>> counts, noise = [[9990, 10], [5010, 4990]], fp.FlipNoise(0.01, 0.6)
+        >>> votes = fp.Votes.from_counts(selection=counts, estimation=counts, noise=noise, inputs=[[0, 1], [1, 1]])
+        >>> headline(fp.certify(votes), Subject(unit="message", entries={"": "words"}))
+        '1 of 2 messages (50 %) withstand any one added word and 1 (50 %) any one deleted word.'
     """
+    found = withstanding(certificates, subject)
     if not any(each.count for each in found):
         return NOTHING_PROVEN
     first, *others = found
     of = first.inputs.size
     start = f"{first.count:,} of {subject.count(of)} ({percent(first.count, of)}) withstand {first.words}"
-    return joined([start, *(f"{each.count:,} ({percent(each.count, of)}) {each.words}" for each in others)]) + "."
+    rest = (f"{each.count:,} ({percent(each.count, of)}) {each.words}" for each in others)
+    return f"{joined([start, *rest])}{proviso(certificates)}."
 
 
 def percent(count: int, of: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from flipproof.errors import InvalidInputError
 from flipproof.report.sentences import head, lead_of
 from flipproof.report.subject import Subject, joined
-from flipproof.report.verdict import headline, withstanding
+from flipproof.report.verdict import headline
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.claims import Claims, Lead
 from flipproof.theory.radii import Axis, axes_of, parts_of
@@ -77,7 +77,7 @@ def promise(certificates: Certificates, subject: Subject) -> list[str]:
     if abstained == inputs:
         return [f"Nothing is certified: the smoothed classifier abstains from all of {subject.count(inputs)}."]
     return [
-        headline(withstanding(certificates, subject), subject),
+        headline(certificates, subject),
         f"The smoothed classifier gives {subject.count(inputs - abstained)} a label and abstains from {abstained:,}. "
         f"No attacker who stays within the certified radius of a {subject.unit}, changes only {subject.where} and "
         f"{_left_alone(certificates)}, can change its prediction, however the attack is found and whatever the "

@@ -203,7 +203,11 @@ class Certificates:
         if along is None:
             return Claims.of_one(self, number)
         one = self.selected(np.array([number]))
-        claims = Claims.together(one) if along == ANY else Claims.along(one, axis_index(self.noise, along))
+        claims = (
+            Claims.together(one)
+            if isinstance(along, str) and along == ANY
+            else Claims.along(one, axis_index(self.noise, along))
+        )
         return replace(claims[0], input=number)
 
     def certified_ratio(

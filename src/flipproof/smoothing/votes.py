@@ -19,7 +19,7 @@ from flipproof.smoothing.run import Run
 from flipproof.smoothing.tally import Tally
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
-from flipproof.theory.arguments import checked_kind
+from flipproof.theory.arguments import checked_kind, checked_rows
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
@@ -171,6 +171,7 @@ class Votes:
 
     def selected(self, rows: IntArray) -> Votes:
         """The votes on some inputs. How they were drawn is not kept: that is about all inputs."""
+        rows = checked_rows(rows, len(self), "rows")
         scope = None if self.scope is None else self.scope.selected(rows)
         return Votes(
             self.selection[rows], self.estimation[rows], self.noise, self.n_select, self.n_estimate, scope=scope

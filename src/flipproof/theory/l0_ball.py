@@ -14,7 +14,7 @@ from flipproof.theory.domination import WorstChange, worst_change
 from flipproof.theory.lattice import MAX_WORK
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs, in_shape_of
-from flipproof.theory.radii import UNBOUNDED, checked_count, origin_of, unit_of
+from flipproof.theory.radii import UNBOUNDED, checked_count, origin_of, parts_of, unit_of
 from flipproof.theory.regions import regions_at, work_of
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 
@@ -84,6 +84,7 @@ def largest_l0_radius(
         6
     """
     lower, upper = checked_pairs(p_lower, p_upper)
+    parts_of(noise)  # refuses what is no noise before anybody looks it up
     budgets = budgets_of(noise, zeros, nonzeros)
     return in_shape_of(lower, lambda lo, up: _l0_radii(budgets, lo, up, limit), lower, upper)
 

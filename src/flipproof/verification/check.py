@@ -93,6 +93,8 @@ def verify(path: Any, progress: Callable[[int, int], None] = lambda done, total:
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidInputError(f"expected the path of a run folder or of a file, got {path!r}")
+    if not callable(progress):
+        raise InvalidInputError(f"expected progress to be a function, got {progress!r}")
     path = Path(path)
     if os.path.isdir(path):
         path = path / FILE
