@@ -13,7 +13,7 @@ import numpy as np
 _COUNT = r"(?:(?P<up>up to|any or all) (?P<count>[\d,]+)|(?P<any>any number)(?: of)?|(?P<no>no|none))"
 _VERBS = {
     # pattern of a deed: which kinds of change it is
-    rf"adds or deletes {_COUNT}(?P<noun> .+?)? in all": ("add", "delete"),
+    rf"adds or deletes {_COUNT}(?P<noun> .+?)?(?: in all)?": ("add", "delete"),
     rf"adds {_COUNT}(?P<noun> .+?)?": ("add",),
     rf"deletes {_COUNT}(?P<noun> .+?)?": ("delete",),
     rf"changes {_COUNT}(?P<noun> .+?)? in any way": ("add", "delete", "change"),

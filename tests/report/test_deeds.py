@@ -8,7 +8,7 @@ import flipproof as fp
 from flipproof.report.kind_words import image_words, sequence_words, small_graph_words, table_words
 from flipproof.report.subject import Subject
 from flipproof.report.words import axis_words, plain_words
-from flipproof.theory.radii import axes_of
+from flipproof.theory.radii import axes_of, parts_of
 
 
 def certified(noise, share=1.0):
@@ -97,7 +97,7 @@ def test_colours_are_not_pixels():
 def test_cells_are_turned_and_not_added():
     table = fp.Table([[0, 2, 1]], [2, 3, 2])
     noise = table.noise(0.2, 0.3)
-    subject = Subject(unit="row", **table_words(noise.parts))
+    subject = Subject(unit="row", **table_words(parts_of(noise)))
     words = [axis_words(axis, subject) for axis in axes_of(noise)]
     assert words[0] == "cells with 2 values turned from category 0"
     assert not any("added" in each or "deleted" in each for each in words)

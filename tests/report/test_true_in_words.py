@@ -1,5 +1,7 @@
 """Sentences and headline numbers that claimed more than was proved: each was seen, and none may come back."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -61,6 +63,28 @@ def test_padding_is_not_covered():
     )
 
 
+def test_padding_that_no_row_has_is_not_covered():
+    """It may be written over a token, and noise never takes it away again."""
+    tokens = fp.Tokens([[1, 2, 1, 0], [2, 2, 1, 1]], padding=3)
+    classifier = fp.FunctionClassifier(lambda rows: (rows == 3).any(axis=1).astype(int), classes=2)
+    votes = fp.vote(classifier, tokens, fp.FlipNoise(0.6, 0.6, 3), 100, 5_000, progress=False)
+    assert "and leaves the padding alone, can" in fp.in_words(fp.certify(votes), 0, inputs=tokens)
+
+
+def test_a_part_is_not_called_by_a_number_that_it_has_not():
+    table = fp.Table([[0, 1, 4], [1, 2, 3]], [3, 3, 5], columns=["k5", "k5", "x"])
+    votes = fp.vote(constant(), table, fp.JointNoise(x=fp.FlipNoise(0.5, 0.5, 5)), 100, 5_000, progress=False)
+    assert "and leaves the columns of part k5 alone" in fp.in_words(fp.certify(votes), 0, inputs=table)
+
+
+def test_votes_on_some_targets_do_not_get_the_room_of_others():
+    rows = [[1, 1, 0, 0, 0, 0, 0, 0], [1] * 8]
+    classifier = fp.FunctionClassifier(lambda noisy: (noisy.sum(axis=1) > 0).astype(int), classes=2)
+    votes = fp.vote(classifier, rows, fp.FlipNoise(0.0, 0.3), 100, 5_000, targets=[1, 0], progress=False)
+    old = fp.certify(dataclasses.replace(votes, scope=None))
+    assert "any or all" not in fp.in_words(old, 0, inputs=rows)
+
+
 # Radii beyond what exists
 
 
@@ -110,6 +134,16 @@ def test_nothing_is_proven_against_a_single_change(unsure):
     )
 
 
+def test_kinds_that_are_certified_where_not_all_are_have_a_headline():
+    table = fp.Table([[0, 1, 2], [1, 2, 2]], [2, 3, 3])
+    noise = fp.JointNoise(k2=fp.FlipNoise(0.0, 0.0), k3=fp.FlipNoise(0.6, 0.6, 3))
+    certificates = fp.certify(fp.vote(constant(), table, noise, 100, 5_000, progress=False))
+    subject = Subject(**change_words(certificates, table, None))
+    assert headline(certificates, subject).startswith(
+        "0 of 2 inputs (0 %) withstand any one changed cell, 2 (100 %) any"
+    )
+
+
 def test_the_headline_counts_single_changes():
     votes = fp.Votes.from_counts(
         selection=[[90, 10]] * 3, estimation=[[99_990, 10], [600 * 100, 400 * 100], [50_000, 50_000]],
@@ -120,7 +154,7 @@ def test_the_headline_counts_single_changes():
     found = withstanding(certificates, subject)
     assert [(each.against, each.count) for each in found] == [("add", 1), ("delete", 1)]
     assert headline(certificates, subject) == (
-        "1 of 3 messages (33 %) withstand any one added word and 1 (33 %) any one deleted word."
+        "1 of 3 messages (33 %) withstands any one added word and 1 (33 %) any one deleted word."
     )
 
 
@@ -139,7 +173,7 @@ def test_a_constant_is_called_one():
     assert spam.withstand["delete"] == 1.0
     said = " ".join(cautions(certificates, subject))
     assert "answers ham for every message" in said
-    assert "always answering ham, which no change can affect, would be right for 0.960" in said
+    assert "always answering ham, which no such change can affect, would be right for 0.960" in said
     page = content(Section("run", certificates, subject))
     assert page["words"]["cautions"] == cautions(certificates, subject)
     assert [row[0] for row in page["by_class"]["rows"]] == ["ham", "spam"]
@@ -150,7 +184,7 @@ def test_a_part_of_the_data_that_is_enough_is_named():
     certificates = fp.certify(fp.vote(constant(), bags([5] * 50), fp.FlipNoise(0.01, 0.6), 100, 2_000, progress=False))
     subject = Subject(labels=labels)
     blind = Blind("logistic regression on the attributes alone", 0.7)
-    assert "logistic regression on the attributes alone, which no change" in " ".join(
+    assert "logistic regression on the attributes alone, which no such change" in " ".join(
         cautions(certificates, subject, blind)
     )
     assert majority(certificates, subject).accuracy == 0.5
@@ -167,7 +201,22 @@ def test_noise_that_drowns_the_input_is_called_so():
     assert cautions(quiet, Subject()) == []
 
 
+def test_a_class_without_inputs_has_no_accuracy():
+    certificates = fp.certify(fp.vote(constant(), bags([5] * 3), fp.FlipNoise(0.01, 0.6), 100, 2_000, progress=False))
+    absent, present = class_results(certificates, Subject(labels=np.array([1, 1, 1])))
+    assert (absent.inputs, absent.predicted, absent.accuracy, absent.right["add"]) == (0, 3, None, None)
+    assert present.accuracy == 0.0
+
+
 # Any change, as one number
+
+
+def test_more_axes_than_an_array_has_dimensions(tmp_path):
+    noise = fp.JointNoise(**{f"c{i}": fp.FlipNoise(0.5, 0.4, 3) for i in range(22)})
+    votes = fp.Votes.from_counts(selection=[[9, 1]] * 2, estimation=[[9_990, 10]] * 2, noise=noise)
+    certificates = fp.certify(votes)
+    assert certificates.certified_ratio({"c0": {"add": [0, 1, 2]}}).tolist() == [1.0, 1.0, 1.0]
+    fp.write_report(tmp_path / "report.html", certificates)
 
 
 def test_twenty_cardinalities_have_one_number_and_a_report(tmp_path, rng):

@@ -153,7 +153,7 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
     typer.echo(f"abstained {int(certificates.abstained.sum())}")
     if ratio:
         _print_verdict(certificates)
-        for axis, radii in _largest(certificates).items():
+        for axis, radii in {"any change": certificates.max_l0_radius(), **_largest(certificates)}.items():
             typer.echo(f"radius    {axis}: {_spread(radii)}")
         print_ratio(certificates, ratio)
 

@@ -13,6 +13,7 @@ from flipproof.report.kind_words import noise_words as noisy_words
 from flipproof.report.kind_words import unit_of
 
 if TYPE_CHECKING:
+    from flipproof.report.by_class import ClassResult
     from flipproof.report.summary import AxisSummary, Summary
     from flipproof.smoothing.certificates import Certificates
 
@@ -81,11 +82,16 @@ def print_wrapped(title: str, words: str) -> None:
         typer.echo(f"{name:<10}{line}".rstrip())
 
 
+def _weakness(result: ClassResult) -> float:
+    """What is proved of a class against its worst kind of change; of a class without inputs, nothing is weak."""
+    return min((share for share in result.right.values() if share is not None), default=1.0)
+
+
 def _print_classes(summary: Summary, units: str) -> None:
     """Test inputs class by class; of many classes, those of which least is proved."""
-    from flipproof.report.words import share_words
+    from flipproof.report.by_class import known_share
 
-    results = sorted(summary.by_class, key=lambda each: min(each.right.values(), default=0.0))[:_MOST_CLASSES]
+    results = sorted(summary.by_class, key=_weakness)[:_MOST_CLASSES]
     if len(results) < 2:
         return
     few = "" if len(results) == len(summary.by_class) else f", the {len(results)} weakest"
@@ -99,9 +105,9 @@ def _print_classes(summary: Summary, units: str) -> None:
     header = "".join(f"{kind:>{w}}" for (_, _, kind), w in zip(kinds, widths, strict=True))
     typer.echo(f"{'class':<{width}}{units:>9}{'predicted':>11}{'accuracy':>10}{header}")
     for each in results:
-        shares = "".join(f"{share_words(share):>{w}}" for share, w in zip(each.right.values(), widths, strict=True))
+        shares = "".join(f"{known_share(share):>{w}}" for share, w in zip(each.right.values(), widths, strict=True))
         name = each.name if len(each.name) <= width else f"{each.name[: width - 1]}…"
-        typer.echo(f"{name:<{width}}{each.inputs:>9,}{each.predicted:>11,}{share_words(each.accuracy):>10}{shares}")
+        typer.echo(f"{name:<{width}}{each.inputs:>9,}{each.predicted:>11,}{known_share(each.accuracy):>10}{shares}")
 
 
 def _example(run: Path, summary: Summary, certificates: Certificates) -> str:

@@ -143,7 +143,10 @@ def _print(checked: Check, resampled: Resampled | None) -> None:
         _print_resampled(resampled)
 
 
-_ALONE = "arrays fit; there is no run beside them: model, data, seed and sample numbers are mere statements"
+_ALONE = (
+    "arrays fit; there is no run beside them: model, data, seed, sample numbers, numbers of entries and what gets no "
+    "noise are mere statements"
+)
 _SHORT = {"looser than possible": "looser", "not checked": "unchecked"}
 
 

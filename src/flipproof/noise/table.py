@@ -102,19 +102,19 @@ class Table:
         noises, of_column = noise_of_parts(noise, self.parts), np.array(self._column_parts)
         nonzeros = np.stack([np.count_nonzero(self.values[:, of_column == part], axis=1) for part in noises], axis=1)
         columns = np.array([np.count_nonzero(of_column == part) for part in noises])
-        left_alone = (part for part in self.parts if part not in noises)
-        return Scope(columns - nonzeros, nonzeros, tuple(f"the {part_words(part, 'columns')}" for part in left_alone))
+        left_alone = {part: count for part, count in self._categories_of_parts().items() if part not in noises}
+        fixed = tuple(f"the {part_words(part, count, 'columns')}" for part, count in left_alone.items())
+        return Scope(columns - nonzeros, nonzeros, fixed)
 
 
-def part_words(part: str, entries: str) -> str:
+def part_words(part: str, categories: int, entries: str) -> str:
     """What the entries of a part of a table are called: by their number of categories if that is its name.
 
     Example:
-        >>> part_words("k3", "cells"), part_words("region", "columns")
-        ('cells with 3 values', 'columns of part region')
+        >>> part_words("k3", 3, "cells"), part_words("region", 3, "columns"), part_words("k3", 5, "cells")
+        ('cells with 3 values', 'columns of part region', 'cells of part k3')
     """
-    count = part.removeprefix("k")
-    return f"{entries} with {count} values" if count != part and count.isdecimal() else f"{entries} of part {part}"
+    return f"{entries} with {categories} values" if part == f"k{categories}" else f"{entries} of part {part}"
 
 
 def _checked_count(count: Any, column: int) -> int:

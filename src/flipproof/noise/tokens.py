@@ -123,7 +123,7 @@ class Tokens:
         if self.mask is not None:
             return Scope(empty[:, None], self.lengths[:, None], makes_room=True)
         nonzeros = np.count_nonzero(np.where(self.is_padding, 0, self.values), axis=1)
-        fixed = ("the padding",) if self.is_padding.any() else ()
+        fixed = () if self.padding is None else ("the padding",)  # which may also be written over a token
         return Scope((self.lengths - nonzeros)[:, None], nonzeros[:, None], fixed)
 
     def _hiding(self, noise: FlipNoise, stream: Stream, mask: int) -> MaskedSampler:

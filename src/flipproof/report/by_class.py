@@ -30,7 +30,7 @@ class ClassResult:
         name: of the class.
         inputs: how many have it as their true label.
         predicted: to how many inputs, of whatever class, the smoothed classifier gives it.
-        accuracy: the share of its inputs that get it.
+        accuracy: the share of its inputs that get it; None if there are none, as are the shares below.
         withstand: for each kind of change the share of its inputs that withstand any one;
         right: the share that withstand it and are right.
     """
@@ -38,9 +38,9 @@ class ClassResult:
     name: str
     inputs: int
     predicted: int
-    accuracy: float
-    withstand: dict[str, float]
-    right: dict[str, float]
+    accuracy: float | None
+    withstand: dict[str, float | None]
+    right: dict[str, float | None]
 
 
 def class_results(certificates: Certificates, subject: Subject) -> list[ClassResult]:
@@ -70,9 +70,11 @@ def _result(
         name=name,
         inputs=int(own.sum()),
         predicted=int((given == label).sum()),
-        accuracy=_share(given[own] == label),
-        withstand={against: _share(inputs[own]) for against, inputs in found},
-        right={against: _share(inputs[own] & (given[own] == label)) for against, inputs in found},
+        accuracy=_share(given[own] == label) if own.any() else None,
+        withstand={against: _share(inputs[own]) if own.any() else None for against, inputs in found},
+        right={
+            against: _share(inputs[own] & (given[own] == label)) if own.any() else None for against, inputs in found
+        },
     )
 
 
@@ -134,12 +136,17 @@ def _easily_beaten(certificates: Certificates, subject: Subject, blind: Blind | 
     if right <= blind.accuracy:
         yield (
             f"The smoothed classifier is right for {right:.3f} of the judged {subject.units}; {blind.words}, which no "
-            f"change can affect, would be right for {blind.accuracy:.3f}."
+            f"such change can affect, would be right for {blind.accuracy:.3f}."
         )
 
 
 def class_rows(results: Sequence[ClassResult], found: Sequence[Withstanding]) -> Iterator[list[str]]:
     """A table for people: class, inputs, predicted, accuracy, and for each kind of change both shares."""
     for each in results:
-        shares = [share_words(side[kind.against]) for kind in found for side in (each.withstand, each.right)]
-        yield [each.name, f"{each.inputs:,}", f"{each.predicted:,}", share_words(each.accuracy), *shares]
+        shares = [known_share(side[kind.against]) for kind in found for side in (each.withstand, each.right)]
+        yield [each.name, f"{each.inputs:,}", f"{each.predicted:,}", known_share(each.accuracy), *shares]
+
+
+def known_share(share: float | None) -> str:
+    """A share in words, or the dash of one that nobody can know."""
+    return "-" if share is None else share_words(share)

@@ -7,6 +7,7 @@ from typing import Any
 
 from flipproof.noise.table import part_words
 from flipproof.report.deeds import ANY, Deed, Deeds, categories_deeds, masking_deeds, substitution_deeds
+from flipproof.theory.law import FlipNoise
 
 _UNITS = {"nodes": "node", "graphs": "graph", "images": "image", "text": "message", "tables": "row"}
 _PLACES = "Inserting {}, or closing a gap, moves the others and is not covered."
@@ -58,9 +59,9 @@ def image_words(colours: bool) -> dict[str, Any]:
     return _words("colour values" if colours else "pixels", "image")
 
 
-def table_words(parts: Iterable[str | None], entries: str = "cells") -> dict[str, Any]:
+def table_words(parts: Iterable[tuple[str | None, FlipNoise]], entries: str = "cells") -> dict[str, Any]:
     """What is changed in a table: any cells, whatever column they are in; by part only where that is asked for."""
-    named = {name: part_words(name, entries) for name in parts if name is not None}
+    named = {name: part_words(name, part.categories, entries) for name, part in parts if name is not None}
     deeds = categories_deeds([*named.items()] or [(None, entries)], "category 0")
     words = _words(entries, "row", deeds | {ANY: Deed("changes {} in any way", f"{entries} changed in any way")})
     return words | {"entries": words["entries"] | named}

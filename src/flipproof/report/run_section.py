@@ -101,7 +101,7 @@ def _change_words(
     if task.kind == "images":
         return image_words(colours=data.counts.get("colours", 1) > 1)
     if task.kind == "tables":
-        return table_words(name for name, _ in parts_of(certificates.noise))
+        return table_words(parts_of(certificates.noise))
     return bag_words() if task.noisy == "words" else sequence_words(masking=task.noisy == "masking")
 
 

@@ -55,6 +55,8 @@ def head(claim: Claim, noise: Noise, subject: Subject) -> str:
     """What a claim says of an input, up to the names of classes."""
     if claim.abstains:
         return f"The smoothed classifier abstains from this {subject.unit}: nothing is certified."
+    if not any(budget.room for budget in claim.budgets):
+        return f"Nothing in this {subject.unit} gets noise: there is no change to withstand."
     if not claim.withstands_a_change:
         entry = singular(any_entries(noise, subject))
         return f"No robustness proven: even one changed {entry} might change the prediction for this {subject.unit}."
@@ -73,7 +75,8 @@ def _attack(claim: Claim, noise: Noise, subject: Subject) -> str:
 def _done(claim: Claim, noise: Noise, subject: Subject) -> str:
     first, *others = claim.budgets
     if not others:
-        return any_deed(noise, subject).does.format(_up_to(first, any_entries(noise, subject)))
+        done = any_deed(noise, subject).does.format(_up_to(first, any_entries(noise, subject)))
+        return done.removesuffix(" in all") if _endless(first) else done
     if EXCHANGE in subject.deeds and first.count == others[0].count:
         return subject.deeds[EXCHANGE].does.format(_up_to(others[0], subject.entries_of(None)))
     spent = [budget for budget in claim.budgets if budget.count]

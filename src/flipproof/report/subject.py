@@ -64,6 +64,11 @@ class Subject:
         """Several of them."""
         return f"{self.unit}s"
 
+    @property
+    def one(self) -> str:
+        """One of them, with its article."""
+        return f"{'an' if self.unit[0] in 'aeiou' else 'a'} {self.unit}"
+
     def count(self, number: int) -> str:
         """So many of them."""
         return f"{number:,} {self.unit if number == 1 else self.units}"

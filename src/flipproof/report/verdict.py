@@ -44,16 +44,23 @@ def withstanding(certificates: Certificates, subject: Subject) -> tuple[Withstan
     lead = lead_of(noise, subject)
     if lead is Lead.TOGETHER:
         found = withstands_any(certificates, certificates.max_l0_radius(limit=1), 1)
-        return (Withstanding(ANY, f"any one {_any_one(noise, subject)}", found),)
-    alone = tuple(
+        together = Withstanding(ANY, f"any one {_any_one(noise, subject)}", found)
+        alone = () if found.any() else _alone(certificates, subject)  # one kind may be certified where not all are
+        return (together, *(each for each in alone if each.count))
+    if lead is not Lead.EXCHANGES:
+        return _alone(certificates, subject)
+    pair = certificates.certified(Radii(add=1, delete=1))
+    words = _singular_done(subject.deeds[EXCHANGE].done, subject.entries_of(None))
+    return (Withstanding(EXCHANGE, f"any one {words}", pair), *_alone(certificates, subject))
+
+
+def _alone(certificates: Certificates, subject: Subject) -> tuple[Withstanding, ...]:
+    """Kind by kind."""
+    noise = certificates.noise
+    return tuple(
         Withstanding(str(axis), f"any one {one_change(axis, subject)}", certificates.certified(_single(noise, i)))
         for i, axis in enumerate(axes_of(noise))
     )
-    if lead is not Lead.EXCHANGES:
-        return alone
-    pair = certificates.certified(Radii(add=1, delete=1))
-    words = _singular_done(subject.deeds[EXCHANGE].done, subject.entries_of(None))
-    return (Withstanding(EXCHANGE, f"any one {words}", pair), *alone)
 
 
 def proviso(certificates: Certificates) -> str:
@@ -72,16 +79,20 @@ def headline(certificates: Certificates, subject: Subject) -> str:
         >>> counts, noise = [[9990, 10], [5010, 4990]], fp.FlipNoise(0.01, 0.6)
         >>> votes = fp.Votes.from_counts(selection=counts, estimation=counts, noise=noise, inputs=[[0, 1], [1, 1]])
         >>> headline(fp.certify(votes), Subject(unit="message", entries={"": "words"}))
-        '1 of 2 messages (50 %) withstand any one added word and 1 (50 %) any one deleted word.'
+        '1 of 2 messages (50 %) withstands any one added word and 1 (50 %) any one deleted word.'
     """
     found = withstanding(certificates, subject)
     if not any(each.count for each in found):
         return NOTHING_PROVEN
     first, *others = found
     of = first.inputs.size
-    start = f"{first.count:,} of {subject.count(of)} ({percent(first.count, of)}) withstand {first.words}"
+    start = f"{first.count:,} of {subject.count(of)} ({percent(first.count, of)}) {_verb(first.count)} {first.words}"
     rest = (f"{each.count:,} ({percent(each.count, of)}) {each.words}" for each in others)
     return f"{joined([start, *rest])}{proviso(certificates)}."
+
+
+def _verb(count: int) -> str:
+    return "withstands" if count == 1 else "withstand"
 
 
 def percent(count: int, of: int) -> str:
@@ -113,7 +124,8 @@ def _any_one(noise: Noise, subject: Subject) -> str:
 
 
 def _singular_done(done: str, entries: str) -> str:
-    return done.replace(entries, singular(entries), 1).removesuffix(" in all")
+    one = done.replace(entries, singular(entries), 1).removesuffix(" in all")
+    return one.replace("into empty places", "into an empty place")
 
 
 def _single(noise: Noise, axis: int) -> Radii | dict[str, Radii]:

@@ -79,7 +79,7 @@ def promise(certificates: Certificates, subject: Subject) -> list[str]:
     return [
         headline(certificates, subject),
         f"The smoothed classifier gives {subject.count(inputs - abstained)} a label and abstains from {abstained:,}. "
-        f"No attacker who stays within the certified radius of a {subject.unit}, changes only {subject.where} and "
+        f"No attacker who stays within the certified radius of {subject.one}, changes only {subject.where} and "
         f"{_left_alone(certificates)}, can change its prediction, however the attack is found and whatever the "
         "attacker knows.",
         _radius_words(certificates, subject),
@@ -115,7 +115,7 @@ def not_promised(certificates: Certificates, subject: Subject) -> list[str]:
     scope = certificates.votes.scope
     fixed = "whatever gets no noise" if scope is None else joined([*scope.fixed, "the model"])
     return [
-        f"Only these changes are covered: {fixed} must stay the same. {subject.caution}".rstrip(),
+        f"Only these changes are covered; {fixed} must stay the same. {subject.caution}".rstrip(),
         f"Changes are counted from {subject.where}, as the program was given it. If an attacker had already changed "
         "it, a clean version may lie outside the radii.",
         "Attacks on the trained classifier (evasion) are covered; attacks on the data that it learns from (poisoning) "

@@ -142,10 +142,11 @@ def in_words(
 def _in_scope(certificates: Certificates, space: Space | None) -> Certificates:
     """The certificates with what their inputs can suffer, if the votes do not know it and the data tell."""
     votes = certificates.votes
-    if space is None or votes.scope is not None:
+    targets = None if votes.run is None else votes.run.identity.get("targets")
+    if space is None or votes.scope is not None or targets is not None:  # nobody knows which rows these targets were
         return certificates
     scope = scope_of_outputs(space, votes.noise, len(votes))
-    if scope is None or not scope.fits(certificates.noise, len(votes)):  # votes on some targets do not say which
+    if scope is None or not scope.fits(certificates.noise, len(votes)):
         return certificates
     return replace(certificates, votes=replace(votes, scope=scope))
 
@@ -154,15 +155,16 @@ def change_words(
     certificates: Certificates, space: Space | None, entries: str | None, image_shape: tuple[int, ...] | None = None
 ) -> dict[str, Any]:
     """What is changed: as the caller calls it, and as the data tell."""
-    parts = [name for name, _ in parts_of(certificates.noise)]
+    parts = parts_of(certificates.noise)
     if isinstance(space, Tokens):
         return sequence_words(space.mask is not None, entries or "tokens", "token 0")
     if isinstance(space, Table):
         return table_words(parts, entries or "cells")
     if entries is not None:
-        return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts if name is not None}}
+        return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name, _ in parts if name is not None}}
     if isinstance(space, Graph):
-        return graph_words(space.noisy)
+        where = graph_words(str(parts[0][0]) if space.noisy == "both" and len(parts) == 1 else space.noisy)["where"]
+        return graph_words(space.noisy) | {"where": where}
     if isinstance(space, Graphs):
         noisy, attributes = space.graphs[0].noisy, space.attributes
         are_kinds = isinstance(attributes, DenseRows) and attributes.entries == 1

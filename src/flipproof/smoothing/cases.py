@@ -100,8 +100,8 @@ def _with_rooms(grid: Grid, rooms: IntArray) -> Grid:
 
 def _cells(grid: Grid, finer: Grid, room: Point) -> IntArray:
     """Where in the finer grid the cells of a grid are, for inputs with this room."""
-    places = [
-        np.searchsorted(fine, np.minimum(counts, most))
-        for counts, fine, most in zip(grid.counts, finer.counts, room, strict=True)
-    ]
-    return np.ravel_multi_index(np.ix_(*places), finer.shape).ravel()
+    cells, stride = np.zeros(1, dtype=np.int64), 1
+    for counts, fine, most in zip(*(reversed(each) for each in (grid.counts, finer.counts, room)), strict=True):
+        own = stride * np.searchsorted(fine, np.minimum(counts, most))
+        cells, stride = np.add.outer(own, cells).ravel(), stride * len(fine)
+    return cells

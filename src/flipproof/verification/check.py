@@ -55,8 +55,11 @@ class Check:
 
     def _certified(self, claim: Claim, radii: tuple[int, ...]) -> bool:
         """Nobody can make more changes than there are entries to change."""
-        room = self.certificate.room(claim, beside=True)
-        reached = tuple(min(each) for each in zip(radii, room, strict=True))
+        known = self.certificate.path.with_name("votes.npz").exists()  # else the numbers of entries are mere statements
+        reached = radii
+        if known:
+            room = self.certificate.room(claim, beside=True)
+            reached = tuple(min(each) for each in zip(radii, room, strict=True))
         worst = _worst_case(self.certificate.axes, reached)
         if worst is None:
             raise TooLargeError(f"expected radii that exact arithmetic can deal with, got {reached}")
