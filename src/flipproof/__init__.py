@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flipproof.errors import InvalidInputError as InvalidInputError
     from flipproof.errors import OutputError as OutputError
     from flipproof.errors import TooLargeError as TooLargeError
+    from flipproof.experiments.audit import verify as verify
     from flipproof.extras import MissingExtraError as MissingExtraError
     from flipproof.models.estimator_training import fit_estimator as fit_estimator
     from flipproof.models.graph_classifier import GraphClassifier as GraphClassifier
@@ -67,10 +68,10 @@ if TYPE_CHECKING:
     from flipproof.theory.worst_case import mu as mu
     from flipproof.theory.worst_case import rho as rho
     from flipproof.theory.worst_case import rho_upper as rho_upper
-    from flipproof.verification.check import verify as verify
 
 _HOMES = {
     "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError", "TooLargeError"),
+    "experiments.audit": ("verify",),
     "extras": ("MissingExtraError",),
     "models.estimator_training": ("fit_estimator",),
     "models.graph_classifier": ("GraphClassifier",),
@@ -106,7 +107,6 @@ _HOMES = {
     "theory.search": ("largest_radius",),
     "theory.tables": ("critical_table", "mu_table", "rho_table"),
     "theory.worst_case": ("critical_probability", "mu", "rho", "rho_upper"),
-    "verification.check": ("verify",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("baselines", "datasets")

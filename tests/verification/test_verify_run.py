@@ -2,11 +2,8 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from functools import reduce
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,17 +13,6 @@ import flipproof as fp
 from flipproof.experiments.steps import certify_run
 from flipproof.smoothing.run_folder import RunFolder, sha256_of
 from flipproof.smoothing.tally import RoleTally
-
-
-@pytest.fixture(scope="module")
-def finished(planted, tmp_path_factory):
-    path = tmp_path_factory.mktemp("runs") / "finished"
-    asked = ["--hidden", 16, "--epochs", 60, "--train-per-class", 5, "--validation-per-class", 5, "--no-report"]
-    few = ["--samples", 2000, "--select-samples", 200, "--p-plus", 0.02, "--p-minus", 0.3]
-    arguments = ["run", "--dataset", planted, "--out", path, *asked, *few]
-    program = str(Path(sys.executable).parent / "flipproof")
-    subprocess.run([program, *map(str, arguments)], check=True, capture_output=True)
-    return path
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from flipproof.experiments.resample import Resampled
     from flipproof.verification.certificate import Certificate
     from flipproof.verification.check import Check
+    from flipproof.verification.level import Level
 
 _SHOWN = 20
 NOT_CONFIRMED = 1
@@ -65,25 +66,42 @@ def _radii(text: str) -> dict[str, int]:
     return radii
 
 
-@takes(AtOption, ResampleOptions, ModelOption, MachineOptions, OutputOptions)
+@dataclass(frozen=True, slots=True)
+class DepthOptions:
+    """How far to go."""
+
+    arithmetic_only: Annotated[
+        bool,
+        typer.Option(
+            "--arithmetic-only",
+            help="Be content if bounds and radii follow from the stated counts, as for a file without its run.",
+        ),
+    ] = False
+    minutes: Annotated[
+        float, typer.Option(help="What is not done by then is not checked, and not confirmed. Not for --resample.")
+    ] = 5.0
+
+
+@takes(DepthOptions, AtOption, ResampleOptions, ModelOption, MachineOptions, OutputOptions)
 def verify(
     run: Annotated[
         Path, typer.Argument(help="A run folder, or a certificates.json with its npz beside it.", show_default=False)
     ],
+    depth: DepthOptions,
     wanted: AtOption,
     again: ResampleOptions,
     chosen: ModelOption,
     machine: MachineOptions,
     output: OutputOptions,
 ) -> None:
-    """Check every bound and radius of certificates anew, in exact arithmetic. Exit code 0: all is confirmed."""
+    """Check certificates anew: their arithmetic, and the evidence in the run folder. Exit code 0: all is confirmed."""
     from flipproof.errors import InvalidInputError
 
-    if again.resample < 0 or (again.resample and not run.is_dir()):
+    if again.resample < 0 or (again.resample and (depth.arithmetic_only or not run.is_dir())):
         raise InvalidInputError(f"expected --resample N together with a run folder, got {again.resample} and {run}")
     radii = wanted.radii()
     with interruptible("nothing was changed"):
-        checked, resampled = _check(run), None
+        checked, resampled = _check(run, depth), None
         certified = [checked.certified_at(each) for each in radii]
         if again.resample:
             from flipproof.experiments.resample import resample
@@ -97,15 +115,53 @@ def verify(
         for each, count in zip(radii, certified, strict=True):
             words = ", ".join(f"{name} {number}" for name, number in each.items())
             typer.echo(f"at        {words}: {count:,} of {len(checked.findings):,} inputs are certified")
-    if not checked.confirmed or (resampled is not None and not resampled.same):
+        typer.echo(_conclusion(checked, resampled))
+    if not _confirmed(checked, resampled):
         raise typer.Exit(NOT_CONFIRMED)
 
 
-def _check(run: Path) -> Check:
-    from flipproof.verification.check import verify as check
+def _check(run: Path, depth: DepthOptions) -> Check:
+    from flipproof.experiments.audit import verify as check
 
     with _progress() as advance:
-        return check(run, advance)
+        return check(run, depth.arithmetic_only, depth.minutes, advance)
+
+
+def _confirmed(checked: Check, resampled: Resampled | None) -> bool:
+    return checked.confirmed and (resampled is None or resampled.same)
+
+
+def _level(checked: Check, resampled: Resampled | None) -> Level:
+    from flipproof.verification.level import Level
+
+    again = resampled is not None and checked.level >= Level.EVIDENCE
+    return Level.RESAMPLED if again else checked.level
+
+
+def _conclusion(checked: Check, resampled: Resampled | None) -> str:
+    """The check in one sentence."""
+    from flipproof.verification.level import Level
+
+    drawn = "" if resampled is None else f"; {len(resampled.drawn)} of {resampled.portions} portions resampled"
+    level = "arithmetic and evidence" if checked.level >= Level.EVIDENCE else "arithmetic only"
+    total = len(checked.findings)
+    if _confirmed(checked, resampled):
+        return f"{total:,} certificate{'' if total == 1 else 's'} confirmed: {level}{drawn}"
+    return f"NOT confirmed: {'; '.join(_obstacles(checked, resampled))}"
+
+
+def _obstacles(checked: Check, resampled: Resampled | None) -> Iterator[str]:
+    """Why a check is not one that confirms."""
+    from flipproof.verification.verdicts import Verdict
+
+    total, counts = len(checked.findings), checked.counts
+    for verdict in (Verdict.WRONG, Verdict.LOOSER, Verdict.UNCHECKED):
+        if counts[verdict]:
+            yield f"{counts[verdict]:,} of {total:,} certificates are {_SHORT_NAMES.get(verdict, verdict)}"
+    if checked.objections:
+        yield f"the files do not fit ({len(checked.objections)} objection{'s' * (len(checked.objections) > 1)} above)"
+    if resampled is not None and not resampled.same:
+        yield "portions that were drawn again have other votes"
 
 
 @contextlib.contextmanager
@@ -123,14 +179,16 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 
 def _print(checked: Check, resampled: Resampled | None) -> None:
+    from flipproof.verification.level import Level
     from flipproof.verification.verdicts import Verdict
 
     _print_claim(checked.certificate)
-    beside = checked.certificate.path.with_name("run.json").exists()
-    fit = "fit the certificates: votes, law, promise and hashes" if beside else _ALONE
+    fit = _FITS if checked.level >= Level.EVIDENCE else _ALONE
     files = checked.objections or (fit,)
     for first, words in zip(("files", *[""] * len(files)), files, strict=False):
         typer.echo(f"{first:<10}{'WRONG: ' if checked.objections else ''}{words}")
+    for words in checked.notes:
+        typer.echo(f"note      {words}")
     for verdict, count in checked.counts.items():
         if count or verdict is not Verdict.UNCHECKED:
             typer.echo(f"{_SHORT.get(verdict, verdict):<10}{count:,} of {len(checked.findings):,} inputs")
@@ -143,11 +201,12 @@ def _print(checked: Check, resampled: Resampled | None) -> None:
         _print_resampled(resampled)
 
 
+_FITS = "fit: run.json, votes with their portions, weights, inputs, law, promise and hashes"
 _ALONE = (
-    "arrays fit; there is no run beside them: model, data, seed, sample numbers, numbers of entries and what gets no "
-    "noise are mere statements"
+    "not looked at: model, data, seed, sample numbers, numbers of entries and what gets no noise are mere statements"
 )
 _SHORT = {"looser than possible": "looser", "not checked": "unchecked"}
+_SHORT_NAMES = {"WRONG": "wrong"}
 
 
 def _print_claim(certificate: Certificate) -> None:
@@ -184,7 +243,10 @@ def _facts(checked: Check, resampled: Resampled | None) -> dict[str, Any]:
         ],
     }
     return {
-        "confirmed": checked.confirmed and (resampled is None or resampled.same),
+        "confirmed": _confirmed(checked, resampled),
+        "level": _level(checked, resampled).name.lower(),
+        "conclusion": _conclusion(checked, resampled),
+        "notes": list(checked.notes),
         "objections": list(checked.objections),
         "counts": {str(verdict): count for verdict, count in checked.counts.items()},
         "verdicts": [str(finding.verdict) for finding in checked.findings],

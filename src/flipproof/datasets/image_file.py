@@ -46,7 +46,7 @@ def read_images(path: str | os.PathLike[str]) -> ImageDataset:
 
 def described_images(path: str | os.PathLike[str]) -> tuple[int, int]:
     """How many images and how many levels a file has by its description; the images stay unread."""
-    with reading_archive(path, IMAGES_FILE) as file:
+    with reading_archive(path, IMAGES_FILE, whole=False) as file:
         return _sizes(file.description)
 
 

@@ -53,7 +53,7 @@ def kind_of_file(path: str | os.PathLike[str]) -> str:
     check_file(Path(path), "dataset")
     kind = _likely_kind(path)
     if kind in _FORMATS:
-        with reading_archive(path, _FORMATS[kind]):
+        with reading_archive(path, _FORMATS[kind], whole=False):
             pass
     return kind
 

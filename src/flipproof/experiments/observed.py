@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flipproof.errors import FlipproofError
+from flipproof.experiments.inputs_check import check_inputs
 from flipproof.experiments.jobs import job_of
 from flipproof.experiments.task import Task
 from flipproof.smoothing.run_folder import RunFolder
@@ -14,7 +15,7 @@ from flipproof.smoothing.run_record import TRAIN, DataRecord, read_section
 def observed(folder: RunFolder) -> dict[str, Any] | None:
     """What a report can show of the inputs of a run, if they are at hand and still what they were.
 
-    Nothing is fetched. The names are those of the fields of a report's `Subject`.
+    Labels in the folder that are not those of the data are refused. Nothing is fetched. The names are those of the fields of a report's `Subject`.
     """
     task = Task.from_record(folder.record()["task"])
     try:
@@ -23,4 +24,5 @@ def observed(folder: RunFolder) -> dict[str, Any] | None:
         return None
     if job.record != read_section(folder, "dataset", DataRecord, TRAIN):
         return None
+    check_inputs(folder, job)
     return {"space": job.certified.space, **job.drawn}

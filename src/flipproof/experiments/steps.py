@@ -13,6 +13,7 @@ import numpy as np
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.experiments.blind import blind_facts
+from flipproof.experiments.inputs_check import check_inputs, inputs_fingerprint
 from flipproof.experiments.job import Job
 from flipproof.experiments.jobs import job_of
 from flipproof.experiments.model_spec import FUSED_MODELS
@@ -22,7 +23,6 @@ from flipproof.models.torch_modules import checked_device
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.engine import FUSED, check_engine
 from flipproof.smoothing.files import read_whole
-from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.plan import checked_memory, checked_wanted
@@ -138,7 +138,7 @@ def train_run(
     asked = job.asked() | {"weights": None if given is None else hashlib.sha256(given).hexdigest()}
     if folder.exists and not force:
         _check_same(RunFolder.open(path).record()["task"], asked, folder)
-        _check_data(folder, job)
+        check_data(folder, job)
         return folder
     job.check()  # what cannot be done leaves no folder
     folder = RunFolder.prepare(path)
@@ -163,21 +163,13 @@ def _check_same(found: Mapping[str, Any], asked: Mapping[str, Any], folder: RunF
         )
 
 
-def _check_data(folder: RunFolder, job: Job) -> None:
+def check_data(folder: RunFolder, job: Job) -> None:
+    """Refuses other data than a run was trained on."""
     known = read_section(folder, "dataset", DataRecord, TRAIN)
     differences = differences_between(asdict(job.record), asdict(known))
     if differences:
         raise InvalidInputError(
             f"expected the data that {folder.path} was trained on, got others: {differences}; "
-            "flipproof train --force starts again"
-        )
-
-
-def _check_inputs(folder: RunFolder, training: TrainingRecord, job: Job) -> None:
-    """The task may have been edited since: other inputs than those of `inputs.npz` would be voted on."""
-    if training.inputs != fingerprint((job.certified.space, job.certified.labels)):
-        raise InvalidInputError(
-            f"expected the inputs that {folder.path} was trained for, got others: its task was changed; "
             "flipproof train --force starts again"
         )
 
@@ -204,7 +196,7 @@ def _save_model(
         model=saved.fingerprint,
         weights_sha256=folder.write(folder.weights_file, content),
         inputs_sha256=str(sha256_of(folder.inputs_file)),
-        inputs=fingerprint((certified.space, certified.labels)),
+        inputs=inputs_fingerprint(job),
         versions=versions(),
         blind=blind_facts(job),
     )
@@ -223,15 +215,20 @@ def trained_job(folder: RunFolder, model: str | None = None) -> tuple[Job, Any]:
 
     Code is only run if the caller names it: a user's own model must be named again.
     """
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
     task = Task.from_record(folder.record()["task"])
     if task.model.own and model is None:
         raise InvalidInputError(f"expected --model, because {folder.path} has a model of your own: {task.model.name}")
     if not task.model.own and model not in (None, task.model.name):
         raise InvalidInputError(f"expected the model of {folder.path}, {task.model.name}, got {model}")
     job = job_of(task)
-    _check_data(folder, job)
-    _check_inputs(folder, training, job)
+    check_data(folder, job)
+    check_inputs(folder, job)
+    return job, restored_classifier(folder, job, model)
+
+
+def restored_classifier(folder: RunFolder, job: Job, model: str | None = None) -> Any:
+    """The trained classifier of a run, with its weights; `model` as in `trained_job`."""
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
     content = folder.check(folder.weights_file, training.weights_sha256, f"{TRAIN} --force")
     classifier = job.model.restored(content, str(folder.weights_file), model)
     if classifier.fingerprint != training.model:
@@ -239,7 +236,7 @@ def trained_job(folder: RunFolder, model: str | None = None) -> tuple[Job, Any]:
             f"expected the model that {folder.path} was trained with, got another: its code or its settings differ; "
             "flipproof train --force starts again"
         )
-    return job, classifier
+    return classifier
 
 
 def vote_run(

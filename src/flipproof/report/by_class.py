@@ -95,9 +95,12 @@ def majority(certificates: Certificates, subject: Subject) -> Blind | None:
 
 def cautions(certificates: Certificates, subject: Subject, blind: Blind | None = None) -> list[str]:
     """What a reader of the shares must know: sentences, most often none."""
-    return [*_one_answer(certificates, subject), *_drowned(certificates, subject), *_easily_beaten(
-        certificates, subject, majority(certificates, subject) if blind is None else blind
-    )]  # fmt: skip
+    return [
+        *_one_answer(certificates, subject),
+        *_drowned(certificates, subject),
+        *_easily_beaten(certificates, subject, majority(certificates, subject) if blind is None else blind),
+        *_unchecked_labels(subject),
+    ]
 
 
 def _one_answer(certificates: Certificates, subject: Subject) -> Iterator[str]:
@@ -137,6 +140,14 @@ def _easily_beaten(certificates: Certificates, subject: Subject, blind: Blind | 
         yield (
             f"The smoothed classifier is right for {right:.3f} of the judged {subject.units}; {blind.words}, which no "
             f"such change can affect, would be right for {blind.accuracy:.3f}."
+        )
+
+
+def _unchecked_labels(subject: Subject) -> Iterator[str]:
+    if subject.labels is not None and not subject.labels_compared:
+        yield (
+            "Accuracies rest on unchecked labels: the data are not at hand, so nobody has compared the labels in this "
+            "run with them. Certificates do not depend on labels."
         )
 
 

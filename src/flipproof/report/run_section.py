@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flipproof.report.kind_words import (
@@ -39,7 +40,8 @@ def run_section(folder: RunFolder, drawn: Mapping[str, Any] | None = None, comma
 
     Args:
         folder: a run with certificates.
-        drawn: further fields of the `Subject`, such as the observed data as a space.
+        drawn: further fields of the `Subject`, such as the observed data as a space; None if the data are not at
+            hand, so that the labels in the folder were not compared with them.
         command: what repeats the run.
     """
     certificates = certified(folder)
@@ -47,7 +49,7 @@ def run_section(folder: RunFolder, drawn: Mapping[str, Any] | None = None, comma
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     votes = read_section(folder, "votes", VotesRecord, VOTE)
     data = read_section(folder, "dataset", DataRecord, TRAIN)
-    subject = run_subject(folder, certificates, drawn)
+    subject = replace(run_subject(folder, certificates, drawn), labels_compared=drawn is not None)
     return Section(
         name=f"{data.name}, {task.model_name}, noise {noise_words(task.noisy)}",
         certificates=certificates,

@@ -32,6 +32,7 @@ class Subject:
         class_names: one per class; by default their numbers.
         labels: true labels.
         split: which inputs were for what.
+        labels_compared: False if labels and split come from a file that was not compared with the data.
         names: one per input.
         texts: the messages, if inputs are messages.
         space: the observed data, to be drawn.
@@ -50,6 +51,7 @@ class Subject:
     class_names: tuple[str, ...] = ()
     labels: IntArray | None = None
     split: Split | None = None
+    labels_compared: bool = True
     names: tuple[str, ...] | None = None
     texts: tuple[str, ...] | None = None
     space: Space | None = None

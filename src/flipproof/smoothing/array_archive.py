@@ -29,7 +29,7 @@ _DESCRIPTION = "metadata.json"
 _LONGEST_DESCRIPTION = 2**24
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 _KINDS = "biufU"
-_LEVEL = 1
+_LEVEL, _MOST_TIMES = 1, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,19 @@ def write_archive(
 
 
 @contextlib.contextmanager
-def reading_archive(path: str | os.PathLike[str], kind: FileKind) -> Iterator[ArrayArchive]:
-    """The open file; whatever is wrong with it, found here or inside, is said as a `FileFormatError`."""
+def reading_archive(path: str | os.PathLike[str], kind: FileKind, whole: bool = True) -> Iterator[ArrayArchive]:
+    """The open file; whatever is wrong with it, found here or inside, is said as a `FileFormatError`.
+
+    That includes what its reader has not asked for: numpy and others might read it. `whole=False` is for those who
+    look at a part only.
+    """
     path = checked_path(path)
     try:
-        with opened(path) as stream, zipfile.ZipFile(stream) as archive:
-            yield ArrayArchive(archive, _read_description(archive, kind))
+        with opened(path) as stream, _WatchedZip(stream) as archive:
+            description = _WatchedDict(_read_description(archive, kind))
+            yield ArrayArchive(archive, description)
+            if whole:
+                _check_all_asked(archive, description)
     except OSError as error:
         raise FileFormatError(f"expected a readable {kind.noun}, got {path}: {error.strerror or error}") from error
     except FlipproofError as error:
@@ -80,6 +87,44 @@ def reading_archive(path: str | os.PathLike[str], kind: FileKind) -> Iterator[Ar
         raise FileFormatError(
             f"expected a {kind.noun} written by flipproof, got {path} ({reason_of(error)})"
         ) from error
+
+
+class _WatchedZip(zipfile.ZipFile):
+    """A zip file that knows which of its members were opened."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.asked: set[str] = set()
+        super().__init__(stream)
+
+    def open(self, name: Any, *arguments: Any, **options: Any) -> IO[bytes]:
+        self.asked.add(getattr(name, "filename", name))
+        return super().open(name, *arguments, **options)
+
+
+class _WatchedDict(dict[str, Any]):
+    """A description that knows which of its fields were asked for."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        super().__init__(fields)
+        self.asked = {"format", "version"}
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.asked.add(name)
+        return super().get(name, default)
+
+
+def _check_all_asked(archive: _WatchedZip, description: _WatchedDict) -> None:
+    for what, there, asked in (
+        ("member", archive.namelist(), archive.asked),
+        ("field", list(description), description.asked),
+    ):
+        unknown = [name for name in there if name not in asked]
+        if unknown:
+            raise FileFormatError(f"it has an unknown {what} {unknown[0][:40]!r}")
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
@@ -119,7 +164,7 @@ def plain_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     member = zipfile.ZipInfo(name, _ZIP_EPOCH)
-    if not is_bomb(len(content), 0) or not is_bomb(len(content), len(zlib.compress(content, level=_LEVEL))):
+    if len(content) <= _MOST_TIMES * len(zlib.compress(content, level=_LEVEL)):  # else it would look like a bomb
         member.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(member, content, compresslevel=_LEVEL)
 

@@ -22,7 +22,10 @@ from flipproof.theory.law import Noise
 from flipproof.theory.radii import axes_of, parts_of
 from flipproof.theory.search import SEARCH_LIMIT
 
-CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 3)
+CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 4)
+
+
+_NOT_CHECKED = "It was not checked that the classifier always gives the same label to the same noisy input."
 
 
 def certificates_record(certificates: Certificates) -> dict[str, Any]:
@@ -42,9 +45,11 @@ def certificates_record(certificates: Certificates) -> dict[str, Any]:
             "seed": identity.get("seed"),
             "select": _samples(votes.n_select, None if run is None else run.select),
             "estimate": _samples(votes.n_estimate, None if run is None else run.estimate),
+            "sources": None if run is None else [source.to_record() for source in run.sources],
         },
         "radius_limit": SEARCH_LIMIT,
         "versions": None if run is None else dict(run.versions),
+        "identity": None if run is None else dict(run.identity),
         "hashes": {"model": identity.get("model"), "data": identity.get("data")},
     }
 
@@ -57,9 +62,13 @@ def write_certificates(certificates: Certificates, path: Path, hashes: Mapping[s
         path: of the JSON file.
         hashes: sha256 of further files that the certificates rest on, by name.
     """
-    arrays = {name: column for name, column in certificates.to_columns().items() if name not in ("input", "reason")}
+    arrays = {name: column for name, column in certificates.to_columns().items() if name != "reason"}
     votes = certificates.votes
-    arrays |= {"selection": compact(votes.selection), "estimation": compact(votes.estimation)}
+    arrays |= {
+        "input": compact(votes.ids),
+        "selection": compact(votes.selection),
+        "estimation": compact(votes.estimation),
+    }
     if votes.scope is not None:
         arrays |= {name: compact(getattr(votes.scope, name)) for name in SCOPE_COUNTS}
     write_archive(path.with_suffix(".npz"), CERTIFICATES_FILE, {}, arrays)
@@ -119,10 +128,12 @@ def _claim(certificates: Certificates) -> str:
     over = "for all inputs at once" if certificates.simultaneous else "for each input by itself"
     axes, scope = [str(axis) for axis in axes_of(certificates.noise)], certificates.votes.scope
     fixed = "all that gets no noise" if scope is None else ", ".join(("the model", *scope.fixed))
+    run = certificates.votes.run
+    unchecked = "" if run is None or run.checked else f" {_NOT_CHECKED}"
     return (
         f"With probability at least 1 - {certificates.alpha:g} over the random samples, {over}: unless the input "
         f"abstained, the smoothed classifier predicts `label`. It does so after any changes of one kind, up to "
         f"`max_KIND` of them, where KIND is one of {', '.join(axes)}, and after any changes of all kinds together, up "
         f"to `max_any` of them, as long as these stay the same: {fixed}. The smoothed classifier predicts the label "
-        "that the classifier gives most probably to a noisy copy, as `noise` describes it."
+        f"that the classifier gives most probably to a noisy copy, as `noise` describes it.{unchecked}"
     )

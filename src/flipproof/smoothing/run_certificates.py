@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -76,10 +78,17 @@ def _promise_of(folder: RunFolder) -> dict[str, Any]:
 
 
 def _rests_on(folder: RunFolder) -> dict[str, str]:
-    """The hashes of the other files of a run."""
+    """The hashes of the other files of a run, and of what `run.json` says beside the promise."""
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     votes = read_section(folder, "votes", VotesRecord, VOTE)
-    return {"weights": training.weights_sha256, "inputs": training.inputs_sha256, "votes": votes.sha256}
+    record = folder.record()
+    said = json.dumps({name: record.get(name) for name in ("task", "dataset", "training", "votes")}, sort_keys=True)
+    return {
+        "weights": training.weights_sha256,
+        "inputs": training.inputs_sha256,
+        "votes": votes.sha256,
+        "record": hashlib.sha256(said.encode()).hexdigest(),
+    }
 
 
 def _hashes(folder: RunFolder) -> tuple[str | None, str | None]:

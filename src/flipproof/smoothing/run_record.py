@@ -94,6 +94,11 @@ def read_section(folder: RunFolder, name: str, kind: type[T], made_by: str) -> T
     """A section as a value, or the line that says what is wrong with it."""
     section, values = folder.section(name, made_by), {}
     hints = get_type_hints(kind)
+    known = {each.name for each in dataclasses.fields(kind)}  # type: ignore[arg-type]  # T is a dataclass
+    if kind is not TaskRecord and (unknown := sorted(set(section) - known)):
+        raise FileFormatError(
+            f"expected {folder.record_file} as flipproof wrote it, got an unknown field {name}.{unknown[0][:40]}"
+        )
     for each in dataclasses.fields(kind):  # type: ignore[arg-type]  # T is a dataclass
         if each.name not in section and each.default_factory is not dataclasses.MISSING:
             continue

@@ -15,11 +15,12 @@ from math import comb, lcm, log
 from typing import NamedTuple
 
 from flipproof.verification.certificate import UNBOUNDED
+from flipproof.verification.limits import SHELF, check_time
 from flipproof.verification.worst_case import (
     Cell,
     Law,
     WorstCase,
-    bits_of,
+    bytes_of,
     margin,
     outcomes,
     worst_case,
@@ -29,8 +30,8 @@ from flipproof.verification.worst_case import (
 _STEP = Fraction(17, 16)
 """The slopes of the imaginary change are powers of it."""
 
-_MOST_SPLITS, _MOST_BITS = 2_000, 2**26
-"""More ways to share the changes, and cells with more digits, are not looked at."""
+_MOST_SPLITS, _MOST_BYTES = 2_000, 2**25
+"""More ways to share the changes, and cells that take more memory, are not looked at."""
 
 Point = tuple[Fraction, Fraction]
 """A probability before a change, and the largest one that an event can have after it; or the distance of two such."""
@@ -71,7 +72,7 @@ def holds(laws: Iterable[Law], radius: int, p_lower: Fraction, p_upper: Fraction
         return False  # enough changes of one kind that shows turn every lead that is not endless
     every = _every_split(moves, radius)
     if every is not None:
-        return all(margin(worst, p_lower, p_upper) > 0 for worst in every)
+        return all(worst is not None and margin(worst, p_lower, p_upper) > 0 for worst in every)
     bound = _bound(moves, radius)
     if bound is not None and margin(bound, p_lower, p_upper) > 0:
         return True
@@ -114,6 +115,7 @@ def _hidden(move: Move) -> bool:
 
 def _is_worse(one: Move, other: Move) -> bool:
     """Whether a line is nowhere below another one, and not the same."""
+    check_time()
     return one is not other and all(_height(one.line, p) >= height for p, height in other.line)
 
 
@@ -141,8 +143,7 @@ def _slope(one: Point, two: Point) -> Fraction:
     return (two[1] - one[1]) / (two[0] - one[0])
 
 
-@lru_cache(maxsize=16)
-def _every_split(moves: tuple[Move, ...], radius: int) -> tuple[WorstCase, ...] | None:
+def _every_split(moves: tuple[Move, ...], radius: int) -> Iterable[WorstCase | None] | None:
     """The worst cases of all ways to share the changes among the moves. None if there are too many."""
     if comb(radius + len(moves) - 1, radius) > _MOST_SPLITS:
         return None
@@ -150,13 +151,13 @@ def _every_split(moves: tuple[Move, ...], radius: int) -> tuple[WorstCase, ...] 
         [(move.law, move.kind, count) for move, count in zip(moves, counts, strict=True) if count]
         for counts in _counts(radius, len(moves))
     ]
-    if sum(map(bits_of, shares)) > _MOST_BITS:
+    if sum(map(bytes_of, shares)) > _MOST_BYTES:
         return None
-    found = [worst for share in shares if (worst := worst_case_of_all(share)) is not None]
-    return tuple(found) if len(found) == len(shares) else None
+    return map(worst_case_of_all, shares)
 
 
 def _counts(total: int, places: int) -> Iterator[tuple[int, ...]]:
+    check_time()
     if places == 1:
         yield (total,)
         return
@@ -198,7 +199,6 @@ def _power_below(slope: Fraction) -> int:
     return k
 
 
-@lru_cache(maxsize=16)
 def _bound(moves: tuple[Move, ...], radius: int) -> WorstCase | None:
     """The worst case of so many imaginary changes. None if it has too many digits."""
     shares, denominator = _imaginary_change(moves)
@@ -206,8 +206,13 @@ def _bound(moves: tuple[Move, ...], radius: int) -> WorstCase | None:
         return WorstCase.in_order([Cell(1, 0), Cell(0, 1)], 1)
     below, above = max(0, -radius * shares[0].exponent), max(0, radius * shares[-1].exponent)
     digits = radius * denominator.bit_length() + 5 * below + 4 * above
-    if (radius * (shares[-1].exponent - shares[0].exponent) + 1) * digits > _MOST_BITS:
-        return None
+    size = (radius * (shares[-1].exponent - shares[0].exponent) + 1) * digits // 2
+    return None if size > _MOST_BYTES else SHELF.get((moves, radius), size, lambda: _imagined(moves, radius))
+
+
+def _imagined(moves: tuple[Move, ...], radius: int) -> WorstCase:
+    shares, denominator = _imaginary_change(moves)
+    below, above = max(0, -radius * shares[0].exponent), max(0, radius * shares[-1].exponent)
     # Slopes (17 / 16) ** k become whole numbers over this denominator.
     unit = _STEP.numerator**below * _STEP.denominator**above
     cells = []
@@ -224,6 +229,7 @@ def _power(shares: Sequence[_Share], radius: int) -> dict[int, int]:
     """The masses of so many changes by the sum of exponents, which decides the ratio."""
     masses = {0: 1}
     for _ in range(radius):
+        check_time()
         before, masses = masses, {}
         for k, mass in before.items():
             for share in shares:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import isqrt
 
 from flipproof.errors import TooLargeError
+from flipproof.verification.limits import check_time
 
 _ONE = 1 << 96
 """The first term of a sum; every other one is computed relative to it, and rounded at its 96th binary digit."""
@@ -19,6 +20,9 @@ _FAR_LARGER = _ONE << 400
 
 _MOST_TERMS = 2**22
 """With more, as for a hundred billion samples, a sum takes too long."""
+
+_OFTEN = 2**10 - 1
+"""The time is looked at after so many terms."""
 
 _DIGITS = 60
 """Binary digits of the odds that a search for a bound ends with."""
@@ -62,7 +66,9 @@ def _sum_of_terms(votes: int, samples: int, p: Fraction, *, upwards: bool, round
         total, steps = 0, votes
         factor, divisor, less, more = votes * no, (samples - votes + 1) * yes, no, yes
     term = _ONE
-    for _ in range(min(steps, _MOST_TERMS)):
+    for step in range(min(steps, _MOST_TERMS)):
+        if not step & _OFTEN:
+            check_time()
         term = -(-term * factor // divisor) if round_up else term * factor // divisor
         total += term
         factor, divisor = factor - less, divisor + more
@@ -75,7 +81,7 @@ def _sum_of_terms(votes: int, samples: int, p: Fraction, *, upwards: bool, round
     return total
 
 
-@lru_cache(maxsize=2**16)
+@lru_cache(maxsize=2**13)
 def is_lower_bound(p: Fraction, votes: int, samples: int, alpha: Fraction) -> bool:
     """Whether it is proved that P(Binomial(samples, p) >= votes) <= alpha, so that p is a lower bound at alpha."""
     if p == 0:
@@ -83,7 +89,7 @@ def is_lower_bound(p: Fraction, votes: int, samples: int, alpha: Fraction) -> bo
     return 0 < p < 1 and votes > 0 and tail_above(votes, samples, p) <= alpha
 
 
-@lru_cache(maxsize=2**16)
+@lru_cache(maxsize=2**13)
 def is_above_every_lower_bound(p: Fraction, votes: int, samples: int, alpha: Fraction) -> bool:
     """Whether it is proved that no lower bound at alpha is as large as p."""
     if p >= 1 or votes == 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,17 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.errors import FileFormatError
-from flipproof.verification.plain_files import Array, read_record, reading_arrays, refusing
+from flipproof.verification.plain_files import Array, read_record, reading_archive, refusing
+from flipproof.verification.schema import check_form, schema_of
 from flipproof.verification.worst_case import Law
 
-FORMAT, VERSION = "flipproof-certificates", 3
+FORMAT, VERSION = "flipproof-certificates", 4
 UNBOUNDED = 2**63 - 1
 """How the arrays say that no number of changes matters."""
 
 ANY = "max_any"
 """The name of the radii of all kinds together."""
 
-_RULES = ("multi-class", "two-class")
+_COUNTS, _NUMBERS, _TRUTHS, _FLOATS = ("I", "q"), ("q",), ("b",), ("d",)
+"""The types of numbers that arrays may have."""
+_MOST_DIGITS = 400
+"""The smallest float64 is a fraction with fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,11 @@ class Certificate:
     columns: Mapping[str, Array]
 
     @property
+    def ids(self) -> Sequence[int]:
+        """The numbers of the inputs."""
+        return self.columns["input"].numbers
+
+    @property
     def arrays_file(self) -> Path:
         """Where the arrays are."""
         return self.path.with_suffix(".npz")
@@ -135,67 +143,54 @@ def read_certificate(path: Path) -> Certificate:
     with refusing(path):
         if record.get("format") != FORMAT or record.get("version") != VERSION:
             raise FileFormatError(f"no {FORMAT} of version {VERSION}; certify with this flipproof, or use the other")
-        axes = tuple(_axes(_field(record, "noise", list)))
-        scope = None if record.get("scope") is None else _scope(_field(record, "scope", dict))
-        samples, inputs, classes = _field(record, "samples", dict), _count(record, "inputs"), _count(record, "classes")
-        if not classes:
-            raise FileFormatError("no classes")
-        return Certificate(
-            path=path,
-            record=record,
-            promise=_promise(_field(record, "promise", dict)),
-            axes=axes,
-            inputs=inputs,
-            classes=classes,
-            n_select=_count(_field(samples, "select", dict), "count"),
-            n_estimate=_count(_field(samples, "estimate", dict), "count"),
-            radius_limit=_count(record, "radius_limit"),
-            scope=scope,
-            columns=_columns(path.with_suffix(".npz"), axes, scope, inputs, classes),
+        check_form(record, schema_of("certificates"))
+        axes = tuple(_axes(record["noise"]))
+        scope = (
+            None if record["scope"] is None else Scope(tuple(record["scope"]["fixed"]), record["scope"]["makes_room"])
         )
-
-
-def _scope(record: Mapping[str, Any]) -> Scope:
-    fixed = _field(record, "fixed", list)
-    if set(record) != {"fixed", "makes_room"} or not all(isinstance(words, str) for words in fixed):
-        raise FileFormatError("a scope that is none")
-    return Scope(tuple(fixed), _field(record, "makes_room", bool))
+        inputs, classes = (_count(record, name) for name in ("inputs", "classes"))
+        promise, radius_limit = _promise(record["promise"]), _count(record, "radius_limit")
+        n_select, n_estimate = (_count(record["samples"][role], "count") for role in ("select", "estimate"))
+    columns = _columns(path.with_suffix(".npz"), axes, scope, inputs, classes)
+    return Certificate(path, record, promise, axes, inputs, classes, n_select, n_estimate, radius_limit, scope, columns)
 
 
 def _columns(path: Path, axes: Sequence[Axis], scope: Scope | None, inputs: int, classes: int) -> dict[str, Array]:
-    names = ("label", "runner_up", "abstained", "p_lower", "p_upper", ANY, *(f"max_{axis.name}" for axis in axes))
-    shapes = dict.fromkeys(names, (inputs,)) | dict.fromkeys(("selection", "estimation"), (inputs, classes))
+    """All arrays, each of its shape and type; there are no others."""
+    radii = (ANY, *(f"max_{axis.name}" for axis in axes))
+    shapes = dict.fromkeys(("input", "label", "runner_up", "abstained", "p_lower", "p_upper", *radii), (inputs,))
+    shapes |= dict.fromkeys(("selection", "estimation"), (inputs, classes))
     if scope is not None:
         shapes |= dict.fromkeys(("zeros", "nonzeros"), (inputs, len({axis.part for axis in axes})))
-    with reading_arrays(path) as array_named:
-        columns = {name: array_named(name) for name in shapes}
-        for name, column in columns.items():
-            _check_column(name, column, shapes[name])
+    kinds = dict.fromkeys(shapes, _COUNTS) | dict.fromkeys(("label", "runner_up", *radii), _NUMBERS)
+    kinds |= {"abstained": _TRUTHS, "p_lower": _FLOATS, "p_upper": _FLOATS}
+    with reading_archive(path) as archive:
+        archive.check_members(shapes)
+        if archive.description() != {"format": FORMAT, "version": VERSION}:
+            raise FileFormatError("another description")
+        columns = {}
+        for name, shape in shapes.items():
+            columns[name] = archive.array(name)
+            check_array(name, columns[name], shape, kinds[name])
     return columns
 
 
-def _check_column(name: str, column: Array, shape: tuple[int, ...]) -> None:
+def check_array(name: str, column: Array, shape: tuple[int, ...], kinds: Sequence[str]) -> None:
+    """Refuses an array of another shape, of another type, or with numbers that are no counts and no probabilities."""
     if column.shape != shape:
         raise FileFormatError(f"{name} of shape {column.shape} instead of {shape}")
-    if column.whole == (name in ("p_lower", "p_upper")):
+    if column.kind not in kinds:
         raise FileFormatError(f"{name} with numbers of another type")
-    most = UNBOUNDED if column.whole else 1.0
+    most = {"d": 1.0, "b": 1}.get(column.kind, UNBOUNDED)
     if not all(0 <= number <= most for number in column.numbers):  # a NaN is not, either
         raise FileFormatError(f"{name} with a number outside [0, {most}]")
 
 
-def _axes(parts: Sequence[Any]) -> list[Axis]:
-    if not parts:
-        raise FileFormatError("no noise")
+def _axes(parts: Sequence[Mapping[str, Any]]) -> list[Axis]:
     axes = []
     for number, part in enumerate(parts):
-        if not isinstance(part, dict) or "part" not in part:
-            raise FileFormatError("a noise that is none")
-        law = Law(_fraction(part, "p_plus"), _fraction(part, "p_minus"), _count(part, "categories"))
-        if law.categories < 2:
-            raise FileFormatError(f"{law.categories} categories")
-        name = part["part"]
-        if not (name is None and len(parts) == 1) and not (isinstance(name, str) and name.isprintable()):
+        law, name = Law(_float(part, "p_plus"), _float(part, "p_minus"), _count(part, "categories")), part["part"]
+        if name is None and len(parts) > 1:
             raise FileFormatError("parts of a noise without names")
         axes += [Axis(kind if name is None else f"{name}.{kind}", law, kind, number) for kind in law.kinds]
     if len({axis.name for axis in axes}) < len(axes):
@@ -205,32 +200,31 @@ def _axes(parts: Sequence[Any]) -> list[Axis]:
 
 def _promise(record: Mapping[str, Any]) -> Promise:
     alpha, sampling_error, for_lower, for_upper = (
-        Fraction(_field(record, name, float)) for name in ("alpha", "sampling_error", "for_lower", "for_upper")
+        Fraction(record[name]) for name in ("alpha", "sampling_error", "for_lower", "for_upper")
     )
-    rule, claims = _field(record, "rule", str), _count(record, "claims")
-    if rule not in _RULES:
-        raise FileFormatError(f"rule {rule[:40]!r}")
-    if not 0 < alpha < 1 or not 0 <= sampling_error < alpha or claims < 1:
+    if not 0 < alpha < 1 or not 0 <= sampling_error < alpha:
         raise FileFormatError("a promise that is none")
-    return Promise(alpha, rule, _field(record, "simultaneous", bool), claims, sampling_error, for_lower, for_upper)
-
-
-def _field(record: Mapping[str, Any], name: str, kind: type) -> Any:
-    value = record.get(name)
-    if type(value) is not kind:
-        raise FileFormatError(f"no {name}" if value is None else f"{name} that is no {kind.__name__}")
-    return value
+    claims = _count(record, "claims")
+    return Promise(alpha, record["rule"], record["simultaneous"], claims, sampling_error, for_lower, for_upper)
 
 
 def _count(record: Mapping[str, Any], name: str) -> int:
-    count: int = _field(record, name, int)
-    if not 0 <= count < 2**60:
+    count: int = record[name]
+    if count >= 2**60:
         raise FileFormatError(f"{name} {count}")
     return count
 
 
-def _fraction(record: Mapping[str, Any], name: str) -> Fraction:
-    found = re.fullmatch(r"([0-9]{1,400})/([0-9]{1,400})", _field(record, name, str))
-    if not found or not 0 <= int(found[1]) <= int(found[2]) or not int(found[2]):
-        raise FileFormatError(f"{name} that is no fraction between 0 and 1")
-    return Fraction(int(found[1]), int(found[2]))
+def _float(record: Mapping[str, Any], name: str) -> Fraction:
+    """A float64 between 0 and 1, written as the fraction that it is."""
+    digits = record[name].split("/")
+    if max(map(len, digits)) > _MOST_DIGITS:
+        raise FileFormatError(f"{name} with too many digits")
+    exact = Fraction(*map(int, digits))
+    if (
+        not 0 <= exact <= 1
+        or Fraction(float(exact)) != exact
+        or f"{exact.numerator}/{exact.denominator}" != record[name]
+    ):
+        raise FileFormatError(f"{name} that is no float64 between 0 and 1")
+    return exact

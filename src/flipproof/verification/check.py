@@ -6,13 +6,15 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from flipproof.errors import InvalidInputError, TooLargeError, one_line
+from flipproof.verification import evidence, statements
 from flipproof.verification.certificate import Axis, Certificate, Claim, read_certificate
-from flipproof.verification.evidence import objections
+from flipproof.verification.level import Level
+from flipproof.verification.limits import USUAL_MINUTES, checked_minutes, minutes_at_most
+from flipproof.verification.run_files import RECORD
 from flipproof.verification.verdicts import Checker, Finding, Verdict
 from flipproof.verification.worst_case import WorstCase, margin, worst_case_of_all
 
@@ -22,16 +24,29 @@ _BUILT_ON = (Verdict.CONFIRMED, Verdict.LOOSER)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """What was found: objections to the files, and one finding for every input."""
+    """What was found: how far the check went, objections to the files, and one finding for every input.
+
+    Attributes:
+        certificate: what was checked.
+        wanted: the level that a check must reach.
+        level: the one that was reached.
+        objections: what does not fit, in words.
+        findings: one for every input.
+        notes: what could not be looked at, in words.
+    """
 
     certificate: Certificate = field(repr=False)
+    wanted: Level
+    level: Level
     objections: tuple[str, ...]
     findings: tuple[Finding, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def confirmed(self) -> bool:
-        """Whether there is nothing to object to."""
-        return not self.objections and all(finding.verdict is Verdict.CONFIRMED for finding in self.findings)
+        """Whether everything that was wanted was looked at, and there is nothing to object to."""
+        fits = self.level >= self.wanted and not self.objections
+        return fits and all(finding.verdict is Verdict.CONFIRMED for finding in self.findings)
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -51,13 +66,13 @@ class Check:
             raise InvalidInputError(f"expected radii to be non-negative integers, got {wrong[0]!r}")
         claims = (self.certificate.claim(i) for i, each in enumerate(self.findings) if each.verdict in _BUILT_ON)
         wanted = tuple(radii.get(name, 0) for name in axes)
-        return sum(not claim.abstained and self._certified(claim, wanted) for claim in claims)
+        with minutes_at_most(USUAL_MINUTES):
+            return sum(not claim.abstained and self._certified(claim, wanted) for claim in claims)
 
     def _certified(self, claim: Claim, radii: tuple[int, ...]) -> bool:
         """Nobody can make more changes than there are entries to change."""
-        known = self.certificate.path.with_name("votes.npz").exists()  # else the numbers of entries are mere statements
         reached = radii
-        if known:
+        if self.level >= Level.EVIDENCE:  # else the numbers of entries are mere statements
             room = self.certificate.room(claim, beside=True)
             reached = tuple(min(each) for each in zip(radii, room, strict=True))
         worst = _worst_case(self.certificate.axes, reached)
@@ -70,17 +85,24 @@ class Check:
         return ((i, each) for i, each in enumerate(self.findings) if each.verdict is not Verdict.CONFIRMED)
 
 
-@lru_cache(maxsize=64)
 def _worst_case(axes: tuple[Axis, ...], radii: tuple[int, ...]) -> WorstCase | None:
     return worst_case_of_all([(axis.law, axis.kind, count) for axis, count in zip(axes, radii, strict=True) if count])
 
 
-def verify(path: Any, progress: Callable[[int, int], None] = lambda done, total: None) -> Check:
+def verify(
+    path: Any,
+    arithmetic_only: bool = False,
+    minutes: float = USUAL_MINUTES,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Check:
     """Checks `certificates.json`, or that of a run folder, against its votes and against the files beside it.
 
     Args:
         path: of the file or of the folder.
-        progress: is told how many claims are done, and of how many.
+        arithmetic_only: whether it is enough that bounds and radii follow from the counts that are stated. Else the
+            evidence must be there: the run folder with votes, weights and inputs.
+        minutes: what is not done by then is "not checked".
+        progress: is told how many inputs are done, and of how many.
 
     Raises:
         FileFormatError: a file cannot be read, or is no certificate.
@@ -91,18 +113,45 @@ def verify(path: Any, progress: Callable[[int, int], None] = lambda done, total:
         >>> votes = fp.Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=noise)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     fp.certify(votes).save(f"{folder}/certificates.json")
-        ...     verify(folder).confirmed
-        True
+        ...     verify(folder, arithmetic_only=True).confirmed, verify(folder).objections[0]
+        (True, 'there is no run beside these certificates, which would be the evidence')
     """
-    if not isinstance(path, str | os.PathLike):
-        raise InvalidInputError(f"expected the path of a run folder or of a file, got {path!r}")
+    path = _checked_path(path)
+    if not isinstance(arithmetic_only, bool):
+        raise InvalidInputError(f"expected arithmetic_only to be True or False, got {arithmetic_only!r}")
     if not callable(progress):
         raise InvalidInputError(f"expected progress to be a function, got {progress!r}")
+    with minutes_at_most(checked_minutes(minutes)):
+        certificate = read_certificate(path)
+        found = Checker.of(certificate).verdicts(progress)
+        objected = list(statements.objections(certificate))
+        level = Level.ARITHMETIC
+        if not arithmetic_only:
+            against = list(_about_evidence(certificate))
+            level = Level.ARITHMETIC if against else Level.EVIDENCE
+            objected += against
+    wanted = Level.ARITHMETIC if arithmetic_only else Level.EVIDENCE
+    return Check(certificate, wanted, level, tuple(map(one_line, objected)), found)
+
+
+def _about_evidence(certificate: Certificate) -> Iterator[str]:
+    if RECORD in evidence.missing(certificate.path):
+        yield "there is no run beside these certificates, which would be the evidence"
+        return
+    try:
+        yield from evidence.objections(certificate)
+    except TooLargeError as error:
+        yield f"the evidence was not looked at: {error}"
+
+
+def _checked_path(path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInputError(f"expected the path of a run folder or of a file, got {path!r}")
     path = Path(path)
     if os.path.isdir(path):
         path = path / FILE
-    if not os.path.exists(path):
+    if not os.path.lexists(path):
         raise InvalidInputError(f"expected a run folder with {FILE}, got no {path}; see flipproof certify")
-    certificate = read_certificate(path)
-    found = Checker.of(certificate).verdicts(progress)
-    return Check(certificate, tuple(map(one_line, objections(certificate))), found)
+    if path.suffix != ".json":
+        raise InvalidInputError(f"expected a run folder, or a {FILE}, got {path.name}; name the folder that it is in")
+    return path

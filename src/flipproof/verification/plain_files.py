@@ -6,11 +6,12 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 import re
 import sys
 import zipfile
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -18,20 +19,21 @@ from typing import IO, Any
 
 from flipproof.errors import FileFormatError
 
-_MOST_JSON, _MOST_BYTES = 2**26, 2**33
-_MOST_UNPACKED, _MOST_TIMES = 2**26, 100
-"""A member of an archive that is larger may unpack to so many times what it takes."""
+_MOST_JSON, _DEEPEST = 2**26, 64
+_MOST_UNPACKED, _MOST_TIMES = 2**25, 40
+"""All members of an archive may unpack to so many bytes, or to so many times what the file has."""
+_DESCRIPTION = "metadata.json"
 _HEADER = re.compile(rb"\{'descr': '([|<a-zA-Z0-9]{3})', 'fortran_order': False, 'shape': \(([0-9, ]{0,60})\), \} *\n?")
 _TYPECODES = {"|b1": "b", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "<i8": "q", "<f8": "d"}
 
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Numbers in the order of their rows."""
+    """Numbers in the order of their rows, and their type as the module `array` knows it."""
 
     shape: tuple[int, ...]
     numbers: Sequence[Any]
-    whole: bool
+    kind: str
 
     def row(self, index: int) -> Sequence[Any]:
         """One row of a table."""
@@ -60,7 +62,9 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def _file(path: Path) -> BufferedReader:
-    """Opens what is a file: a pipe might never end."""
+    """Opens what is a file: a pipe might never end, and a link may lead anywhere."""
+    if path.is_symlink():
+        raise FileFormatError("a link; put the file itself in its place")
     if path.exists() and not path.is_file():
         raise FileFormatError("a folder, a pipe or a device, no file")
     return open(path, "rb")
@@ -73,20 +77,22 @@ def parsed(text: bytes) -> dict[str, Any]:
     record = json.loads(
         text.decode("utf-8"), parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_without_doubles
     )
-    if not all(text.isprintable() for text in _texts(record)):  # half letters are not, either
-        raise FileFormatError("letters that are none")
     if not isinstance(record, dict):
         raise FileFormatError("JSON that is no mapping")
+    if not all(text.isprintable() for text in _texts(record, _DEEPEST)):  # half letters are not, either
+        raise FileFormatError("letters that are none")
     return record
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Any, deepest: int) -> Iterator[str]:
     """All texts in a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
+        if not deepest:
+            raise FileFormatError(f"values that are nested more than {_DEEPEST} deep")
         for each in (*value, *value.values()) if isinstance(value, dict) else value:
-            yield from _texts(each)
+            yield from _texts(each, deepest - 1)
 
 
 def _finite(digits: str) -> float:
@@ -106,37 +112,59 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-@contextlib.contextmanager
-def reading_arrays(path: Path) -> Iterator[Callable[[str], Any]]:
-    """A function that gives the member of an npz file with some name: an `Array`, or the mapping in a JSON member."""
-    with refusing(path), _file(path) as stream, zipfile.ZipFile(stream) as archive:
-        yield lambda name: _member(archive, name)
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An open npz file of which every member is looked at, or the file refused."""
 
+    zip: zipfile.ZipFile
 
-def _member(archive: zipfile.ZipFile, name: str) -> Array | dict[str, Any]:
-    file = name if name.endswith(".json") else f"{name}.npy"
-    if archive.namelist().count(file) != 1:
-        raise FileFormatError(f"no {name}, or more than one")
-    member = archive.getinfo(file)
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others may ask for gigabytes
-        raise FileFormatError(f"{name} compressed in another way")
-    if member.file_size > max(_MOST_UNPACKED, _MOST_TIMES * min(member.compress_size, archive.start_dir)):
-        raise FileFormatError(f"{name} that unpacks to {member.file_size:,} bytes")
-    with archive.open(member) as stream:
-        if file == name:
+    def check_members(self, names: Iterable[str]) -> None:
+        """Exactly these arrays and a description are there. numpy would take a member "x" for the array "x", too."""
+        found, expected = self.zip.namelist(), {_DESCRIPTION, *(f"{name}.npy" for name in names)}
+        if len(set(found)) < len(found):
+            raise FileFormatError("a member that is there twice")
+        for name in sorted(expected.symmetric_difference(found)):
+            raise FileFormatError(f"no {name}" if name in expected else f"an unknown member {name[:60]!r}")
+
+    def description(self) -> dict[str, Any]:
+        """What the file says about itself."""
+        with self._opened(_DESCRIPTION) as stream:
             return parsed(stream.read(_MOST_JSON + 1))
-        shape, typecode = _header(stream)
-        numbers = array(typecode)
-        size = math.prod(shape) * numbers.itemsize
-        if size > _MOST_BYTES:
-            raise FileFormatError(f"the array {name} of {size} bytes")
-        content = stream.read(size + 1)
-    if len(content) != size:
-        raise FileFormatError(f"the array {name} with another number of bytes than its shape has")
-    numbers.frombytes(content)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return Array(shape, numbers, whole=typecode != "d")
+
+    def array(self, name: str) -> Array:
+        """One of the arrays."""
+        with self._opened(f"{name}.npy") as stream:
+            shape, typecode = _header(stream)
+            numbers = array(typecode)
+            size = math.prod(shape) * numbers.itemsize
+            if size > self.zip.getinfo(f"{name}.npy").file_size:
+                raise FileFormatError(f"the array {name} of {size} bytes, which are not there")
+            content = stream.read(size + 1)
+        if len(content) != size:
+            raise FileFormatError(f"the array {name} with another number of bytes than its shape has")
+        numbers.frombytes(content)
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        return Array(shape, numbers, typecode)
+
+    def _opened(self, file: str) -> IO[bytes]:
+        try:
+            return self.zip.open(file)
+        except KeyError:
+            raise FileFormatError(f"no {file}") from None
+
+
+@contextlib.contextmanager
+def reading_archive(path: Path) -> Iterator[Archive]:
+    """An npz file, if it does not unpack to far more than it is."""
+    with refusing(path), _file(path) as stream, zipfile.ZipFile(stream) as archive:
+        size = os.fstat(stream.fileno()).st_size
+        unpacked = sum(member.file_size for member in archive.infolist())
+        if unpacked > max(_MOST_UNPACKED, _MOST_TIMES * size):
+            raise FileFormatError(f"{size:,} bytes that unpack to {unpacked:,}")
+        if any(each.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for each in archive.infolist()):
+            raise FileFormatError("members compressed in another way")  # which may ask for gigabytes
+        yield Archive(archive)
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +21,7 @@ from flipproof.verification.binomial import (
     is_upper_bound,
 )
 from flipproof.verification.certificate import UNBOUNDED, Axis, Certificate, Claim, Promise
+from flipproof.verification.limits import OVER, check_time, is_over
 from flipproof.verification.worst_case import WorstCase, always_overlaps, margin, moves_nothing, worst_case
 
 LOWER_SHARE = Fraction(9, 10)
@@ -46,6 +48,9 @@ class Finding(NamedTuple):
 
 
 _CONFIRMED = Finding(Verdict.CONFIRMED)
+_NOT_REACHED = Finding(Verdict.UNCHECKED, OVER)
+_RECENT = 2**10
+"""So many claims are remembered, in case that they come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +84,44 @@ class Checker:
 
     certificate: Certificate
     levels: Levels
+    overlapping: bool
 
     @classmethod
     def of(cls, certificate: Certificate) -> Checker:
-        """The checker that knows what the bounds may spend."""
-        return cls(certificate, Levels.of(certificate.promise, certificate.classes))
+        """The checker that knows what the bounds may spend, and whether noise ever tells two inputs apart for sure."""
+        overlapping = all(always_overlaps(axis.law, axis.kind) for axis in certificate.axes)
+        return cls(certificate, Levels.of(certificate.promise, certificate.classes), overlapping)
 
     def verdicts(self, progress: Callable[[int, int], None]) -> tuple[Finding, ...]:
-        """One for every input; equal claims are judged once, those with equal radii one after the other."""
-        claims = [self.certificate.claim(index) for index in range(self.certificate.inputs)]
-        distinct = sorted(set(claims), key=lambda claim: claim.radii)
-        known: dict[Claim, Finding] = {}
-        for claim in distinct:
-            try:
-                known[claim] = self.judged(claim)
-            except TooLargeError as error:
-                known[claim] = Finding(Verdict.UNCHECKED, str(error))
-            progress(len(known), len(distinct))
-        return tuple(known[claim] for claim in claims)
+        """One for every input; those with equal radii are judged one after the other, and equal claims once."""
+        inputs = self.certificate.inputs
+        found = [_NOT_REACHED] * inputs
+        recent: OrderedDict[Claim, Finding] = OrderedDict()
+        for done, index in enumerate(self._in_order()):
+            if is_over():
+                break
+            claim = self.certificate.claim(index)
+            if claim not in recent:
+                recent[claim] = self._judged_or_not(claim)
+                if len(recent) > _RECENT:
+                    recent.popitem(last=False)
+            found[index] = recent[claim]
+            progress(done + 1, inputs)
+        return tuple(found)
+
+    def _in_order(self) -> list[int]:
+        """All inputs, sorted by their radii."""
+        order = list(range(self.certificate.inputs))
+        for axis in reversed(self.certificate.axes):
+            radii = self.certificate.columns[f"max_{axis.name}"].numbers
+            order.sort(key=radii.__getitem__)
+        return order
+
+    def _judged_or_not(self, claim: Claim) -> Finding:
+        try:
+            return self.judged(claim)
+        except TooLargeError as error:
+            return Finding(Verdict.UNCHECKED, str(error))
 
     def judged(self, claim: Claim) -> Finding:
         """The first thing that is wrong, or else the first that is not checked or could be better."""
@@ -172,13 +197,14 @@ class Checker:
     def _radius(self, claim: Claim, axis: Axis, radius: int, room: int) -> Finding:
         """The radius holds for the bounds that were confirmed, the next one for no bounds that the votes prove.
 
-        There is no next one where nothing is left to change.
+        There is no next one where nothing is left to change. Nobody asks for it where there is only one label.
         """
         stated = _Bounds(claim.p_lower, claim.p_upper)
         if radius > room:
             return _wrong(f"radius {axis.name} {radius}, there are only {room} to change")
         if self._is_unbounded(axis, stated):
-            return _CONFIRMED if radius == room else _looser(f"radius {axis.name} {radius}, which is unbounded")
+            largest = radius == room or self._alone
+            return _CONFIRMED if largest else _looser(f"radius {axis.name} {radius}, which is unbounded")
         if radius == UNBOUNDED:
             return _wrong(f"unbounded radius {axis.name}, which is bounded")
         holds = _holds(axis, radius, stated)
@@ -186,7 +212,8 @@ class Checker:
             return Finding(Verdict.UNCHECKED, f"radius {axis.name} {radius} is too large for exact arithmetic")
         if not holds:
             return _wrong(f"radius {axis.name} {radius}, of which the bounds prove {_largest(axis, radius, stated)}")
-        if radius < min(room, self.certificate.radius_limit) and self._next_holds(claim, axis, radius):
+        ends = self._alone or radius >= min(room, self.certificate.radius_limit)
+        if not ends and self._next_holds(claim, axis, radius):
             return _looser(f"radius {axis.name} {radius}, the votes prove more")
         return _CONFIRMED
 
@@ -216,8 +243,8 @@ class Checker:
 
     def _is_unbounded(self, axis: Axis, bounds: _Bounds) -> bool:
         """Changes that noise does not show; or no other label, and noise that never tells two inputs apart for sure."""
-        overlapping = all(always_overlaps(each.law, each.kind) for each in self.certificate.axes)
-        return moves_nothing(axis.law, axis.kind) or (bounds.p_upper == 0 < bounds.p_lower and overlapping)
+        check_time()
+        return moves_nothing(axis.law, axis.kind) or (bounds.p_upper == 0 < bounds.p_lower and self.overlapping)
 
     @property
     def _alone(self) -> bool:

@@ -12,8 +12,10 @@ from math import comb, lcm
 from operator import mul
 from typing import NamedTuple
 
-MOST_BITS = 2**28
-"""What all cells may have together: with more, exact arithmetic takes too long."""
+from flipproof.verification.limits import ROOM, SHELF, check_time
+
+_BYTES_OF_CELL = 150
+"""What a cell takes besides its digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,10 @@ class Law:
     def kinds(self) -> tuple[str, ...]:
         """The changes that an attacker can make."""
         return ("add", "delete", "change") if self.categories > 2 else ("add", "delete")
+
+
+Change = tuple[Law, str, int]
+"""So many changes of one kind under a law."""
 
 
 class Cell(NamedTuple):
@@ -115,30 +121,22 @@ class WorstCase:
 
 def _by_falling_ratio(one: Cell, two: Cell) -> int:
     """Negative if the first one has the larger ratio, which may be infinite."""
+    check_time()
     return two.clean * one.changed - one.clean * two.changed
 
 
 def worst_case(law: Law, kind: str, count: int) -> WorstCase | None:
     """The cells of so many changes of one kind. None if there are too many."""
-    bits = bits_of([(law, kind, count)])
-    if bits > MOST_BITS:
-        return None
-    return (_small if bits < _SMALL else _large)(law, kind, count)
+    return worst_case_of_all([(law, kind, count)])
 
 
-def _made(law: Law, kind: str, count: int) -> WorstCase:
-    return WorstCase.of(_cells(law, kind, count), outcomes(law, kind)[1] ** count)
-
-
-_SMALL = 2**18
-_small, _large = lru_cache(maxsize=4096)(_made), lru_cache(maxsize=16)(_made)
-"""What is made is kept: much of what is small, little of what is large."""
-
-
-def worst_case_of_all(changes: Sequence[tuple[Law, str, int]]) -> WorstCase | None:
+def worst_case_of_all(changes: Sequence[Change]) -> WorstCase | None:
     """Changes of several kinds at once: noise treats every entry by itself. None if there are too many cells."""
-    if bits_of(changes) > MOST_BITS:
-        return None
+    size = bytes_of(changes)
+    return None if size > ROOM else SHELF.get(tuple(changes), size, lambda: _made(changes))
+
+
+def _made(changes: Sequence[Change]) -> WorstCase:
     cells, whole = [Cell(1, 1)], 1
     for law, kind, count in changes:
         each = list(_cells(law, kind, count))
@@ -147,14 +145,14 @@ def worst_case_of_all(changes: Sequence[tuple[Law, str, int]]) -> WorstCase | No
     return WorstCase.of((cell for cell in cells if any(cell)), whole)
 
 
-def bits_of(changes: Sequence[tuple[Law, str, int]]) -> int:
-    """How many digits all cells have together."""
+def bytes_of(changes: Sequence[Change]) -> int:
+    """About how much memory all cells take: their digits, twice, and as many in the sums."""
     cells, digits = 1, 1
     for law, kind, count in changes:
         single, whole = outcomes(law, kind)
         cells *= 2 * count + 1 if _mirrored(single) else comb(count + len(single) - 1, len(single) - 1)
         digits += count * whole.bit_length()
-    return cells * digits
+    return cells * (_BYTES_OF_CELL + digits // 2)
 
 
 def _mirrored(single: tuple[Cell, ...]) -> bool:
@@ -174,6 +172,7 @@ def _merged_cells(single: tuple[Cell, ...], count: int) -> Iterator[Cell]:
     clean, changed, rest = single[0].clean, single[1].clean, single[2].clean
     masses = [1]
     for _ in range(count):
+        check_time()
         padded = [0, 0, *masses, 0, 0]
         masses = [changed * padded[i + 2] + rest * padded[i + 1] + clean * padded[i] for i in range(len(masses) + 2)]
     # Seen from the changed input, the differences are the opposite ones.
@@ -189,6 +188,7 @@ def _separate_cells(single: tuple[Cell, ...], count: int) -> Iterator[Cell]:
     if len(others) == 1:
         rest = [list(accumulate([1, *[side] * count], mul)) for side in others[0]]
     for times in range(count + 1):
+        check_time()
         ways = comb(count, times)
         left = count - times
         if len(others) == 1:

@@ -1,0 +1,152 @@
+"""The check of a run with all that is at hand: the files by the independent checker, then the data and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flipproof.datasets.data_file import MissingDataError
+from flipproof.errors import FlipproofError, one_line
+from flipproof.experiments.blind import blind_facts
+from flipproof.experiments.inputs_check import check_inputs
+from flipproof.experiments.job import Job
+from flipproof.experiments.jobs import job_of
+from flipproof.experiments.steps import check_data, restored_classifier
+from flipproof.experiments.task import Task
+from flipproof.noise.any_noise import sampler_of
+from flipproof.noise.census import census
+from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.run import sampling_error
+from flipproof.smoothing.run_folder import RunFolder
+from flipproof.smoothing.run_record import TRAIN, TrainingRecord, read_section
+from flipproof.smoothing.threads import single_threaded
+from flipproof.smoothing.votes import Votes, scope_of_outputs
+from flipproof.verification.check import Check
+from flipproof.verification.check import verify as check_files
+from flipproof.verification.level import Level
+from flipproof.verification.limits import USUAL_MINUTES
+
+_NEAR = 0.01
+
+WITHOUT_DATA = (
+    "the data are not at hand: that labels, split and numbers of entries are those of the dataset that is named was "
+    "not checked"
+)
+WITHOUT_MODEL = "the model is its author's own, and was not run: base predictions were not checked"
+
+
+def verify(
+    path: Any,
+    arithmetic_only: bool = False,
+    minutes: float = USUAL_MINUTES,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Check:
+    """Checks the certificates of a run folder: their arithmetic, and the evidence that lies beside them.
+
+    The files are checked by code that shares nothing with what wrote them. If the data are at hand, they are then
+    compared with what the run says about them, and the model's base predictions are made again; nothing is fetched,
+    and no code of a run's author is run.
+
+    Args:
+        path: of the run folder, or of a `certificates.json`.
+        arithmetic_only: whether it is enough that bounds and radii follow from the counts that are stated, as it must
+            be for a file that was handed over without its run.
+        minutes: what is not done by then is "not checked".
+        progress: is told how many inputs are done, and of how many.
+
+    Raises:
+        FileFormatError: a file cannot be read, or is no certificate.
+
+    Example:
+        >>> import tempfile, flipproof as fp
+        >>> noise = fp.FlipNoise(p_plus=0.01, p_minus=0.6)
+        >>> votes = fp.Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=noise)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fp.certify(votes).save(f"{folder}/certificates.json")
+        ...     check = fp.verify(folder, arithmetic_only=True)
+        >>> check.confirmed, check.level
+        (True, <Level.ARITHMETIC: 1>)
+    """
+    checked = check_files(path, arithmetic_only, minutes, progress)
+    if checked.level < Level.EVIDENCE:
+        return checked
+    objections, notes = _looked_up(checked.certificate.path.parent)
+    level = Level.ARITHMETIC if objections else Level.EVIDENCE
+    return replace(checked, level=level, objections=(*checked.objections, *objections), notes=notes)
+
+
+def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Objections and notes from comparing a run with the data and with the model."""
+    notes: list[str] = []
+    try:
+        folder = RunFolder.open(path)
+        task = Task.from_record(folder.record()["task"])
+        job = _job_at_hand(task)
+        if job is None:
+            return (), (WITHOUT_DATA,)
+        objections = [*_about_data(folder, job)]
+        if task.model.own:
+            notes.append(WITHOUT_MODEL)
+        else:
+            objections += _about_model(folder, job)
+    except FlipproofError as error:
+        return (one_line(str(error)),), ()
+    return tuple(map(one_line, objections)), tuple(notes)
+
+
+def _job_at_hand(task: Task) -> Job | None:
+    """The task with its data; None if they would have to be fetched, or are a file that is not here."""
+    try:
+        return job_of(task, download=False)
+    except MissingDataError:
+        return None
+    except FlipproofError:
+        if Path(task.dataset).exists():
+            raise
+        return None
+
+
+def _about_data(folder: RunFolder, job: Job) -> Iterator[str]:
+    """What the run says about its data is what they are."""
+    check_data(folder, job)
+    check_inputs(folder, job)
+    votes, space = Votes.load(folder.votes_file), job.certified.space
+    asked = folder.record()["task"] | {"weights": None}
+    if differences := differences_between(asked, job.asked() | {"weights": None}):
+        yield f"run.json has another task than can be asked for: {differences}"
+    if votes.run is None or votes.run.identity["data"] != fingerprint(space):
+        yield "votes.npz has votes on other data"
+        return
+    if votes.run.space != census(space):
+        yield "votes.npz has another space"
+    if votes.scope != scope_of_outputs(space, job.noise, len(votes), None):
+        yield "votes.npz has other numbers of entries than the data"
+    cost = sampler_of(space, job.noise, job.task.seed).distance
+    if votes.run.sampling_error != sampling_error(cost, votes.n_select + votes.n_estimate):
+        yield "votes.npz has another sampling error than its samples"
+
+
+def _about_model(folder: RunFolder, job: Job) -> Iterator[str]:
+    """The weights are those of the model, and its base predictions are stated."""
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    classifier = restored_classifier(folder, job)
+    with single_threaded():
+        found = job.clean_labels(classifier)
+    if differing := int(np.sum(found != check_inputs(folder, job).base_label)):
+        yield f"inputs.npz has {differing} base predictions that the model does not make"
+    if not _same_blind(blind_facts(job), training.blind):
+        yield "run.json has another accuracy of a classifier that ignores the noisy part"
+
+
+def _same_blind(found: Mapping[str, Any], stated: Mapping[str, Any]) -> bool:
+    """Fits of other versions may differ a little; without scikit-learn there is none."""
+    if not found and find_spec("sklearn") is None:
+        return True
+    accuracies = (side.get("accuracy", 0.0) for side in (found, stated))
+    return found.get("words") == stated.get("words") and abs(next(accuracies) - next(accuracies)) <= _NEAR

@@ -1,0 +1,175 @@
+"""Whether a certificate fits itself: its words, its promise, its samples and its arrays say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from flipproof.errors import FileFormatError
+from flipproof.verification.certificate import Certificate
+from flipproof.verification.plain_files import sha256_of
+from flipproof.verification.verdicts import Levels
+
+_ROUNDING = Fraction(1, 2**40)
+"""How far from its share of alpha a bound may be: floats round it."""
+
+RADIUS_LIMIT = 1000
+"""Where the search for radii ends."""
+
+STREAM_VERSION, ENGINE_VERSIONS = 3, {"fused": 1, "torch": None, None: None}
+"""What draws samples and evaluates them."""
+
+ROLES = ("select", "estimate")
+
+
+def objections(certificate: Certificate) -> Iterator[str]:
+    """Everything that does not fit, in words; nothing if all does."""
+    yield from _about_words(certificate)
+    yield from _about_promise(certificate)
+    yield from _about_samples(certificate)
+    yield from _about_identity(certificate)
+    yield from wrong_hash(certificate.arrays_file, certificate.record["hashes"]["arrays"])
+
+
+def wrong_hash(path: Any, stated: Any) -> Iterator[str]:
+    """What is to be said about a file that is to have a hash."""
+    try:
+        found = sha256_of(path)
+    except FileFormatError as error:
+        yield str(error)
+        return
+    if found != stated:
+        yield f"{path.name} has the sha256 {found[:12]} instead of {str(stated)[:12]}"
+
+
+def _about_words(certificate: Certificate) -> Iterator[str]:
+    if certificate.record["claim"] != claim_in_words(certificate):
+        yield "the claim in words is another one than that of the numbers"
+    if certificate.radius_limit != RADIUS_LIMIT:
+        yield f"radii were looked for up to {certificate.radius_limit} instead of {RADIUS_LIMIT}"
+    abstained = sum(certificate.columns["abstained"].numbers)
+    if certificate.record["abstained"] != abstained:
+        yield f"{certificate.record['abstained']} inputs are said to abstain, {abstained} do"
+
+
+def claim_in_words(certificate: Certificate) -> str:
+    """What the numbers claim."""
+    over = "for all inputs at once" if certificate.promise.simultaneous else "for each input by itself"
+    kinds = ", ".join(axis.name for axis in certificate.axes)
+    alpha, scope = float(certificate.promise.alpha), certificate.scope
+    fixed = "all that gets no noise" if scope is None else ", ".join(("the model", *scope.fixed))
+    identity = certificate.record["identity"]
+    unchecked = "" if identity is None or identity["checked"] else f" {NOT_CHECKED}"
+    return (
+        f"With probability at least 1 - {alpha:g} over the random samples, {over}: unless the input abstained, the "
+        f"smoothed classifier predicts `label`. It does so after any changes of one kind, up to `max_KIND` of them, "
+        f"where KIND is one of {kinds}, and after any changes of all kinds together, up to `max_any` of them, as long "
+        f"as these stay the same: {fixed}. The smoothed classifier predicts the label that the classifier gives most "
+        f"probably to a noisy copy, as `noise` describes it.{unchecked}"
+    )
+
+
+NOT_CHECKED = "It was not checked that the classifier always gives the same label to the same noisy input."
+
+
+def _about_promise(certificate: Certificate) -> Iterator[str]:
+    """The shares of alpha are those of the rule, rounded down. More claims than inputs: some were left out."""
+    promise, levels = certificate.promise, Levels.of(certificate.promise, certificate.classes)
+    if (promise.for_lower + promise.for_upper) * promise.claims + promise.sampling_error > promise.alpha:
+        yield "more than alpha is spent"
+    if promise.claims < certificate.inputs if promise.simultaneous else promise.claims != 1:
+        needed = certificate.inputs if promise.simultaneous else 1
+        yield f"alpha is shared by {promise.claims} claims instead of {needed}"
+    for name, share in (("for_lower", levels.lower), ("for_upper", levels.upper)):
+        spent = getattr(promise, name)
+        if abs(spent - share) > _ROUNDING * share:
+            yield f"{name} is {float(spent):.6g} instead of {float(share):.6g}"
+
+
+def _about_samples(certificate: Certificate) -> Iterator[str]:
+    """Samples are counted once, and every one has a source."""
+    samples = certificate.record["samples"]
+    for role, count in zip(ROLES, (certificate.n_select, certificate.n_estimate), strict=True):
+        ranges = samples[role]["ranges"]
+        if ranges is not None and count_of(ranges) != count:
+            yield f"the ranges of the {role} samples do not add up to {count}"
+        if ranges is not None and samples["sources"] is not None:
+            pieces = [pair for source in samples["sources"] for pair in source[role]]
+            if joined(pieces) != joined(ranges):
+                yield f"the sources of the {role} samples are those of others"
+
+
+def count_of(ranges: Sequence[Sequence[int]]) -> int | None:
+    """How many numbers are in some ranges; None if they are not in order, or overlap."""
+    total, end = 0, 0
+    for start, stop in ranges:
+        if not end <= start < stop:
+            return None
+        total, end = total + stop - start, stop
+    return total
+
+
+def joined(ranges: Sequence[Sequence[int]]) -> list[list[int]] | None:
+    """The same numbers in as few ranges as possible; None if some number is there twice.
+
+    Example:
+        >>> joined([[5, 9], [0, 5], [12, 13]])
+        [[0, 9], [12, 13]]
+    """
+    found: list[list[int]] = []
+    for start, stop in sorted(ranges):
+        if start >= stop or (found and start < found[-1][1]):
+            return None
+        if found and start == found[-1][1]:
+            found[-1][1] = stop
+        else:
+            found.append([start, stop])
+    return found
+
+
+def _about_identity(certificate: Certificate) -> Iterator[str]:
+    """What the votes depend on is said once in full, and in parts elsewhere; or not at all."""
+    record, identity = certificate.record, certificate.record["identity"]
+    samples, hashes = record["samples"], record["hashes"]
+    parts = {
+        "seed": (samples["seed"], identity and identity["seed"]),
+        "model": (hashes["model"], identity and identity["model"]),
+        "data": (hashes["data"], identity and identity["data"]),
+        "number of classes": (certificate.classes, identity["classes"] if identity else certificate.classes),
+    }
+    if identity is None:
+        parts |= {name: (record[name], None) for name in ("space", "versions")}
+        parts |= {"sources": (samples["sources"], None)}
+        parts |= {f"range of {role} samples": (samples[role]["ranges"], None) for role in ROLES}
+        if certificate.promise.sampling_error:
+            yield "a sampling error of nobody's samples"
+    else:
+        missing = [samples["sources"], *(samples[role]["ranges"] for role in ROLES), record["space"]]
+        if any(each is None for each in missing):
+            yield "an identity of votes without their space, their sources or their ranges"
+            return
+        known = ENGINE_VERSIONS[identity["engine"]]
+        parts |= {
+            "noise": ([law(part["part"], part) for part in record["noise"]], laws(identity["noise"])),
+            "stream version": (STREAM_VERSION, identity["stream version"]),
+            "engine version": (known, identity["engine version"]),
+            "set of versions": (record["versions"], merged_versions(samples["sources"])),
+        }
+    yield from (f"{name} and identity do not fit" for name, (one, other) in parts.items() if one != other)
+
+
+def merged_versions(sources: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The versions of all sources; where they differ, all of them."""
+    names = sorted({name for source in sources for name in source["versions"]})
+    return {name: " / ".join(sorted({source["versions"].get(name, "none") for source in sources})) for name in names}
+
+
+def laws(noise: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """The parts of a noise. Floats are taken literally, as the binary fractions that they are."""
+    return [law(name, part) for name, part in noise.get("parts", {None: noise}).items()]
+
+
+def law(name: str | None, part: Mapping[str, Any]) -> tuple[Any, ...]:
+    """One part: its name, and numbers that can be compared."""
+    return name, Fraction(part["p_plus"]), Fraction(part["p_minus"]), part["categories"]
