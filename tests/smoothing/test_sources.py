@@ -210,9 +210,9 @@ def test_an_older_checkpoint_is_refused_with_what_to_do(path):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"stream version": 2}, "stream version 2 instead of 3"),
-        ({"engine version": 7}, "engine version 7 instead of null"),
-        ({"code": "ab" * 32}, "what turns noisy inputs into labels has changed in flipproof since"),
+        ({"stream version": 2}, "stream version 2 instead of 3; "),
+        ({"engine version": 7}, "engine version 7 instead of null; "),
+        ({"code": "ab" * 32}, "what turns noisy inputs into labels has changed in flipproof since: "),
     ],
 )
 def test_another_flipproof_is_refused_with_what_to_do(path, changes, words):
@@ -220,7 +220,7 @@ def test_another_flipproof_is_refused_with_what_to_do(path, changes, words):
     with pytest.raises(CheckpointMismatchError) as refusal:
         vote(checkpoint=path)
     what_to_do = "finish with flipproof 0.0.9, or draw anew into another file (flipproof vote --force)"
-    assert str(refusal.value).endswith(f"got run.ckpt of another: {words}: {what_to_do}")
+    assert str(refusal.value).endswith(f"got run.ckpt of another: {words}{what_to_do}")
 
 
 def test_votes_of_another_flipproof_are_not_merged():

@@ -23,7 +23,7 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.engine import FUSED, check_engine
 from flipproof.smoothing.files import read_whole
 from flipproof.smoothing.fingerprints import fingerprint
-from flipproof.smoothing.identity import changed_files, differences_between
+from flipproof.smoothing.identity import changed_files, changed_since, differences_between
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.model_identity import model_identity
 from flipproof.smoothing.plan import checked_memory, checked_wanted
@@ -246,9 +246,7 @@ def _check_model(folder: RunFolder, training: TrainingRecord, classifier: Any) -
     if identity["model"] == training.model:
         return
     edited = changed_files(training.files, identity["files"])
-    why = (
-        f"{', '.join(edited)} changed since; put back what it was, or" if edited else "its code or its settings differ;"
-    )
+    why = f"{changed_since(edited)}, or" if edited else "its code or its settings differ;"
     raise InvalidInputError(
         f"expected the model that {folder.path} was trained with, got another: {why} "
         "flipproof train --force starts again"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flipproof.errors import InvalidInputError
@@ -56,15 +56,25 @@ def run_differences(
     hidden = (*_IN_WORDS, *(_NEW if older else ()), *(("engine version",) if "engine" in differing else ()))
     named = differences_between(*(_without(record, hidden) for record in (found, expected)))
     edited = changed_files(found.get("files"), expected.get("files")) if "model" in differing else []
-    it, has = ("it", "has") if len(edited) == 1 else ("them", "have")
-    reasons, ways = [f"{', '.join(edited)} {has} changed since"] * bool(edited), [f"put {it} back"] * bool(edited)
-    if "code" in differing:
-        reasons.append(_OLDER if older else _CHANGED)
+    advice = [changed_since(edited)] if edited else []
     if differing & ({"code"} | _VERSIONS - {*hidden}):
         began = began_with()
-        ways.append(f"finish with flipproof {began}" if began else "finish with the flipproof that began it")
-    why = "; ".join(filter(None, [named, " and ".join(reasons)]))
-    return f"{why}: {' and '.join(ways)}, or draw anew into another file (flipproof vote --force)" if ways else why
+        finish = f"finish with flipproof {began}" if began else "finish with the flipproof that began it"
+        reason = [_OLDER if older else _CHANGED] if "code" in differing else []
+        advice.append(": ".join([*reason, finish]))
+    anew = ", or draw anew into another file (flipproof vote --force)" if advice else ""
+    return "; ".join(filter(None, [named, *advice])) + anew
+
+
+def changed_since(files: Sequence[str]) -> str:
+    """What to do about files that were edited.
+
+    Example:
+        >>> changed_since(["net.py"])
+        'net.py has changed since: put it back'
+    """
+    one = len(files) == 1
+    return f"{', '.join(files)} {'has' if one else 'have'} changed since: put {'it' if one else 'them'} back"
 
 
 def changed_files(found: Any, expected: Any) -> list[str]:
