@@ -36,6 +36,13 @@ class FileFormatError(FlipproofError):
     """A file is unreadable, truncated, or was made by something else."""
 
 
+class FlipproofWarning(UserWarning):
+    """Something that is allowed and noted, and that people should know: one line, as an error's."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
+
+
 def one_line(text: str) -> str:
     r"""The text as one line that is not long, and that a terminal takes for nothing but text.
 

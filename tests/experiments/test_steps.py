@@ -252,8 +252,27 @@ def test_a_model_of_your_own(task, tmp_path):
     two = vote_run(path, FEW, Machine(workers=2), model=name, force=True)
     assert np.array_equal(one.estimation, two.estimation)
     code.write_text(OWN_MODEL.replace(".relu()", ".tanh()"))
-    with pytest.raises(fp.InvalidInputError, match=r"expected the model that .* was trained with, got another"):
+    with pytest.raises(
+        fp.InvalidInputError,
+        match=r"expected the model that .* was trained with, got another: net.py has changed since: put it back, or "
+        "flipproof train --force starts again",
+    ):
         vote_run(path, Samples(50, 300), model=name)
+    code.write_text(OWN_MODEL)
+    assert vote_run(path, Samples(50, 300), model=name).n_estimate == 300
+
+
+def test_a_model_whose_files_nobody_noted(task, finished, tmp_path):
+    """Older runs have none."""
+    path = shutil.copytree(finished, tmp_path / "run")
+    record = json.loads((path / "run.json").read_text())
+    assert record["training"].pop("files") == {}
+    (path / "run.json").write_text(json.dumps(record))
+    trained_job(RunFolder.open(path))
+    record["training"]["model"] = "ab" * 32
+    (path / "run.json").write_text(json.dumps(record))
+    with pytest.raises(fp.InvalidInputError, match="got another: its code or its settings differ; flipproof train"):
+        trained_job(RunFolder.open(path))
 
 
 @pytest.mark.parametrize(

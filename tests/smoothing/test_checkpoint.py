@@ -76,6 +76,12 @@ def file_of(*bodies):
     return LINE + b"".join(framed(body) for body in (json.dumps(IDENTITY).encode(), *bodies))
 
 
+def body(tally, versions=None):
+    """A record as it is written."""
+    ranges = {role: getattr(tally, role).samples.to_record() for role in ROLES}
+    return tally.to_bytes(sources=[{"versions": module.versions() if versions is None else versions, **ranges}])
+
+
 def test_what_was_added_is_there_again(path):
     with Checkpoint.open(path, IDENTITY) as checkpoint:
         assert checkpoint.tally is None
@@ -97,7 +103,8 @@ def test_the_file_is_what_its_description_says(path):
         checkpoint.add(chunk(1))
     counts = zlib.compress(np.array([[3, 4, 3]] * 2, "|u1").tobytes(), level=1)
     record = {"samples": [[10, 20]], "dtype": "|u1", "bytes": len(counts)}
-    header = {"shape": [2, 3], "roles": {"estimate": record}}
+    source = {"versions": module.versions(), "select": [], "estimate": [[10, 20]]}
+    header = {"shape": [2, 3], "roles": {"estimate": record}, "sources": [source]}
     assert path.read_bytes() == file_of(json.dumps(header).encode() + b"\n" + counts)
 
 
@@ -155,7 +162,7 @@ def test_a_flipped_byte_gives_a_prefix_or_an_error(journal, rng):
 
 
 def test_records_behind_a_damaged_one_are_dropped(path):
-    bodies = [one.to_bytes() for one in CHUNKS]
+    bodies = [body(one) for one in CHUNKS]
     damaged = bytearray(file_of(*bodies))
     damaged[len(file_of(*bodies[:2])) - 1] ^= 1
     path.write_bytes(damaged)
@@ -337,7 +344,7 @@ def test_a_link_is_followed(journal):
 def test_opening_compacts(journal):
     for _ in range(2):
         assert reopened(journal) == content(merged(CHUNKS))
-        assert journal.read_bytes() == file_of(*(piece.to_bytes() for piece in merged(CHUNKS).pieces()))
+        assert journal.read_bytes() == file_of(*(body(piece) for piece in merged(CHUNKS).pieces()))
 
 
 def test_opening_joins_portions_when_there_are_many(path):
@@ -347,7 +354,7 @@ def test_opening_joins_portions_when_there_are_many(path):
         assert reopened(path) == content(merged(chunks))
         pieces = list(merged(chunks).pieces())
         assert len(pieces) <= MOST_PORTIONS
-        assert path.read_bytes() == file_of(*(piece.to_bytes() for piece in pieces))
+        assert path.read_bytes() == file_of(*(body(piece, versions={}) for piece in pieces))
 
 
 def test_a_journal_that_grows_too_long_is_compacted(path, monkeypatch):

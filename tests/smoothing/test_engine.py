@@ -100,7 +100,8 @@ def test_the_engine_is_part_of_the_run(noisy, tmp_path):
     assert [votes.run.engine for votes in (by_itself, fused, plain)] == ["fused", "fused", "torch"]
     assert by_itself.run.identity == fused.run.identity
     assert fused.run.identity["engine"] == "fused"
-    assert {key for key in fused.run.identity if fused.run.identity[key] != plain.run.identity[key]} == {"engine"}
+    differing = {key for key in fused.run.identity if fused.run.identity[key] != plain.run.identity[key]}
+    assert differing == {"engine", "engine version"}
     assert counts(by_itself) == counts(fused) == counts(plain)  # no ties with these weights
     fused.save(tmp_path / "votes.npz")
     assert fp.Votes.load(tmp_path / "votes.npz").run.engine == "fused"

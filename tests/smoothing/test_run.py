@@ -1,5 +1,7 @@
+import hashlib
 import json
 import math
+import struct
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -30,7 +32,7 @@ RUN = Run(
 def later(**changes):
     """A part of the same run on other samples."""
     ranges = {"select": SampleRanges(), "estimate": SampleRanges.of(range(100, 200))}
-    return replace(RUN, **(ranges | changes))
+    return replace(RUN, **(ranges | {"sources": ()} | changes))
 
 
 def test_a_record_is_json_and_gives_back_the_run():
@@ -115,12 +117,15 @@ def test_what_vote_notes():
     assert (run.select, run.estimate) == (SampleRanges.of(range(20)), SampleRanges.of(range(5, 50)))
     assert (votes.n_select, votes.n_estimate, run.drawn) == (20, 45, 65)
     assert run.seconds > 0.0
-    assert run.identity | {"model": 0, "data": 0, "targets": 0} == {
-        "model": 0, "data": 0, "noise": {"p_plus": 0.1, "p_minus": 0.3, "categories": 2}, "seed": 3, "classes": 2,
-        "targets": 0, "engine": None, "chunk size": 8, "rows per call": 1, "stream version": STREAM_VERSION,
+    assert run.identity | {"model": 0, "data": 0, "targets": 0, "code": 0, "files": 0} == {
+        "model": 0, "code": 0, "files": 0, "data": 0, "noise": {"p_plus": 0.1, "p_minus": 0.3, "categories": 2},
+        "seed": 3, "classes": 2,
+        "targets": 0, "engine": None, "engine version": None, "chunk size": 8, "rows per call": 1,
+        "stream version": STREAM_VERSION,
     }  # fmt: skip
-    for name in ("model", "data", "targets"):
+    for name in ("model", "data", "code"):
         assert len(bytes.fromhex(run.identity[name])) == 32
+    assert run.identity["targets"] == hashlib.sha256(struct.pack("<q", 1)).hexdigest()
 
 
 def test_samples_of_dense_rows_cost_nothing_and_those_of_sparse_rows_next_to_nothing():

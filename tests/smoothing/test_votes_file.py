@@ -102,11 +102,40 @@ RECORD = {
     "versions": {"python": "3.11"}, "select": [[0, 1000]], "estimate": [[0, 3000], [4000, 8000]],
     "sampling_error": 1e-30, "seconds": 1.5, "drawn": 8000, "space": {"kind": "DenseRows", "parts": {}},
 }  # fmt: skip
+SOURCES = [
+    {"versions": {"python": "3.11"}, "select": [[0, 1000]], "estimate": [[0, 2000]]},
+    {"versions": {"python": "3.11"}, "select": [], "estimate": [[2000, 3000], [4000, 8000]]},
+]
 
 
 def test_a_record_of_a_run_by_hand(saved):
+    rewritten(saved, metadata__json=description(run=RECORD | {"sources": SOURCES}))
+    assert fp.Votes.load(saved).run.to_record() == RECORD | {"sources": SOURCES}
+
+
+def test_an_older_record_has_one_source(saved):
     rewritten(saved, metadata__json=description(run=RECORD))
-    assert fp.Votes.load(saved).run.to_record() == RECORD
+    only = {name: RECORD[name] for name in ("versions", "select", "estimate")}
+    assert fp.Votes.load(saved).run.to_record() == RECORD | {"sources": [only]}
+
+
+@pytest.mark.parametrize(
+    ("sources", "words"),
+    [
+        ([], "expected the sources of the samples, got none"),
+        (SOURCES[:1], "expected sources of the estimate samples 0 to 2999, 4000 to 7999, got those of 0 to 1999"),
+        ([*SOURCES, SOURCES[0]], "expected disjoint sample ranges, got samples 0 to 999 twice"),
+        ([SOURCES[0] | {"versions": {"python": "3.12"}}, SOURCES[1]], "expected the versions of the sources"),
+        ([SOURCES[0] | {"versions": {"python": 3}}, SOURCES[1]], "expected versions to map names to texts"),
+        ([SOURCES[0] | {"by": "me"}, SOURCES[1]], "expected a source with versions, select and estimate"),
+        ([SOURCES[0], None], "expected a source with versions, select and estimate"),
+        ({}, "expected a list of sources"),
+    ],
+)
+def test_sources_of_other_samples_are_refused(saved, sources, words):
+    rewritten(saved, metadata__json=description(run=RECORD | {"sources": sources}))
+    with pytest.raises(fp.FileFormatError, match=words):
+        fp.Votes.load(saved)
 
 
 @pytest.mark.parametrize(

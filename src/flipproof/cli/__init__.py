@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
 from flipproof.cli import certify, compare, datasets, demo, radius, report, reproduce, train, verify
-from flipproof.errors import FlipproofError
+from flipproof.errors import FlipproofError, FlipproofWarning
 
 app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
 for _command in (
@@ -48,8 +49,19 @@ def _options(
         typer.echo(context.get_help())
 
 
+_python_s_format = warnings.formatwarning
+
+
+def _formatted(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> str:
+    """A warning of ours as one line, without the place in the code."""
+    if issubclass(category, FlipproofWarning):
+        return f"flipproof: {message}\n"
+    return _python_s_format(message, category, *place, **more)
+
+
 def main() -> None:
     """Runs the program; whatever a user can get wrong becomes one line and exit code 2."""
+    warnings.formatwarning = _formatted
     try:
         sys.exit(app(standalone_mode=False))
     except (FlipproofError, typer.TyperException) as error:

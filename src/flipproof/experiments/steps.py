@@ -23,8 +23,9 @@ from flipproof.models.torch_modules import checked_device
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.engine import FUSED, check_engine
 from flipproof.smoothing.files import read_whole
-from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.identity import changed_files, changed_since, differences_between
 from flipproof.smoothing.inputs_file import Inputs
+from flipproof.smoothing.model_identity import model_identity
 from flipproof.smoothing.plan import checked_memory, checked_wanted
 from flipproof.smoothing.ray_connection import check_answers, checked_address
 from flipproof.smoothing.ray_pool import check_workers
@@ -186,19 +187,20 @@ def _save_model(
             f"expected {job.task.model.name} to be what its weights say, got other predictions from a new one with "
             "the same weights: all that training changes must be in its state_dict"
         )
-    certified = job.certified
+    certified, identity = job.certified, model_identity(saved)
     inputs = Inputs(certified.labels, certified.split, base_label, job.class_names)
     folder.forget("training", "votes", "certificates")
     inputs.save(folder.inputs_file)
     training = TrainingRecord(
         **facts,
         base_accuracy=inputs.accuracy(np.equal(base_label, certified.labels)),
-        model=saved.fingerprint,
+        model=identity["model"],
         weights_sha256=folder.write(folder.weights_file, content),
         inputs_sha256=str(sha256_of(folder.inputs_file)),
         inputs=inputs_fingerprint(job),
         versions=versions(),
         blind=blind_facts(job),
+        files=identity["files"],
     )
     folder.begin(task=asked, dataset=asdict(job.record), training=asdict(training))
 
@@ -231,12 +233,21 @@ def restored_classifier(folder: RunFolder, job: Job, model: str | None = None) -
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     content = folder.check(folder.weights_file, training.weights_sha256, f"{TRAIN} --force")
     classifier = job.model.restored(content, str(folder.weights_file), model)
-    if classifier.fingerprint != training.model:
-        raise InvalidInputError(
-            f"expected the model that {folder.path} was trained with, got another: its code or its settings differ; "
-            "flipproof train --force starts again"
-        )
+    _check_model(folder, training, classifier)
     return classifier
+
+
+def _check_model(folder: RunFolder, training: TrainingRecord, classifier: Any) -> None:
+    """The code of a user's own model may have been edited since."""
+    identity = model_identity(classifier)
+    if identity["model"] == training.model:
+        return
+    edited = changed_files(training.files, identity["files"])
+    why = f"{changed_since(edited)}, or" if edited else "its code or its settings differ;"
+    raise InvalidInputError(
+        f"expected the model that {folder.path} was trained with, got another: {why} "
+        "flipproof train --force starts again"
+    )
 
 
 def vote_run(

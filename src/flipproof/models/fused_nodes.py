@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,9 @@ from flipproof.theory.arrays import IntArray
 
 if TYPE_CHECKING:
     from flipproof.noise.graph import GraphSampler
+
+FUSED_VERSION = 1
+"""Changes when the same network begins to give another label to the same noisy graph."""
 
 _AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 16
 """Samples whose first layer is computed together: it should not leave the processor's cache too far behind."""
@@ -100,6 +103,7 @@ class FusedNodes:
     structure: NoisyAdjacency | Clean
     head: Head
     order: IntArray
+    version: ClassVar[int] = FUSED_VERSION
 
     @property
     def bytes_per_sample(self) -> int:

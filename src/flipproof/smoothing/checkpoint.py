@@ -1,6 +1,7 @@
 """A journal of the votes of a run that survives being killed at any moment: what was added is never drawn again.
 
-The file is a line of text and then records, each with a length and a checksum: first what run it is, then tallies.
+The file is a line of text and then records, each with a length and a checksum: first what run it is, then tallies with
+the versions that they were drawn with.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from typing import IO, Any
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError, reason_of
 from flipproof.smoothing.files import cannot_write, checked_path, opened, replacing
-from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.identity import run_differences
 from flipproof.smoothing.json_text import json_value
+from flipproof.smoothing.run import versions
+from flipproof.smoothing.sources import Source, check_sources, merged_sources, merged_versions, sources_from_record
 from flipproof.smoothing.tally import Tally
 
 try:
@@ -74,6 +77,7 @@ class Checkpoint:
         self._descriptor: int | None = descriptor
         self._identity = identity
         self._tally: Tally | None = None
+        self._sources: tuple[Source, ...] = ()
         self._size = self._compacted = 0
         self._synced = time.monotonic()
 
@@ -112,16 +116,28 @@ class Checkpoint:
         """Everything added so far, by this process or an earlier one; None before the first."""
         return self._tally
 
-    def add(self, tally: Tally) -> None:
-        """Adds the votes of further samples, in memory and on disk, or raises and changes neither."""
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Which of these samples were drawn with which versions."""
+        return self._sources
+
+    def add(self, tally: Tally, drawn_with: Mapping[str, str] | None = None) -> None:
+        """Adds the votes of further samples, in memory and on disk, or raises and changes neither.
+
+        Args:
+            tally: the votes.
+            drawn_with: the versions that they were drawn with; by default those of this process.
+        """
         merged = tally if self._tally is None else self._tally.merged(tally)
         if not tally:
             return
-        record = _framed(tally.to_bytes())
+        source = Source(versions() if drawn_with is None else drawn_with, tally.select.samples, tally.estimate.samples)
+        sources = merged_sources((*self._sources, source))
+        record = _framed(_tally_body(tally, (source,)))
         if self._size + len(record) > max(COMPACT_ABOVE, 4 * self._compacted):
-            self._rewrite(merged)
+            self._rewrite(merged, sources)
         else:
-            self._append(record, merged)
+            self._append(record, merged, sources)
 
     def close(self) -> None:
         """Makes sure that everything is on the disk, and lets others open the file."""
@@ -145,37 +161,37 @@ class Checkpoint:
     def _restore(self) -> None:
         """Takes over what the file holds, and rewrites it unless that is already all it holds."""
         with open(self._opened(), "rb", closefd=False) as stream:
-            tally, tidy = self._read(stream)
+            tally, sources, tidy = self._read(stream)
             end = stream.tell()
         if tidy:
-            self._tally, self._size, self._compacted = tally, end, end
+            self._tally, self._sources, self._size, self._compacted = tally, sources, end, end
         else:
-            self._rewrite(tally)
+            self._rewrite(tally, sources)
 
-    def _read(self, stream: IO[bytes]) -> tuple[Tally | None, bool]:
-        """The sum of all tallies, and whether the file has one record for each portion of it, and nothing else."""
+    def _read(self, stream: IO[bytes]) -> tuple[Tally | None, tuple[Source, ...], bool]:
+        """The sum of all tallies and its sources, and whether the file has one record for each portion, and no more."""
         with _refusing(self._path):
             found = _read_identity(stream)
             if found is None:
-                return None, False
-            differences = differences_between(found, json.loads(self._identity))
+                return None, (), False
+            differences = run_differences(found, json.loads(self._identity), lambda: _began_with(stream))
         if differences:
             raise CheckpointMismatchError(
                 f"expected the checkpoint of this run, got {self._path.name} of another: {differences}"
             )
         with _refusing(self._path):
-            tally, records = _read_tallies(stream)
+            tally, sources, records = _read_tallies(stream)
             portions = 0 if tally is None else sum(1 for _ in tally.pieces())
-            return tally, records == portions and stream.tell() == os.fstat(stream.fileno()).st_size
+            return tally, sources, records == portions and stream.tell() == os.fstat(stream.fileno()).st_size
 
-    def _append(self, record: bytes, merged: Tally) -> None:
+    def _append(self, record: bytes, merged: Tally, sources: tuple[Source, ...]) -> None:
         """Whatever stops the write half-way, the next one begins where this one did."""
         descriptor = self._opened()
         try:
             os.lseek(descriptor, self._size, os.SEEK_SET)
             _write_all(descriptor, record)
             self._sync_now_and_then(descriptor)
-            self._tally, self._size = merged, self._size + len(record)
+            self._tally, self._sources, self._size = merged, sources, self._size + len(record)
         except BaseException as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, self._size)
@@ -189,11 +205,13 @@ class Checkpoint:
             os.fsync(descriptor)
             self._synced = now
 
-    def _rewrite(self, tally: Tally | None) -> None:
+    def _rewrite(self, tally: Tally | None, sources: tuple[Source, ...]) -> None:
         """Replaces the file by a new one, already locked when it takes the old one's place."""
         old = self._opened()
         pieces = () if tally is None else tally.pieces()
-        content = b"".join([_FIRST_LINE, _framed(self._identity), *(_framed(piece.to_bytes()) for piece in pieces)])
+        content = b"".join(
+            [_FIRST_LINE, _framed(self._identity), *(_framed(_tally_body(piece, sources)) for piece in pieces)]
+        )
         with contextlib.ExitStack() as on_failure:
             with replacing(self._path) as stream:
                 stream.write(content)
@@ -201,7 +219,8 @@ class Checkpoint:
                 on_failure.callback(os.close, new)
                 _lock(new, self._path)
             on_failure.pop_all()
-        self._descriptor, self._tally, self._size, self._compacted = new, tally, len(content), len(content)
+        self._descriptor, self._size, self._compacted = new, len(content), len(content)
+        self._tally, self._sources = tally, sources
         self._synced = time.monotonic()
         os.close(old)
 
@@ -336,14 +355,39 @@ def _read_identity(stream: IO[bytes]) -> dict[str, Any] | None:
     return identity
 
 
-def _read_tallies(stream: IO[bytes]) -> tuple[Tally | None, int]:
-    """The sum of all whole records up to the first damaged one, where the stream then stands; and their number."""
-    total, records = None, 0
+def _tally_body(tally: Tally, sources: tuple[Source, ...]) -> bytes:
+    """A tally with the sources of its samples, which may be among these."""
+    own = filter(None, (source.within(tally.select.samples, tally.estimate.samples) for source in sources))
+    return tally.to_bytes(sources=[source.to_record() for source in own])
+
+
+def _sources_of(body: bytes, tally: Tally) -> tuple[Source, ...]:
+    """Those of one record; older ones have none, and nobody knows the versions of their samples."""
+    header = json_value(body.partition(b"\n")[0])
+    if "sources" not in header:
+        return (Source({}, tally.select.samples, tally.estimate.samples),)
+    sources = sources_from_record(header["sources"])
+    check_sources(sources, tally.select.samples, tally.estimate.samples)
+    return sources
+
+
+def _began_with(stream: IO[bytes]) -> str | None:
+    """The version of flipproof that drew the samples of the first record, if there is one that says so."""
+    body = _read_body(stream)
+    return None if body is None else merged_versions(_sources_of(body, Tally.from_bytes(body))).get("flipproof")
+
+
+def _read_tallies(stream: IO[bytes]) -> tuple[Tally | None, tuple[Source, ...], int]:
+    """The sum of all whole records up to the first damaged one, where the stream then stands; their number last."""
+    total: Tally | None = None
+    sources: tuple[Source, ...] = ()
+    records = 0
     while (body := _read_body(stream)) is not None:
         tally = Tally.from_bytes(body)
         total = tally if total is None else total.merged(tally)
+        sources = merged_sources((*sources, *_sources_of(body, tally)))
         records += 1
-    return total, records
+    return total, sources, records
 
 
 def _identity_body(identity: Mapping[str, Any]) -> bytes:

@@ -17,6 +17,10 @@ class FusedLabels(Protocol):
     """Labels of noisy samples that are never made as a whole."""
 
     @property
+    def version(self) -> int:
+        """Changes when the same network begins to give another label to the same noisy input."""
+
+    @property
     def bytes_per_sample(self) -> int:
         """About how much memory a sample of a chunk takes."""
 
@@ -39,6 +43,11 @@ class Engine:
 
     name: str | None = None
     fused: FusedLabels | None = None
+
+    @property
+    def version(self) -> int | None:
+        """That of fused evaluation; a classifier that is called is known by itself."""
+        return None if self.fused is None else self.fused.version
 
 
 def check_engine(name: str | None) -> None:

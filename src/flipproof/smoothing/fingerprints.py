@@ -32,6 +32,7 @@ from flipproof.smoothing.code_contents import (
     qualified,
     without_contents,
 )
+from flipproof.smoothing.met_modules import note_class, note_modules
 from flipproof.smoothing.torch_contents import is_tensor, is_torch_module, tensor_contents, torch_module_contents
 
 
@@ -172,7 +173,23 @@ def _dataclass(value: Any) -> Contents:
     return "dataclass", type(value), class_contents(type(value)), fields
 
 
+def _with_own_fingerprint(value: Any) -> Contents:
+    note_class(type(value))
+    return "fingerprint", qualified(type(value)), value.fingerprint
+
+
+def _function(function: types.FunctionType) -> Contents:
+    note_modules([function.__module__])
+    return function_contents(function)
+
+
+def _module(module: types.ModuleType) -> Contents:
+    note_modules([module.__name__])
+    return module_contents(module.__name__)
+
+
 def _class(kind: type) -> Contents:
+    note_class(kind)
     homes = sorted({owner.__module__ for owner in kind.__mro__ if not is_library(owner.__module__)})
     return "class", qualified(kind), every_member(kind), [module_contents(home) for home in homes]
 
@@ -199,21 +216,18 @@ _TYPES: dict[type, Callable[[Any], Contents]] = {
     np.ndarray: _array,
     np.memmap: _array,
     functools.partial: lambda value: ("partial", value.func, value.args, value.keywords),
-    types.FunctionType: function_contents,
+    types.FunctionType: _function,
     types.CodeType: code_contents,
     types.MethodType: _method,
     types.BuiltinFunctionType: lambda value: ("builtin", qualified(value), value.__self__),
-    types.ModuleType: lambda value: module_contents(value.__name__),
+    types.ModuleType: _module,
 }
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Contents]], ...] = (
     (lambda value: isinstance(value, type), _class),
     (lambda value: isinstance(value, enum.Enum), lambda value: ("enum", qualified(type(value)), value.value)),
     (lambda value: isinstance(value, np.generic), lambda value: ("numpy scalar", np.asarray(value))),
     (scipy.sparse.issparse, _sparse),
-    (
-        lambda value: isinstance(getattr(value, "fingerprint", None), str),
-        lambda value: ("fingerprint", qualified(type(value)), value.fingerprint),
-    ),
+    (lambda value: isinstance(getattr(value, "fingerprint", None), str), _with_own_fingerprint),
     (is_tensor, tensor_contents),
     (is_torch_module, torch_module_contents),
     (dataclasses.is_dataclass, _dataclass),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flipproof.errors import InvalidInputError
@@ -11,6 +11,13 @@ from flipproof.noise.any_noise import AnyNoise
 from flipproof.smoothing.noise_record import any_noise_from_record
 
 _LONG, _SHORT = 24, 12
+_IN_WORDS = ("code", "files")
+"""What no hashes are shown of."""
+_NEW = ("engine version", "targets")
+"""What flipproof did not note, or noted in another way, before it noted its code."""
+_VERSIONS = {"stream version", "engine version"}
+_OLDER = "it is of an older flipproof, which did not note its code"
+_CHANGED = "what turns noisy inputs into labels has changed in flipproof since"
 
 
 def differences_between(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
@@ -24,6 +31,77 @@ def differences_between(found: Mapping[str, Any], expected: Mapping[str, Any]) -
         'noise GaussianNoise(sigma=0.5) instead of FlipNoise(p_plus=0.1, p_minus=0.2, categories=2)'
     """
     return "; ".join(_differences(found, expected, ""))
+
+
+def run_differences(
+    found: Mapping[str, Any], expected: Mapping[str, Any], began_with: Callable[[], str | None] = lambda: None
+) -> str:
+    """Every difference between the identities of two runs and what to do about it; empty if there is none.
+
+    The user's files do not count by themselves: those whose contents matter are part of the model's fingerprint. They
+    say why that is another one.
+
+    Args:
+        found: the identity of votes that are there.
+        expected: the identity of those that are to be drawn.
+        began_with: the version of flipproof that drew what is there, if it can be known.
+
+    Example:
+        >>> run_differences({"model": "ab", "files": {"net.py": "12"}}, {"model": "cd", "files": {"net.py": "34"}})
+        'model ab instead of cd; net.py has changed since: put it back, or draw anew into another file ...'
+    """
+    differing, older = _differing(found, expected), ("code" in found) != ("code" in expected)
+    if "model" in differing and not older:
+        differing.discard("code")  # another model goes through other code
+    hidden = (*_IN_WORDS, *(_NEW if older else ()), *(("engine version",) if "engine" in differing else ()))
+    named = differences_between(*(_without(record, hidden) for record in (found, expected)))
+    edited = changed_files(found.get("files"), expected.get("files")) if "model" in differing else []
+    advice = [changed_since(edited)] if edited else []
+    if differing & ({"code"} | _VERSIONS - {*hidden}):
+        began = began_with()
+        finish = f"finish with flipproof {began}" if began else "finish with the flipproof that began it"
+        reason = [_OLDER if older else _CHANGED] if "code" in differing else []
+        advice.append(": ".join([*reason, finish]))
+    anew = ", or draw anew into another file (flipproof vote --force)" if advice else ""
+    return "; ".join(filter(None, [named, *advice])) + anew
+
+
+def changed_since(files: Sequence[str]) -> str:
+    """What to do about files that were edited.
+
+    Example:
+        >>> changed_since(["net.py"])
+        'net.py has changed since: put it back'
+    """
+    one = len(files) == 1
+    return f"{', '.join(files)} {'has' if one else 'have'} changed since: put {'it' if one else 'them'} back"
+
+
+def changed_files(found: Any, expected: Any) -> list[str]:
+    """The names of files that are in both mappings from names to hashes, but with other contents."""
+    if not isinstance(found, Mapping) or not isinstance(expected, Mapping):
+        return []
+    return sorted(str(name) for name in found if name in expected and found[name] != expected[name])
+
+
+def differences_again(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """What keeps samples from being drawn once more; empty if nothing does.
+
+    Whoever does it compares the votes, so the code that gives labels may be another one. The noise and the engine may
+    not, though an older flipproof did not note the latter.
+    """
+    hidden = (*_IN_WORDS, *(() if "code" in expected else ("engine version",)))
+    differences = differences_between(*(_without(record, hidden) for record in (found, expected)))
+    other = _differing(found, expected) & (_VERSIONS - {*hidden})
+    return f"{differences}; take the flipproof that drew them" if other else differences
+
+
+def _without(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in names}
+
+
+def _differing(found: Mapping[str, Any], expected: Mapping[str, Any]) -> set[str]:
+    return {name for name in {*found, *expected} if found.get(name, ...) != expected.get(name, ...)}
 
 
 def _differences(found: Mapping[str, Any], expected: Mapping[str, Any], prefix: str) -> Iterator[str]:

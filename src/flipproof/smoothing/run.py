@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -11,6 +13,14 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.sources import (
+    Source,
+    check_sources,
+    check_versions,
+    merged_sources,
+    merged_versions,
+    sources_from_record,
+)
 from flipproof.theory.arguments import checked_kind
 from flipproof.theory.radii import checked_count
 
@@ -18,6 +28,13 @@ STREAM_VERSION = 3
 """Changes when the same seed begins to give other noise, or the same noise in another order."""
 
 _IDENTITY = {"model": str, "data": str, "noise": dict, "seed": int, "classes": int, "chunk size": int}
+_LATER = {"space", "sources"}
+"""What older records do not have."""
+_PACKAGES = {
+    "flipproof": "flipproof", "numpy": "numpy", "scipy": "scipy", "numba": "numba", "torch": "torch",
+    "torch_geometric": "torch_geometric", "sklearn": "scikit-learn",
+}  # fmt: skip
+"""Where each library is loaded from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +47,11 @@ class Run:
         estimate: the numbers of the estimation samples.
         sampling_error: how far the law of all samples is from the exact one at most, in total variation. It is
             what tables of finite precision cost; `certify` subtracts it from alpha.
-        versions: of the libraries that took part.
+        versions: of the libraries that took part; where they differ from sample to sample, all of them.
         seconds: of wall time, without the parts that came from a checkpoint.
         drawn: how many samples were drawn in these seconds.
         space: what kind of data it is and, by part, how many entries it has and how many are not zero.
+        sources: which samples were drawn with which versions. Left out, all of them with `versions`.
     """
 
     identity: Mapping[str, Any]
@@ -44,6 +62,7 @@ class Run:
     seconds: float
     drawn: int
     space: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[Source, ...] = ()
 
     def __post_init__(self) -> None:
         if not (isinstance(self.sampling_error, float) and 0.0 <= self.sampling_error <= 1.0):
@@ -61,8 +80,12 @@ class Run:
         for role in ("select", "estimate"):
             if not isinstance(getattr(self, role), SampleRanges):
                 raise InvalidInputError(f"expected {role} to be SampleRanges, got {getattr(self, role)!r}")
-        if not isinstance(self.versions, Mapping) or not all(isinstance(text, str) for text in self.versions.values()):
-            raise InvalidInputError(f"expected versions to map names to texts, got {self.versions!r}")
+        check_versions(self.versions)
+        if isinstance(self.sources, tuple) and not self.sources and (self.select or self.estimate):
+            object.__setattr__(self, "sources", (Source(self.versions, self.select, self.estimate),))
+        check_sources(self.sources, self.select, self.estimate)
+        if self.sources and dict(self.versions) != merged_versions(self.sources):
+            raise InvalidInputError(f"expected the versions of the sources, got {self.versions!r}")
 
     @property
     def samples_per_second(self) -> float:
@@ -85,17 +108,16 @@ class Run:
                     f"expected disjoint {role} samples, got {common.count} in both, {common}; "
                     f"draw others with n_{role}=range(start, stop), or none with n_{role}=0"
                 )
+        sources = merged_sources((*self.sources, *other.sources))
         return replace(
             self,
             select=self.select.union(other.select),
             estimate=self.estimate.union(other.estimate),
             sampling_error=_sum(self.sampling_error, other.sampling_error),
-            versions={
-                name: " / ".join(sorted({part.versions.get(name, "none") for part in (self, other)}))
-                for name in sorted({*self.versions, *other.versions})
-            },
+            versions=merged_versions(sources),
             seconds=self.seconds + other.seconds,
             drawn=self.drawn + other.drawn,
+            sources=sources,
         )
 
     def to_record(self) -> dict[str, Any]:
@@ -106,6 +128,7 @@ class Run:
             "identity": dict(self.identity),
             "versions": dict(self.versions),
             "space": dict(self.space),
+            "sources": [source.to_record() for source in self.sources],
             **ranges,
             **plain,
         }
@@ -114,11 +137,15 @@ class Run:
     def from_record(cls, record: Mapping[str, Any]) -> Run:
         """The inverse of `to_record`."""
         known = [each.name for each in fields(cls)]
-        if not isinstance(record, Mapping) or not set(known) - {"space"} <= set(record) <= set(known):
+        if not isinstance(record, Mapping) or not set(known) - _LATER <= set(record) <= set(known):
             got = ", ".join(map(str, record)) if isinstance(record, Mapping) else type(record).__name__
             raise InvalidInputError(f"expected a record with {', '.join(known)}, got {got}")
         ranges = {role: SampleRanges.from_record(record[role]) for role in ("select", "estimate")}
-        return cls(**{**record, **ranges})
+        sources = {"sources": sources_from_record(record["sources"])} if "sources" in record else {}
+        run = cls(**{**record, **ranges, **sources})
+        if run.sources != sources.get("sources", run.sources):
+            raise InvalidInputError("expected the sources of the samples, got none")
+        return run
 
 
 def sampling_error(distance: Fraction, samples: int) -> float:
@@ -141,17 +168,15 @@ def _sum(one: float, other: float) -> float:
 
 def versions() -> dict[str, str]:
     """The versions of Python, of flipproof and of the libraries that are loaded."""
-    import sys
+    loaded = (package for name, package in _PACKAGES.items() if name in sys.modules)
+    return {"python": platform.python_version(), **{package: _version(package) for package in loaded}}
+
+
+@functools.cache
+def _version(package: str) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"python": platform.python_version()}
-    for name, package in (
-        ("flipproof", "flipproof"), ("numpy", "numpy"), ("scipy", "scipy"), ("numba", "numba"), ("torch", "torch"),
-        ("torch_geometric", "torch_geometric"), ("sklearn", "scikit-learn"),
-    ):  # fmt: skip
-        if name in sys.modules:
-            try:
-                found[package] = version(package)
-            except PackageNotFoundError:
-                found[package] = "unknown"
-    return found
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

@@ -57,7 +57,8 @@ class DataRecord:
 class TrainingRecord:
     """How a model was trained. `model` and `inputs` are fingerprints of the classifier and of what is certified.
 
-    `blind` has the words and the accuracy of a classifier that ignores the noisy part, if there is one.
+    `blind` has the words and the accuracy of a classifier that ignores the noisy part, if there is one. `files` has the
+    sha256 of each file of the user's own that the classifier is made of.
     """
 
     epochs: int
@@ -72,6 +73,7 @@ class TrainingRecord:
     validation_loss: list[float] = field(default_factory=list)
     validation_accuracy: list[float] = field(default_factory=list)
     blind: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

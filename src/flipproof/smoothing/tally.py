@@ -149,10 +149,13 @@ class Tally:
             for piece in getattr(self, role).pieces:
                 yield Tally.empty(*self.shape)._with(**{role: piece})
 
-    def to_bytes(self) -> bytes:
-        """Without portions: a line of JSON and the compressed counts of the roles that have samples; no pickle."""
+    def to_bytes(self, **notes: Any) -> bytes:
+        """Without portions: a line of JSON and the compressed counts of the roles that have samples; no pickle.
+
+        Notes are further JSON values for the line.
+        """
         packed = {role: _packed(getattr(self, role)) for role in ROLES if getattr(self, role).samples}
-        header = {"shape": self.shape, "roles": {role: record for role, (record, _) in packed.items()}}
+        header = {"shape": self.shape, "roles": {role: record for role, (record, _) in packed.items()}, **notes}
         return json.dumps(header).encode() + b"\n" + b"".join(content for _, content in packed.values())
 
     @classmethod

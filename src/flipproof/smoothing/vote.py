@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import os
 import time
@@ -23,13 +24,15 @@ from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_
 from flipproof.smoothing.engine import TORCH, engine_for
 from flipproof.smoothing.evaluation import Evaluation
 from flipproof.smoothing.fingerprints import fingerprint
-from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.identity import differences_again
+from flipproof.smoothing.model_identity import model_identity
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.plan import Chunk, Plan, checked_memory, checked_wanted
 from flipproof.smoothing.progress import progress_of
 from flipproof.smoothing.ray_pool import RayPool, check_workers
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.sources import Source, merged_versions, warn_of_other_versions
 from flipproof.smoothing.spans import SpanEvaluation, Spans
 from flipproof.smoothing.tally import ROLES, RoleTally, Tally
 from flipproof.smoothing.threads import single_threaded
@@ -122,8 +125,10 @@ def vote(
     with ledger:
         _check_seen(ledger.tally, wanted)
         start, before = time.perf_counter(), _seen_count(ledger.tally)
+        missing = _Missing(evaluation.plan, {role: [wanted[role]] for role in ROLES}, ledger.tally)
+        if checkpoint is not None and missing.total > before:
+            warn_of_other_versions(ledger.sources, versions(), os.path.basename(os.fspath(checkpoint)))
         try:
-            missing = _Missing(evaluation.plan, {role: [wanted[role]] for role in ROLES}, ledger.tally)
             with (
                 contextlib.closing(_evaluated(evaluation, missing, workers, address, timeout)) as evaluated,
                 progress_of(missing.total, before, progress) as advance,
@@ -131,9 +136,9 @@ def vote(
                 _draw(evaluated, ledger, advance)
         except (ClassifierError, WorkerError) as error:
             if ledger.tally is not None:
-                error.votes = job.votes(identity, ledger.tally, time.perf_counter() - start, before)
+                error.votes = job.votes(identity, ledger, time.perf_counter() - start, before)
             raise
-        return job.votes(identity, ledger.tally, time.perf_counter() - start, before)
+        return job.votes(identity, ledger, time.perf_counter() - start, before)
 
 
 def vote_again(
@@ -158,7 +163,7 @@ def vote_again(
     job, plan = _Job.of(classifier, inputs, votes.noise, identity["seed"], None), _plan_of(identity)
     evaluation = job.evaluation(checked_memory(memory_limit), plan.chunk_size, _engine_of(identity))
     evaluation = replace(evaluation, plan=plan)
-    if differences := differences_between(job.identity(evaluation), identity):
+    if differences := differences_again(job.identity(evaluation), identity):
         raise InvalidInputError(f"expected the model and the data of the votes, got others: {differences}")
     if votes.sampling_error < job.sampler.distance * (votes.n_select + votes.n_estimate):
         raise InvalidInputError(f"expected what the sampler costs, got less: {votes.sampling_error}")
@@ -181,6 +186,11 @@ class _Ledger(contextlib.AbstractContextManager["_Ledger"]):
     """A checkpoint that is not on disk."""
 
     tally: Tally | None = None
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        tally = self.tally
+        return () if tally is None else (Source(versions(), tally.select.samples, tally.estimate.samples),)
 
     def add(self, tally: Tally) -> None:
         self.tally = tally if self.tally is None else self.tally.merged(tally)
@@ -227,23 +237,24 @@ class _Job:
 
     def identity(self, evaluation: Evaluation) -> dict[str, Any]:
         """Everything that the votes depend on, as JSON values."""
-        own = getattr(self.classifier, "fingerprint", None)
         return {
-            "model": own if isinstance(own, str) else fingerprint(self.classifier),
+            **model_identity(self.classifier),
             "data": fingerprint(self.space),
             "noise": noise_record(self.noise),
             "seed": int(self.seed),
             "classes": int(self.classifier.classes),
-            "targets": None if self.targets is None else fingerprint(self.targets),
+            "targets": None if self.targets is None else _sha256(self.targets),
             "engine": evaluation.engine.name,
+            "engine version": evaluation.engine.version,
             "chunk size": evaluation.plan.chunk_size,
             "rows per call": evaluation.plan.rows_per_call,
             "stream version": STREAM_VERSION,
             **_device(self.classifier),
         }
 
-    def votes(self, identity: dict[str, Any], tally: Tally | None, seconds: float, before: int) -> Votes:
+    def votes(self, identity: dict[str, Any], ledger: _Ledger | Checkpoint, seconds: float, before: int) -> Votes:
         """Votes from what was counted."""
+        tally = ledger.tally
         if tally is None:
             raise InvalidInputError("expected at least one sample to draw, got n_select = n_estimate = 0")
         drawn = _seen_count(tally)
@@ -252,10 +263,11 @@ class _Job:
             select=tally.select.samples,
             estimate=tally.estimate.samples,
             sampling_error=sampling_error(self.sampler.distance, drawn),
-            versions=versions(),
+            versions=merged_versions(ledger.sources),
             seconds=seconds,
             drawn=drawn - before,
             space=census(self.space),
+            sources=ledger.sources,
         )
         return Votes(
             selection=tally.select.counts,
@@ -372,6 +384,11 @@ def _check_seen(tally: Tally | None, wanted: dict[str, range]) -> None:
                 f"expected a checkpoint with some of the {role} samples {SampleRanges.of(wanted[role])}, got one that "
                 f"has {seen}; ask for all of these, or start again with another file"
             )
+
+
+def _sha256(targets: IntArray) -> str:
+    """Of the numbers as 64-bit integers, the lowest byte first, so that anybody can compute it."""
+    return hashlib.sha256(targets.astype("<i8").tobytes()).hexdigest()
 
 
 def _device(classifier: Any) -> dict[str, str]:

@@ -13,7 +13,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.any_noise import AnyNoise, OtherNoise, scope_of, space_for
 from flipproof.noise.graph import Graph
 from flipproof.noise.space import Space
-from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.identity import run_differences
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.tally import Tally
@@ -153,7 +153,7 @@ class Votes:
             raise InvalidInputError(f"expected Votes, got {type(other).__name__}")
         if self.run is None or other.run is None:
             raise InvalidInputError("expected votes that flipproof.vote has drawn, got votes from elsewhere")
-        differences = differences_between(other.run.identity, self.run.identity)
+        differences = run_differences(other.run.identity, self.run.identity)
         if differences:
             raise InvalidInputError(f"expected votes of the same run, got others: {differences}")
         if self.selection.shape != other.selection.shape:
