@@ -54,9 +54,9 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
     from flipproof.smoothing.votes import Votes
 
     with reading_archive(path, VOTES_FILE) as archive:
-        description = archive.description
+        description, selection = archive.description, _counts(archive, "selection")
         return Votes(
-            selection=_counts(archive, "selection"),
+            selection=selection,
             estimation=_counts(archive, "estimation"),
             noise=any_noise_from_record(description["noise"]),
             n_select=description["n_select"],
@@ -64,7 +64,7 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
             run=None if description.get("run") is None else Run.from_record(description["run"]),
             tally=None if description.get("portions") is None else _tally(archive, description["portions"]),
             scope=None if description.get("scope") is None else _scope(archive, description["scope"]),
-            ids=None if description["version"] == 1 else _counts(archive, "ids", dimensions=1),
+            ids=_counts(archive, "ids", dimensions=1) if description["version"] > 1 else np.arange(len(selection)),
         )
 
 
