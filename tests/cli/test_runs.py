@@ -220,3 +220,22 @@ def test_a_table_that_cannot_be_leaves_the_folder_as_it_is(run, folder):
         assert words in err
         assert not (folder / "certificates.json").exists()
     fp.Votes.load(folder / "votes.npz")
+
+
+def test_more_samples_keep_the_number_of_selection_samples(run, folder, finished, planted):
+    code, out, err = run("vote", folder, "--samples", 300)
+    assert (code, err) == (0, "")
+    assert "voted     50 + 300 samples; 100 drawn in" in out
+    again = ["run", "--dataset", planted, "--out", folder, *SMALL, "--p-plus", 0.02, "--p-minus", 0.3, "--no-report"]
+    code, out, err = run(*again, "--samples", 400)
+    assert (code, err) == (0, "")
+    assert "votes     50 samples to select labels, 400 to bound probabilities" in out
+    code, _, err = run("vote", folder, "--samples", 400, "--select-samples", 40)
+    assert code == 2
+    assert "expected at least the 50 samples (n_select)" in err
+
+
+def test_votes_that_are_given_up_leave_no_number_behind(run, folder):
+    code, out, err = run("vote", folder, "--samples", 100, "--force")
+    assert (code, err) == (0, "")
+    assert "voted     1,000 + 100 samples" in out

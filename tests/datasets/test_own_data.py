@@ -30,8 +30,6 @@ def test_pyg_without_attributes_and_labels():
     data.y = None
     with pytest.raises(fp.InvalidInputError, match="expected a label from 0 for every node, got none"):
         from_pyg(data)
-    with pytest.raises(fp.InvalidInputError, match="got edge_weight; set it to None"):
-        from_pyg(Data(edge_index=PATH, edge_weight=torch.ones(4), num_nodes=3, y=torch.zeros(3)))
     with pytest.raises(fp.InvalidInputError, match="expected a graph with an edge_index, got Data without"):
         from_pyg(Data(y=torch.zeros(3)))
     with pytest.raises(fp.InvalidInputError, match="expected a graph that knows its num_nodes"):

@@ -200,7 +200,7 @@ def make_calls(folder):
             {name: getattr(drawn, name) for name in fp.Votes.__dataclass_fields__},
         ),
         "Votes.from_counts": Call(
-            fp.Votes.from_counts, {"selection": [[9, 1]], "estimation": [[9, 1]], "noise": NOISE}
+            fp.Votes.from_counts, {"selection": [[9, 1]], "estimation": [[9, 1]], "noise": NOISE, "ids": [3]}
         ),
         "Votes.load": Call(fp.Votes.load, {"path": folder / "votes.npz"}),
         "Votes.merged": Call(drawn.merged, {"other": later}),

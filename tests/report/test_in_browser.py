@@ -1,6 +1,7 @@
 """The page in a real browser: it draws what the certificates say, asks nobody for anything, runs no data."""
 
 # ruff: noqa: F811 (tests take fixtures that are imported)
+import dataclasses
 import re
 
 import numpy as np
@@ -152,6 +153,25 @@ def test_a_click_opens_an_input(opened, binary):
     assert page.locator("#dialog-picture svg circle").count() >= 3
     page.keyboard.press("Escape")
     page.wait_for_selector("#dialog:not([open])", state="attached")
+
+
+def test_inputs_are_called_by_their_ids(opened, rng):
+    votes = certificates_of(rng, fp.FlipNoise(0.01, 0.6), inputs=3).votes
+    some = fp.certify(dataclasses.replace(votes, ids=np.array([170, 4, 19])))
+    page = opened(Section("some", some, Subject(unit="node")))
+    cells = page.locator("#inputs tbody tr[data-input] button.open").all_inner_texts()
+    assert cells == ["4", "19", "170"]  # sorted by id
+    page.fill("#search", "#170")
+    expect_rows(page, 1)
+    page.click("#inputs tbody tr[data-input='0']")
+    page.wait_for_selector("#dialog[open]")
+    assert page.inner_text("#dialog-title") == "Node 170"
+    shares = page.evaluate("Array.from(document.getElementById('dialog-votes').data[0].x)")
+    assert shares == (votes.estimation[0] / 2_000).tolist()
+    assert page.evaluate("location.hash") == "#input-170"
+    page.evaluate("location.hash = '#input-19'")
+    page.wait_for_function("document.getElementById('dialog-title').textContent === 'Node 19'")
+    page.keyboard.press("Escape")
 
 
 def test_by_keyboard_alone(opened, binary):

@@ -254,7 +254,7 @@ def npy(array):
 
 def description(**changes):
     record = {
-        "format": "flipproof-votes", "version": 1, "n_select": 1000, "n_estimate": 7000,
+        "format": "flipproof-votes", "version": 2, "n_select": 1000, "n_estimate": 7000,
         "noise": {"p_plus": 0.01, "p_minus": 0.6, "categories": 2},
     }  # fmt: skip
     return json.dumps(record | changes)
@@ -273,7 +273,7 @@ HUGE = npy(np.zeros((1, 1), dtype="<i8")).replace(b"(1, 1), }           ", b"(1,
         ({"metadata__json": "[" * 100_000}, "nested more than 64 deep"),
         ({"metadata__json": "[]"}, "does not say flipproof-votes"),
         ({"metadata__json": description(format="other")}, "does not say flipproof-votes"),
-        ({"metadata__json": description(version=2)}, "it has version 2, this flipproof reads 1"),
+        ({"metadata__json": description(version=3)}, "it has version 3, this flipproof reads 2"),
         ({"metadata__json": description(noise={"p_plus": float("nan"), "p_minus": 0.6})}, "it has NaN in place of"),
         ({"metadata__json": description(noise={"p_plus": 2, "p_minus": 0.6})}, "expected p_plus in"),
         ({"metadata__json": description(noise={"p_plus": 0.1, "q": 0.6})}, "TypeError"),

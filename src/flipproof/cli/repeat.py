@@ -23,6 +23,7 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
         >>> repeating_command({"task": task}, "run")
         'flipproof run --dataset cora_ml --out run-again --p-plus 0.02 --p-minus 0.6 --seed 3'
     """
+    from flipproof.experiments.steps import Samples
     from flipproof.experiments.usual import usual_samples
 
     task, votes, promise = record["task"], record.get("votes", {}), record.get("certificates", {})
@@ -34,7 +35,7 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
         **task.get("reading", {}),
         "seed": task["seed"],
         "samples": None if votes.get("n_estimate") == usual_samples(task["kind"]) else votes.get("n_estimate"),
-        "select_samples": votes.get("n_select"),
+        "select_samples": None if votes.get("n_select") == Samples().select else votes.get("n_select"),
         **promise,
     }
     return shlex.join(["flipproof", "run", *_words(asked)])

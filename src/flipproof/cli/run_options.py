@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,14 +29,20 @@ class VoteOptions:
             rich_help_panel=_VOTES,
         ),
     ] = None
-    select_samples: Annotated[int, typer.Option(help="Samples that choose the label.", rich_help_panel=_VOTES)] = 1_000
+    select_samples: Annotated[
+        int | None,
+        typer.Option(
+            help="Samples that choose the label; by default as many as the run has, or 1,000.", rich_help_panel=_VOTES
+        ),
+    ] = None
 
-    def values(self, kind: str) -> Samples:
-        """The value that the flags stand for, for data of a kind."""
-        from flipproof.experiments.steps import Samples
+    def values(self, kind: str, run: Path, force: bool) -> Samples:
+        """The value that the flags stand for, for a run folder, new or old, with data of a kind."""
+        from flipproof.experiments.steps import wanted_samples
         from flipproof.experiments.usual import usual_samples
 
-        return Samples(self.select_samples, usual_samples(kind) if self.samples is None else self.samples)
+        estimate = usual_samples(kind) if self.samples is None else self.samples
+        return wanted_samples(run, self.select_samples, estimate, force)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def _example(run: Path, summary: Summary, certificates: Certificates) -> str:
         return "none: nothing is certified"
     number = certified[len(certified) // 2]
     subject = run_subject(RunFolder.open(run), certificates)
-    return f"{unit_of(summary.kind)} {number}: {plain_words(certificates, number, subject)}"
+    return f"{unit_of(summary.kind)} {certificates.votes.ids[number]}: {plain_words(certificates, number, subject)}"
 
 
 def duration(seconds: float) -> str:

@@ -54,7 +54,8 @@ def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelO
 
     kind = read_section(RunFolder.open(run), "task", TaskRecord, TRAIN).kind
     with interruptible(_RESUME):
-        votes = vote_run(run, wanted.values(kind), machine.machine(), chosen.model, forced.force)
+        samples = wanted.values(kind, run, forced.force)
+        votes = vote_run(run, samples, machine.machine(), chosen.model, forced.force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
         engine = f", {votes.run.engine} engine" if votes.run.engine else ""
@@ -80,7 +81,7 @@ def run(
     from flipproof.experiments.steps import run as run_task
 
     task, promise = asked.task(), promised.promise()
-    samples = wanted.values(task.kind)
+    samples = wanted.values(task.kind, asked.out, forced.force)
     with interruptible(_RESUME):
         certificates = run_task(asked.out, task, samples, promise, machine.machine(), asked.weights, forced.force)
     if output.as_json:

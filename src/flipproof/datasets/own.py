@@ -11,7 +11,8 @@ from flipproof.datasets.labels import numbered, plain_array
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.edges import Edges
-from flipproof.noise.graph import index_of_networkx, index_of_pyg, merges_duplicates
+from flipproof.noise.graph import index_of_networkx, merges_duplicates
+from flipproof.noise.pyg import index_of_pyg
 from flipproof.noise.space import as_array
 
 
@@ -46,8 +47,6 @@ def from_pyg(data: Any, name: str = "graph", directed: bool = False, duplicates:
         >>> from_pyg(data).edges
         1
     """
-    if getattr(data, "edge_weight", None) is not None:
-        raise InvalidInputError("expected a graph without weights, got edge_weight; set it to None to leave it behind")
     adjacency = _adjacency(*index_of_pyg(data), directed, duplicates)
     return from_scipy(adjacency, getattr(data, "x", None), getattr(data, "y", None), name, directed)
 

@@ -85,6 +85,15 @@ class Samples:
                 raise InvalidInputError(f"expected at least one of the {name} samples, got {getattr(self, name)}")
 
 
+def wanted_samples(path: str | os.PathLike[str], select: int | None, estimate: int, force: bool = False) -> Samples:
+    """How many samples a run gets. Without a number, as many selection samples as its votes have, if there are any."""
+    folder = RunFolder(Path(path))
+    there = None if select is not None or force or not folder.exists else _votes_record(RunFolder.open(path))
+    if there is not None:
+        return Samples(there.n_select, estimate)
+    return Samples(estimate=estimate) if select is None else Samples(select, estimate)
+
+
 def run(
     path: str | os.PathLike[str],
     task: Task,

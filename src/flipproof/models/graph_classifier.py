@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+from flipproof.models.module_calls import called, check_takes
 from flipproof.models.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
 from flipproof.models.torch_modules import (
     checked_classes,
@@ -59,7 +60,7 @@ class GraphClassifier:
     engine: ClassVar[str] = "torch"
 
     def __post_init__(self) -> None:
-        checked_uncached(self.module)
+        check_takes(checked_uncached(self.module), "x", "edge_index", "batch")
         object.__setattr__(self, "classes", checked_classes(self.classes))
         for name in ("one_hot", "graphs_at_once"):
             number = getattr(self, name)
@@ -81,7 +82,7 @@ class GraphClassifier:
         if self.one_hot is not None:
             x = _one_hot(x, self.one_hot)
         batch = dense_tensor(union.graph_of_node, require("torch").int64, device)
-        return checked_logits(self.module(x, edge_tensor(union, device), batch), union.graphs, self.classes)
+        return checked_logits(called(self.module, x, edge_tensor(union, device), batch), union.graphs, self.classes)
 
     @property
     def fingerprint(self) -> str:

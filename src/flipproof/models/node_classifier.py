@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from flipproof.errors import InvalidInputError
+from flipproof.models.module_calls import check_takes
 from flipproof.models.node_forward import NodeForward, is_node_module
 from flipproof.models.tensors import AttributeForm
 from flipproof.models.torch_modules import checked_classes, checked_uncached, evaluating, labels_of
@@ -57,7 +58,7 @@ class NodeClassifier:
     engine: ClassVar[str] = "torch"
 
     def __post_init__(self) -> None:
-        checked_uncached(self.module)
+        check_takes(checked_uncached(self.module), "x", "edge_index")
         object.__setattr__(self, "classes", checked_classes(self.classes))
         ours = is_node_module(self.module)
         usual = AttributeForm.SPARSE if ours else AttributeForm.DENSE

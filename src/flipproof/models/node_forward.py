@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+from flipproof.models.module_calls import called
 from flipproof.models.tensors import AttributeForm, Remembered, attribute_tensor, check_unchanged, edge_tensor
 from flipproof.models.torch_modules import device_of
 
@@ -58,7 +59,7 @@ class NodeForward:
 
     def _called(self, x: Any, edges: Any) -> Any:
         try:
-            return self._module(x, edges)
+            return called(self._module, x, edges)
         except RuntimeError as error:
             if self._form is AttributeForm.SPARSE and "Sparse" in str(error):
                 reason = str(error).partition(".")[0]

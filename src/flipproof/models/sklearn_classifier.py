@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.ordering import sorted_rows
+from flipproof.smoothing.classifier import signed
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.theory.arrays import IntArray
 
@@ -44,7 +45,7 @@ class SklearnClassifier:
 
     def __call__(self, batch: Any) -> IntArray:
         """Labels [rows] of an array [rows, ...], flattened to two dimensions, or of a sparse matrix [rows, columns]."""
-        rows = sorted_rows(batch) if scipy.sparse.issparse(batch) else batch.reshape(batch.shape[0], -1)
+        rows = sorted_rows(batch) if scipy.sparse.issparse(batch) else signed(batch.reshape(batch.shape[0], -1))
         return self._numbers(np.asarray(self.estimator.predict(rows)), batch.shape[0])
 
     @property

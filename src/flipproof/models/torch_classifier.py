@@ -10,6 +10,7 @@ import scipy.sparse
 
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+from flipproof.models.module_calls import called
 from flipproof.models.tensors import dense_tensor
 from flipproof.models.torch_modules import (
     checked_classes,
@@ -83,7 +84,7 @@ class TorchClassifier:
     def logits(self, batch: Any) -> Any:
         """A tensor [rows, classes] by one call of the module as it is, with gradients if torch is set so."""
         rows = dense_tensor(batch, getattr(require("torch"), self.dtype), device_of(self.module))
-        logits = self.module(rows if self.transform is None else self.transform(rows))
+        logits = called(self.module, rows if self.transform is None else self.transform(rows))
         return checked_logits(logits, batch.shape[0], self.classes)
 
     @property

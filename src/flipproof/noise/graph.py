@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.edges import Edges
+from flipproof.noise.pyg import index_of_pyg
 from flipproof.noise.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr, rows_between
 from flipproof.noise.sampling import BitSampler, Role, Sampler, Stream
 from flipproof.noise.space import as_array, noise_of_parts
@@ -140,11 +141,11 @@ class Graph:
     def from_pyg(
         cls, data: Any, *, noisy: str | None = None, directed: bool = False, duplicates: str = "refuse"
     ) -> Graph:
-        """A graph from a PyTorch Geometric `Data`: its `edge_index` and `x`. Models get no edge attributes."""
-        if getattr(data, "edge_weight", None) is not None:
-            raise InvalidInputError(
-                "expected a graph without weights, got edge_weight; set it to None if the model does without"
-            )
+        """A graph from a PyTorch Geometric `Data`: its `edge_index` and `x`.
+
+        Edges that carry something (`edge_attr`, `edge_weight`, `edge_type`) are refused: noise draws edges anew, and
+        what an observed edge carries would tell the model that it is real.
+        """
         index, nodes = index_of_pyg(data)
         return cls.from_edge_index(
             index,
@@ -327,15 +328,6 @@ def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:
     if not directed:
         index = np.concatenate([index, index[::-1, index[0] != index[1]]], axis=1)
     return index, directed
-
-
-def index_of_pyg(data: Any) -> tuple[Any, int]:
-    """The edge index of a PyTorch Geometric `Data`, and its number of nodes."""
-    if getattr(data, "edge_index", None) is None:
-        raise InvalidInputError(f"expected a graph with an edge_index, got {type(data).__name__} without")
-    if getattr(data, "num_nodes", None) is None:
-        raise InvalidInputError("expected a graph that knows its num_nodes, got one that does not")
-    return data.edge_index, checked_count(data.num_nodes, "num_nodes")
 
 
 def merges_duplicates(given: Any) -> bool:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from flipproof.errors import InvalidInputError
 from flipproof.noise.graph import Graph
 from flipproof.noise.graphs import Graphs
+from flipproof.noise.pyg import check_homogeneous
 from flipproof.noise.rows import DenseRows, SparseRows
 from flipproof.noise.space import Space
 
@@ -24,6 +25,8 @@ def space_of(inputs: Any) -> Space:
         return inputs
     if sp.issparse(inputs):
         return SparseRows(inputs)
+    for graph in inputs[:1] if isinstance(inputs, list | tuple) else (inputs,):
+        check_homogeneous(graph)
     if hasattr(inputs, "to_data_list"):  # a PyG Batch: graphs without edges between them, which noise must not add
         return Graphs.from_pyg(inputs.to_data_list())
     if hasattr(inputs, "edge_index"):

@@ -252,6 +252,7 @@ def _table(section: Section) -> dict[str, Any]:
     certificates, subject = section.certificates, section.subject
     bounds, votes = certificates.bounds, certificates.votes
     return {
+        "id": None if votes.in_order else packed(votes.ids, "f8"),
         "name": None if subject.names is None else first_texts(subject.names),
         "label": packed(bounds.label, "u4"),
         "truth": None if subject.labels is None else packed(np.asarray(subject.labels), "i4"),

@@ -34,12 +34,16 @@ _LEVEL, _MOST_TIMES = 1, 32
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What a file is called in messages, how it says what it is, and where to turn if it does not."""
+    """What a file is called in messages, how it says what it is, and where to turn if it does not.
+
+    Files are written in `version`; those of the earlier versions in `also` are read as well.
+    """
 
     noun: str
     format: str
     version: int
     hint: str = ""
+    also: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,7 @@ def _read_description(archive: zipfile.ZipFile, kind: FileKind) -> dict[str, Any
     description = json_value(text)
     if not isinstance(description, dict) or description.get("format") != kind.format:
         raise FileFormatError(f"its description does not say {kind.format}")
-    if type(description.get("version")) is not int or description["version"] != kind.version:
+    if type(description.get("version")) is not int or description["version"] not in (kind.version, *kind.also):
         raise FileFormatError(f"it has version {description.get('version')!r}, this flipproof reads {kind.version}")
     return description
 

@@ -193,7 +193,7 @@ class Certificates:
         """What is proved about one input, as a value: what sentences, tables and files say.
 
         Args:
-            index: the number of the input.
+            index: the row of the input; the claim has its id.
             along: one kind of change, nothing else being changed, or "any" for all kinds together. By default the
                 combination of changes that says most.
         """
@@ -203,12 +203,9 @@ class Certificates:
         if along is None:
             return Claims.of_one(self, number)
         one = self.selected(np.array([number]))
-        claims = (
-            Claims.together(one)
-            if isinstance(along, str) and along == ANY
-            else Claims.along(one, axis_index(self.noise, along))
-        )
-        return replace(claims[0], input=number)
+        if isinstance(along, str) and along == ANY:
+            return Claims.together(one)[0]
+        return Claims.along(one, axis_index(self.noise, along))[0]
 
     def certified_ratio(
         self,
@@ -272,7 +269,7 @@ class Certificates:
         return stairs, index.ravel()[np.where(self.abstained, cases.pair.size, cases.index)]
 
     def selected(self, rows: IntArray) -> Certificates:
-        """The certificates of some inputs, with the bounds and the alpha they had among all."""
+        """The certificates of some inputs, with their ids and the bounds and the alpha they had among all."""
         bounds, rows = self.bounds, checked_rows(rows, len(self), "rows")
         return replace(
             self,
@@ -328,10 +325,11 @@ class Certificates:
     def to_columns(self) -> dict[str, Any]:
         """One column per fact, one row per input, as `pandas.DataFrame` and others accept it.
 
+        `input` is the id of an input: its number among those that `vote` was given, also if that was asked about some.
         `max_any` counts changes of all kinds together, the other radii changes of one kind, nothing else being changed.
         """
         columns: dict[str, Any] = {
-            "input": np.arange(len(self)),
+            "input": self.votes.ids,
             "label": self.label,
             "abstained": self.abstained,
             "reason": self.reason,

@@ -49,18 +49,21 @@ class Claims:
     Attributes:
         distinct: each once, about the first input that has it.
         index: [inputs], the number of its claim.
+        label: [inputs], the prediction.
+        ids: [inputs], what the inputs are called.
     """
 
     distinct: tuple[Claim, ...]
     index: IntArray
     label: IntArray
+    ids: IntArray
 
     def __len__(self) -> int:
         return int(self.index.size)
 
     def __getitem__(self, number: int) -> Claim:
         claim: Claim = self.distinct[int(self.index[number])]
-        return replace(claim, input=number, label=None if claim.abstains else int(self.label[number]))
+        return replace(claim, input=int(self.ids[number]), label=None if claim.abstains else int(self.label[number]))
 
     def __iter__(self) -> Iterator[Claim]:
         return (self[number] for number in range(len(self)))
@@ -82,7 +85,7 @@ class Claims:
         """The leading claim about one input, chosen as it is among all."""
         one = certificates.selected(np.array([number]))
         stairs = Stairs.of(one, page_counts(certificates)) if has_boxes(certificates.noise) else None
-        return replace(cls.leading(one, lead, stairs)[0], input=number)
+        return cls.leading(one, lead, stairs)[0]
 
     @classmethod
     def along(cls, certificates: Certificates, axis: int) -> Claims:
@@ -115,7 +118,7 @@ class Claims:
         rows = np.column_stack([certificates.abstained, counts, room])
         _, first, index = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         distinct = (_claim(certificates, i, counts[i].tolist(), room[i].tolist()) for i in first.tolist())
-        return cls(tuple(distinct), index.ravel(), certificates.label)
+        return cls(tuple(distinct), index.ravel(), certificates.label, certificates.votes.ids)
 
     def _where_better(self, other: Claims) -> Claims:
         """The other claims wherever they cover a change."""
@@ -123,14 +126,14 @@ class Claims:
         index = np.where(covers[other.index], len(self.distinct) + other.index, self.index)
         kept, index = np.unique(index, return_inverse=True)
         every = self.distinct + other.distinct
-        return Claims(tuple(every[i] for i in kept.tolist()), index.ravel(), self.label)
+        return Claims(tuple(every[i] for i in kept.tolist()), index.ravel(), self.label, self.ids)
 
 
 def _claim(certificates: Certificates, number: int, counts: list[int], room: list[int]) -> Claim:
     axes, scope = axes_of(certificates.noise), certificates.votes.scope
     along = [(axis,) for axis in axes] if len(counts) == len(axes) else [axes]
     return Claim(
-        input=number,
+        input=int(certificates.votes.ids[number]),
         label=None if certificates.abstained[number] else int(certificates.label[number]),
         budgets=tuple(Budget(*each) for each in zip(along, counts, room, strict=True)),
         fixed=None if scope is None else scope.fixed,

@@ -18,7 +18,9 @@ class Classifier(Protocol):
 
     It gets one batch of noisy inputs, as the sampler of the space draws it:
 
-    - rows (vectors, images, tokens, tables): an array [samples * rows, ...] of small integers,
+    - rows (vectors, images, tokens, tables): an array [samples * rows, ...] of the smallest unsigned integers that
+      hold them, most often uint8, in which 0 - 1 is 255: convert them (`batch.astype("int64")`) before you subtract.
+      The functions and estimators that `FunctionClassifier` and `SklearnClassifier` wrap get int64,
     - sparse rows: a CSR matrix [samples * rows, columns] of float32 ones, columns in order,
     - one graph: a sequence with one `NoisyGraph` per sample,
     - many graphs: one `GraphUnion` of samples * graphs graphs,
@@ -51,6 +53,8 @@ class ClassifierError(FlipproofError):
 class FunctionClassifier:
     """A function from batches to labels, with its number of classes.
 
+    The function gets batches as `Classifier` says, but rows of numbers as int64, so that no difference wraps around.
+
     `fingerprint` is a text of yours that stands for the function where its contents cannot be hashed (it holds a
     connection, say) or change as it is used (a counter, a cache). `hops` is for labels of nodes, as in `Classifier`.
 
@@ -75,7 +79,17 @@ class FunctionClassifier:
 
     def __call__(self, batch: Any, /) -> Any:
         """What the function returns."""
-        return self.function(batch)
+        return self.function(signed(batch))
+
+
+def signed(batch: Any) -> Any:
+    """Rows of unsigned integers as int64, in which 0 - 1 is -1; anything else as it is.
+
+    Example:
+        >>> signed(np.array([0, 255], dtype=np.uint8)) - 1
+        array([ -1, 254])
+    """
+    return batch.astype(np.int64) if isinstance(batch, np.ndarray) and batch.dtype.kind == "u" else batch
 
 
 def checked_classifier(given: Any) -> Classifier:

@@ -80,7 +80,8 @@ def vote(
             CPUs of a Ray cluster.
         memory_limit: what noisy samples may take, for each worker.
         targets: only these inputs (of a graph: these nodes), as numbers or as a mask. They get the same noise as in a
-            full run, and so the same votes up to the last bits of what the model computes.
+            full run, and so the same votes up to the last bits of what the model computes. Rows of the votes are in
+            the order of the numbers, which `votes.ids` keeps.
         checkpoint: a file that keeps the votes as they come. The same call goes on where it was interrupted, and
             a call with more samples adds them. How many there will be must not depend on what they show: who
             certifies, looks and draws more until it certifies, has no promise at alpha.
@@ -160,7 +161,8 @@ def vote_again(
     if votes.run is None:
         raise InvalidInputError("expected votes that flipproof.vote has drawn, got votes from elsewhere")
     identity = votes.run.identity
-    job, plan = _Job.of(classifier, inputs, votes.noise, identity["seed"], None), _plan_of(identity)
+    targets = None if identity.get("targets") is None else votes.ids
+    job, plan = _Job.of(classifier, inputs, votes.noise, identity["seed"], targets), _plan_of(identity)
     evaluation = job.evaluation(checked_memory(memory_limit), plan.chunk_size, _engine_of(identity))
     evaluation = replace(evaluation, plan=plan)
     if differences := differences_again(job.identity(evaluation), identity):
@@ -278,6 +280,7 @@ class _Job:
             run=run,
             tally=tally,
             scope=scope_of_outputs(self.space, self.noise, len(tally.estimate.counts), self.targets),
+            ids=self.targets,  # type: ignore[arg-type]  # without targets, all inputs
         )
 
 

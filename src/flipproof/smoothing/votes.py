@@ -24,6 +24,8 @@ from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
 
+_MOST_ID = 2**53
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Votes:
@@ -32,7 +34,8 @@ class Votes:
     `selection` chooses the label, `estimation` bounds its probability. A row may sum to less than its number
     of samples where the classifier gave no label. If flipproof drew the votes, `run` says how, and `tally` has them by
     portions of the samples, which can be drawn again and compared. `scope` says what each input has for an attacker to
-    change, and what noise does not touch; without it, certificates do not know how large an input is.
+    change, and what noise does not touch; without it, certificates do not know how large an input is. `ids` are the
+    numbers of the inputs that the rows are about, as certificates call them: the targets of `vote`, or 0, 1, 2, ...
 
     Example:
         >>> from flipproof import FlipNoise
@@ -50,6 +53,7 @@ class Votes:
     run: Run | None = None
     tally: Tally | None = None
     scope: Scope | None = None
+    ids: IntArray = None  # type: ignore[assignment]  # made of the number of inputs
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, OtherNoise):
@@ -65,6 +69,7 @@ class Votes:
                 "expected selection and estimation of equal shape [inputs, classes], got "
                 f"{self.selection.shape} and {self.estimation.shape}"
             )
+        object.__setattr__(self, "ids", read_only(_checked_ids(self.ids, len(self))))
 
     def _check_run(self) -> None:
         if self.run is not None:
@@ -110,6 +115,7 @@ class Votes:
         n_select: int | None = None,
         n_estimate: int | None = None,
         inputs: Any = None,
+        ids: ArrayLike | None = None,
     ) -> Votes:
         """Votes from elsewhere. Sample counts are the sums of the rows unless they are given.
 
@@ -120,6 +126,7 @@ class Votes:
             n_select: number of selection samples, if some of them got no label.
             n_estimate: number of estimation samples, if some of them got no label.
             inputs: the data that were voted on, as `vote` takes them. With them, radii never exceed what an input has.
+            ids: the numbers of the inputs, one per row; by default 0, 1, 2, ...
         """
         selection, estimation = _as_array(selection, "selection"), _as_array(estimation, "estimation")
         return cls(
@@ -129,6 +136,7 @@ class Votes:
             n_select=_row_sum(selection, "selection", "n_select") if n_select is None else n_select,
             n_estimate=_row_sum(estimation, "estimation", "n_estimate") if n_estimate is None else n_estimate,
             scope=None if inputs is None else scope_of_outputs(space_for(inputs, noise), noise, len(selection)),
+            ids=ids,  # type: ignore[arg-type]  # they are checked
         )
 
     def __len__(self) -> int:
@@ -138,6 +146,11 @@ class Votes:
     def classes(self) -> int:
         """How many labels there are."""
         return int(self.selection.shape[1])
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the ids of the rows are 0, 1, 2, ..."""
+        return np.array_equal(self.ids, np.arange(len(self)))
 
     @property
     def sampling_error(self) -> float:
@@ -158,6 +171,8 @@ class Votes:
             raise InvalidInputError(f"expected votes of the same run, got others: {differences}")
         if self.selection.shape != other.selection.shape:
             raise InvalidInputError(f"expected votes of shape {self.selection.shape}, got {other.selection.shape}")
+        if not np.array_equal(self.ids, other.ids):
+            raise InvalidInputError("expected votes on inputs of the same ids, got others; the order counts, too")
         return Votes(
             selection=self.selection + other.selection,
             estimation=self.estimation + other.estimation,
@@ -167,14 +182,21 @@ class Votes:
             run=self.run.merged(other.run),
             tally=None if self.tally is None or other.tally is None else self.tally.merged(other.tally),
             scope=self.scope,
+            ids=self.ids,
         )
 
     def selected(self, rows: IntArray) -> Votes:
-        """The votes on some inputs. How they were drawn is not kept: that is about all inputs."""
+        """The votes on some inputs, with their ids. How they were drawn is not kept: that is about all inputs."""
         rows = checked_rows(rows, len(self), "rows")
         scope = None if self.scope is None else self.scope.selected(rows)
         return Votes(
-            self.selection[rows], self.estimation[rows], self.noise, self.n_select, self.n_estimate, scope=scope
+            self.selection[rows],
+            self.estimation[rows],
+            self.noise,
+            self.n_select,
+            self.n_estimate,
+            scope=scope,
+            ids=self.ids[rows],
         )
 
     @property
@@ -235,6 +257,18 @@ def _checked_counts(given: Any, name: str, samples: int) -> IntArray:
             f"expected rows of {name} to sum to at most {samples}, got {sums[row]:.0f} in row {row}"
         )
     return counts.astype(np.int64)
+
+
+def _checked_ids(given: Any, inputs: int) -> IntArray:
+    """One number per input; every double, and so every reader of JSON, holds it exactly."""
+    if given is None:
+        return np.arange(inputs)
+    ids = _as_array(given, "ids")
+    if ids.shape != (inputs,) or (inputs and ids.dtype.kind not in "iu"):
+        raise InvalidInputError(f"expected ids to be {inputs} integers, got {ids.dtype} of shape {ids.shape}")
+    if inputs and not 0 <= int(ids.min()) <= int(ids.max()) < _MOST_ID:
+        raise InvalidInputError(f"expected ids from 0 to 2**53 - 1, got {int(ids.min())} to {int(ids.max())}")
+    return ids.astype(np.int64)
 
 
 def _row_sum(counts: NDArray[Any], name: str, argument: str) -> int:

@@ -1,4 +1,7 @@
-"""The votes file: two tables of counts, the same by portions of the samples, and how they were drawn."""
+"""The votes file: two tables of counts, the same by portions of the samples, whose they are, and how they were drawn.
+
+Version 1 did not say whose: its inputs are numbered from 0.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 _TABLES = {"select": "selection", "estimate": "estimation"}
 SCOPE_COUNTS = ("zeros", "nonzeros")
-VOTES_FILE = FileKind("votes file", "flipproof-votes", 1)
+VOTES_FILE = FileKind("votes file", "flipproof-votes", 2, also=(1,))
 
 
 def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
@@ -35,7 +38,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
         "n_estimate": votes.n_estimate,
         "run": None if votes.run is None else votes.run.to_record(),
     }
-    arrays = {name: compact(getattr(votes, name)) for name in _TABLES.values()}
+    arrays = {name: compact(getattr(votes, name)) for name in (*_TABLES.values(), "ids")}
     if votes.tally is not None:
         pieces = {role: getattr(votes.tally, role).pieces for role in ROLES}
         description["portions"] = {role: [piece.samples.to_record() for piece in pieces[role]] for role in ROLES}
@@ -51,9 +54,9 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
     from flipproof.smoothing.votes import Votes
 
     with reading_archive(path, VOTES_FILE) as archive:
-        description = archive.description
+        description, selection = archive.description, _counts(archive, "selection")
         return Votes(
-            selection=_counts(archive, "selection"),
+            selection=selection,
             estimation=_counts(archive, "estimation"),
             noise=any_noise_from_record(description["noise"]),
             n_select=description["n_select"],
@@ -61,6 +64,7 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
             run=None if description.get("run") is None else Run.from_record(description["run"]),
             tally=None if description.get("portions") is None else _tally(archive, description["portions"]),
             scope=None if description.get("scope") is None else _scope(archive, description["scope"]),
+            ids=_counts(archive, "ids", dimensions=1) if description["version"] > 1 else np.arange(len(selection)),
         )
 
 

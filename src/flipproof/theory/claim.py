@@ -27,7 +27,7 @@ class Claim:
     """Whoever stays within all budgets and leaves alone what is fixed does not change the prediction.
 
     Attributes:
-        input: its number.
+        input: its id: the number that it has in the data.
         label: the prediction; None if the smoothed classifier abstains, and nothing is claimed.
         budgets: what may change; along axes that are in none of them, nothing may.
         fixed: what must stay as it is, since noise does not touch it; None if that is not known.

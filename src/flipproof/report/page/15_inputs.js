@@ -28,7 +28,16 @@ flipproof.inputs = (() => {
   /** Null when the input has only a number. */
   const name = (run, input) => run.table.name?.[input] ?? null;
 
-  const title = (run, input) => `${capital(run.unit)} ${input}`;
+  /** What an input is called: its number in the data, of which the report may have only some. */
+  const id = (run, input) => (run.table.id === null ? input : run.table.id.values[input]);
+
+  /** The input with this id, or undefined. */
+  function withId(run, wanted) {
+    const input = run.table.id === null ? wanted : run.table.id.values.indexOf(wanted);
+    return input >= 0 && input < run.inputs ? input : undefined;
+  }
+
+  const title = (run, input) => `${capital(run.unit)} ${id(run, input)}`;
 
   /** [{label, name, number}], one per class that the report lists; the last one, with label null, may be all others. */
   function votes(run, input) {
@@ -64,6 +73,7 @@ flipproof.inputs = (() => {
   const reasonWords = (reason) => (REASONS.has(reason) ? `${REASONS.get(reason)} (${reason})` : reason);
 
   return {
-    isAbstained, truth, prediction, isWrong, radiiOf, name, title, votes, budget, budgetWords, units, reasonWords,
+    isAbstained, truth, prediction, isWrong, radiiOf, id, withId, name, title, votes, budget, budgetWords, units,
+    reasonWords,
   };
 })();

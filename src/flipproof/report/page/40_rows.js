@@ -18,7 +18,7 @@ flipproof.rows = (() => {
     if (radii !== null) return (input) => radiusKey(run, radii, input);
     const ranks = nameRanks(run.classes);
     return {
-      input: (input) => input,
+      input: (input) => facts.id(run, input),
       label: (input) => (facts.isAbstained(run, input) ? -1 : ranks[facts.prediction(run, input)]),
       truth: (input) => ranks[facts.truth(run, input)] ?? -1,
       p_lower: (input) => table.p_lower.values[input],
@@ -35,7 +35,7 @@ flipproof.rows = (() => {
     const classes = [facts.isAbstained(run, input) ? "abstained" : run.classes[facts.prediction(run, input)]];
     if (facts.truth(run, input) >= 0) classes.push(run.classes[facts.truth(run, input)]);
     const text = run.pictures?.texts?.[input] ?? "";
-    return `${input}\n${facts.name(run, input) ?? ""}\n${classes.join("\n")}\n${text}`.toLowerCase();
+    return `${facts.id(run, input)}\n${facts.name(run, input) ?? ""}\n${classes.join("\n")}\n${text}`.toLowerCase();
   }
 
   const KINDS = {
@@ -51,7 +51,7 @@ flipproof.rows = (() => {
 
     /** "#17" is the input with this number; anything else is looked for in all that is known of an input. */
     const contains = (input, needle) => {
-      if (/^#\d+$/.test(needle)) return input === Number(needle.slice(1));
+      if (/^#\d+$/.test(needle)) return facts.id(run, input) === Number(needle.slice(1));
       haystacks ??= Array.from({ length: run.inputs }, (_none, i) => haystack(run, i));
       return haystacks[input].includes(needle);
     };

@@ -17,8 +17,9 @@ flipproof.columns = (() => {
   /** The button has no listener: its click reaches the row. */
   function inputCell(run, input) {
     const name = facts.name(run, input);
-    const label = `Open ${run.unit} ${input}`;
-    const button = element("button", { type: "button", class: "open", "aria-label": label }, String(input));
+    const id = facts.id(run, input);
+    const label = `Open ${run.unit} ${id}`;
+    const button = element("button", { type: "button", class: "open", "aria-label": label }, String(id));
     return name === null ? [button] : [button, " ", cut(name)];
   }
 

@@ -55,7 +55,8 @@ flipproof.dialog = (() => {
     updateHead();
     if (!byId("dialog").open) byId("dialog").showModal();
     fillBody();
-    if (location.hash !== `#input-${input}`) history.replaceState(null, "", `#input-${input}`);
+    const link = `#input-${facts.id(run, input)}`;
+    if (location.hash !== link) history.replaceState(null, "", link);
   }
 
   /** Back to the row of the input shown last, when the table shows it. */
@@ -67,7 +68,8 @@ flipproof.dialog = (() => {
 
   function openLinked() {
     const match = location.hash.match(/^#input-(\d+)$/);
-    if (match !== null && Number(match[1]) < run.inputs) open(Number(match[1]));
+    const linked = match === null ? undefined : facts.withId(run, Number(match[1]));
+    if (linked !== undefined) open(linked);
   }
 
   /** Arrows turn to other inputs, unless they are needed where the focus is. */
