@@ -8,11 +8,14 @@ from functools import reduce
 import numpy as np
 import pytest
 from certificates_of import rewrite_arrays, rewrite_json, state_hash
+from forging import members_of, state_all_hashes, write_members
 
 import flipproof as fp
 from flipproof.experiments.steps import certify_run
+from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.run_folder import RunFolder, sha256_of
 from flipproof.smoothing.tally import RoleTally
+from flipproof.verification.level import Level
 
 
 @pytest.fixture
@@ -24,7 +27,8 @@ def test_a_run_is_confirmed(run, folder):
     code, out, err = run("verify", folder)
     assert (code, err) == (0, "")
     assert "confirmed 90 of 90 inputs" in out
-    assert "files     fit the certificates" in out
+    assert "files     fit: run.json, votes with their portions, weights, inputs" in out
+    assert out.splitlines()[-1] == "90 certificates confirmed: arithmetic and evidence"
     code, out, _ = run("verify", folder, "--json")
     facts = json.loads(out)
     assert code == 0
@@ -35,7 +39,12 @@ def test_a_run_is_confirmed(run, folder):
 def test_a_certificate_is_checked_without_the_run(run, folder, tmp_path):
     for name in ("certificates.json", "certificates.npz"):
         shutil.copy(folder / name, tmp_path / name)
-    assert run("verify", tmp_path / "certificates.json")[0] == 0
+    code, out, _ = run("verify", tmp_path / "certificates.json")
+    assert (code, out.splitlines()[-1]) == (
+        1, "NOT confirmed: the arithmetic was checked, but there is no evidence; --arithmetic-only is content with that"
+    )  # fmt: skip
+    code, out, _ = run("verify", tmp_path / "certificates.json", "--arithmetic-only")
+    assert (code, out.splitlines()[-1]) == (0, "90 certificates confirmed: arithmetic only")
     code, _, err = run("verify", tmp_path / "certificates.json", "--resample", 1)
     assert code == 2
     assert "run folder" in err
@@ -92,13 +101,13 @@ def test_a_stated_hash_that_was_changed_is_found(run, folder, name):
     ("change", "words"),
     [
         (lambda record: record["promise"].update(alpha=0.05), "run.json has another alpha"),
-        (lambda record: record["samples"].update(seed=1), "votes.npz has another seed"),
+        (lambda record: record["samples"].update(seed=1), "seed and identity do not fit"),
         (
             lambda record: record["samples"]["select"].update(ranges=[[0, 100], [300, 400]]),
             "range of selection samples",
         ),
         (lambda record: record["samples"]["select"].update(ranges=[[0, 150], [100, 150]]), "do not add up to 200"),
-        (lambda record: record["noise"][0].update(p_plus="1/50"), "votes.npz has another noise"),
+        (lambda record: record["noise"][0].update(p_plus="1/64"), "noise and identity do not fit"),
         (lambda record: record["promise"].update(sampling_error=0.0), "votes.npz has another sampling error"),
         (lambda record: record["space"].update(kind="Tokens"), "votes.npz has another space"),
         (lambda record: record["versions"].update(torch="1.0"), "set of versions"),
@@ -123,7 +132,7 @@ def test_portions_that_do_not_add_up_are_found(run, folder):
         portions[3, 0] = portions[3, 0][::-1].copy()
 
     rewrite_arrays(folder / "votes.npz", estimation_portions=moved)
-    assert "portions of votes.npz do not add up" in objection(run, folder)
+    assert "portions that do not add up to its estimation votes" in objection(run, folder)
 
 
 def test_votes_of_another_shape_are_found(run, folder):
@@ -134,12 +143,156 @@ def test_votes_of_another_shape_are_found(run, folder):
     fp.certify(fp.Votes(*tables, votes.noise, votes.n_select, votes.n_estimate)).save(folder / "certificates.json")
 
     def as_before(record):
-        record.update({name: stated[name] for name in ("samples", "space", "versions")})
+        record.update({name: stated[name] for name in ("samples", "space", "versions", "identity")})
         record["promise"].update(sampling_error=stated["promise"]["sampling_error"])
         record["hashes"] = stated["hashes"] | {"arrays": record["hashes"]["arrays"]}
 
     rewrite_json(folder / "certificates.json", as_before)
-    assert "votes.npz has other selection votes" in objection(run, folder)
+    assert "votes.npz has votes on other inputs" in objection(run, folder)
+
+
+def test_a_promise_for_fewer_inputs_is_confirmed(folder, tmp_path):
+    votes = fp.Votes.load(folder / "votes.npz")
+    some = fp.certify(votes, simultaneous=True).selected([0, 7])
+    some.save(tmp_path / "some.json")
+    check = fp.verify(tmp_path / "some.json", arithmetic_only=True)
+    assert check.confirmed, (check.objections, list(check.others()))
+    some.save(folder / "some.json")
+    check = fp.verify(folder / "some.json")
+    assert check.confirmed, (check.objections, list(check.others()))
+    assert list(check.certificate.ids) == [0, 7]
+
+
+def test_a_second_certificate_in_a_run_folder_is_confirmed(folder):
+    votes = fp.Votes.load(folder / "votes.npz")
+    fp.certify(votes, alpha=0.05, rule="two-class").save(folder / "second.json")
+    check = fp.verify(folder / "second.json")
+    assert check.confirmed, check.objections
+    assert check.level is Level.EVIDENCE
+    rewrite_arrays(folder / "second.npz", estimation=lambda votes: votes.__setitem__(0, votes[0][::-1].copy()))
+    state_hash(folder / "second.json")
+    assert "votes.npz has other estimation votes" in fp.verify(folder / "second.json").objections
+
+
+@pytest.mark.parametrize("noise", [fp.FlipNoise(0.1, 0.3, 4), fp.FlipNoise(0.0, 0.3, 4), fp.FlipNoise(0.1, 1.0, 4)])
+def test_certificates_of_one_class_are_confirmed(tmp_path, noise):
+    estimation = [[2000], [1999], [1200], [10], [0]]
+    votes = fp.Votes.from_counts(selection=[[10]] * 5, estimation=estimation, noise=noise, n_select=10, n_estimate=2000)
+    fp.certify(votes).save(tmp_path / "certificates.json")
+    check = fp.verify(tmp_path, arithmetic_only=True)
+    assert check.confirmed, list(check.others())
+
+
+def test_certificates_of_fewer_votes_are_told_to_be_made_again(run, folder):
+    assert run("vote", folder, "--samples", 2500)[0] == 0
+    code, out, err = run("verify", folder)
+    assert (code, err) == (1, "")
+    assert out.count("WRONG:") == 1
+    assert "run flipproof certify" in out
+    assert run("certify", folder)[0] == 0
+    assert run("verify", folder)[0] == 0
+
+
+def test_a_run_of_four_numbers_is_no_evidence(run, folder, tmp_path):
+    record = json.loads((folder / "certificates.json").read_text())
+    for name in ("certificates.json", "certificates.npz"):
+        shutil.copy(folder / name, tmp_path / name)
+    known = {"alpha": 0.01, "rule": "multi-class", "simultaneous": False}
+    votes = {"n_select": 200, "n_estimate": 2000, "sha256": record["hashes"]["votes"]}
+    (tmp_path / "run.json").write_text(json.dumps({"certificates": known, "votes": votes}))
+    assert "votes.npz is missing weights.safetensors is missing inputs.npz is missing" in objection(run, tmp_path)
+
+
+def relabelled(folder):
+    """True labels replaced by predictions, and everything else made to fit."""
+    label = np.load(folder / "certificates.npz")["label"]
+    rewrite_arrays(folder / "inputs.npz", labels=lambda labels: labels.__setitem__(slice(None), label))
+    inputs = Inputs.load(folder / "inputs.npz")
+    right = inputs.accuracy(inputs.base_label == inputs.labels)
+    rewrite_json(folder / "run.json", lambda record: record["training"].update(base_accuracy=right))
+    state_all_hashes(folder)
+
+
+def test_true_labels_that_were_replaced_are_found(run, folder):
+    relabelled(folder)
+    assert "to have the labels of" in objection(run, folder)
+    code, _, err = run("verify", folder, "--resample", 1)
+    assert (code, err.count("\n")) == (2, 1)
+    code, _, err = run("report", folder)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "to have the labels of" in err
+
+
+def test_without_the_data_labels_are_said_to_be_unchecked(run, folder):
+    rewrite_json(folder / "run.json", lambda record: record["task"].update(dataset="elsewhere.npz"))
+    state_all_hashes(folder)
+    relabelled(folder)
+    code, out, _ = run("verify", folder)
+    assert code == 0
+    assert "note      the data are not at hand" in out
+    assert run("report", folder)[0] == 0
+    assert "Accuracies rest on unchecked labels" in (folder / "report.html").read_text()
+
+
+def shifted(folder, by):
+    """All sample numbers moved, wherever they are written."""
+
+    def move(ranges):
+        for pair in ranges:
+            pair[:] = [number + by for number in pair]
+
+    members = members_of(folder / "votes.npz")
+    record = json.loads(members["metadata.json"])
+    certificates = json.loads((folder / "certificates.json").read_text())
+    for role in ("select", "estimate"):
+        for portion in record["portions"][role]:
+            move(portion)
+        for source in (*record["run"]["sources"], *certificates["samples"]["sources"]):
+            move(source[role])
+        move(record["run"][role])
+        move(certificates["samples"][role]["ranges"])
+    write_members(folder / "votes.npz", (members | {"metadata.json": json.dumps(record).encode()}).items())
+    (folder / "certificates.json").write_text(json.dumps(certificates))
+    state_all_hashes(folder)
+
+
+def test_other_sample_numbers_are_found(run, folder):
+    shifted(folder, 0)
+    assert run("verify", folder)[0] == 0
+    shifted(folder, 5_000_000)
+    assert "other estimate samples than the first 2,000" in objection(run, folder)
+
+
+@pytest.mark.parametrize("name", ["certificates.json", "certificates.npz", "run.json", "votes.npz", "inputs.npz"])
+def test_links_in_a_run_folder_are_refused(run, folder, tmp_path, name):
+    (folder / name).rename(tmp_path / name)
+    (folder / name).symlink_to(tmp_path / name)
+    code, out, err = run("verify", folder)
+    assert code in (1, 2)
+    assert "a link" in out + err
+
+
+def test_json_that_is_deeply_nested_is_refused(run, folder):
+    deep = {"more": 1}
+    for _ in range(70):
+        deep = {"more": deep}
+    rewrite_json(folder / "certificates.json", lambda record: record.update(deep))
+    code, _, err = run("verify", folder)
+    assert (code, "nested more than 64 deep" in err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["votes.npz", "report.html", "weights.safetensors"])
+def test_another_file_is_refused_in_one_line(run, folder, name):
+    code, _, err = run("verify", folder / name)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "certificates.json" in err
+
+
+def test_what_is_not_done_in_time_is_not_confirmed(run, folder):
+    code, out, _ = run("verify", folder, "--minutes", 0)
+    assert code == 1
+    assert "unchecked 90 of 90 inputs" in out
+    assert "NOT confirmed: 90 of 90 certificates are not checked" in out
 
 
 def forged(folder, portion):

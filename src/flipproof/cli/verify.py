@@ -152,13 +152,16 @@ def _conclusion(checked: Check, resampled: Resampled | None) -> str:
 
 def _obstacles(checked: Check, resampled: Resampled | None) -> Iterator[str]:
     """Why a check is not one that confirms."""
+    from flipproof.verification.check import ALONE
     from flipproof.verification.verdicts import Verdict
 
     total, counts = len(checked.findings), checked.counts
     for verdict in (Verdict.WRONG, Verdict.LOOSER, Verdict.UNCHECKED):
         if counts[verdict]:
             yield f"{counts[verdict]:,} of {total:,} certificates are {_SHORT_NAMES.get(verdict, verdict)}"
-    if checked.objections:
+    if checked.objections == (ALONE,):
+        yield "the arithmetic was checked, but there is no evidence; --arithmetic-only is content with that"
+    elif checked.objections:
         yield f"the files do not fit ({len(checked.objections)} objection{'s' * (len(checked.objections) > 1)} above)"
     if resampled is not None and not resampled.same:
         yield "portions that were drawn again have other votes"
@@ -179,6 +182,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 
 def _print(checked: Check, resampled: Resampled | None) -> None:
+    from flipproof.verification.check import ALONE
     from flipproof.verification.level import Level
     from flipproof.verification.verdicts import Verdict
 
@@ -186,7 +190,7 @@ def _print(checked: Check, resampled: Resampled | None) -> None:
     fit = _FITS if checked.level >= Level.EVIDENCE else _ALONE
     files = checked.objections or (fit,)
     for first, words in zip(("files", *[""] * len(files)), files, strict=False):
-        typer.echo(f"{first:<10}{'WRONG: ' if checked.objections else ''}{words}")
+        typer.echo(f"{first:<10}{'WRONG: ' if words not in (fit, ALONE) else ''}{words}")
     for words in checked.notes:
         typer.echo(f"note      {words}")
     for verdict, count in checked.counts.items():

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.datasets.catalogue import card
 from flipproof.datasets.data_file import MissingDataError
+from flipproof.datasets.own_files import is_own
 from flipproof.errors import FlipproofError, one_line
 from flipproof.experiments.blind import blind_facts
 from flipproof.experiments.inputs_check import check_inputs
@@ -24,7 +26,7 @@ from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.run import sampling_error
 from flipproof.smoothing.run_folder import RunFolder
-from flipproof.smoothing.run_record import TRAIN, TrainingRecord, read_section
+from flipproof.smoothing.run_record import TRAIN, DataRecord, TrainingRecord, read_section
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.verification.check import Check
@@ -89,7 +91,7 @@ def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
         task = Task.from_record(folder.record()["task"])
         job = _job_at_hand(task)
         if job is None:
-            return (), (WITHOUT_DATA,)
+            return tuple(_about_card(folder, task)), (WITHOUT_DATA,)
         objections = [*_about_data(folder, job)]
         if task.model.own:
             notes.append(WITHOUT_MODEL)
@@ -110,6 +112,15 @@ def _job_at_hand(task: Task) -> Job | None:
         if Path(task.dataset).exists():
             raise
         return None
+
+
+def _about_card(folder: RunFolder, task: Task) -> Iterator[str]:
+    """What is known about a dataset without having it."""
+    if is_own(task.dataset):
+        return
+    known, stated = card(task.dataset), read_section(folder, "dataset", DataRecord, TRAIN)
+    if (known.name, known.classes, known.kind) != (stated.name, stated.classes, task.kind):
+        yield f"run.json has other facts about the dataset {known.name}"
 
 
 def _about_data(folder: RunFolder, job: Job) -> Iterator[str]:

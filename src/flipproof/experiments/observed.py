@@ -15,7 +15,8 @@ from flipproof.smoothing.run_record import TRAIN, DataRecord, read_section
 def observed(folder: RunFolder) -> dict[str, Any] | None:
     """What a report can show of the inputs of a run, if they are at hand and still what they were.
 
-    Labels in the folder that are not those of the data are refused. Nothing is fetched. The names are those of the fields of a report's `Subject`.
+    Labels in the folder that are not those of the data are refused. Nothing is fetched. The names are those of the
+    fields of a report's `Subject`.
     """
     task = Task.from_record(folder.record()["task"])
     try:

@@ -118,6 +118,10 @@ class Task:
                 raise InvalidInputError(f"expected names without control characters, got {name!r}")
         if isinstance(self.split, PerClass) != (self.kind == "nodes"):
             raise InvalidInputError("expected PerClass for nodes and Shares for all else, got the other")
+        if self.reading.threshold is not None and self.noisy != "pixels":
+            raise InvalidInputError(f"expected a threshold for noise on pixels only, got one for {self.noisy}")
+        if self.reading.one_hot and self.kind != "graphs":
+            raise InvalidInputError(f"expected one_hot for graphs only, got it for {self.kind}")
         if self.inputs is not None:
             if self.kind == "nodes":
                 raise InvalidInputError("expected all nodes of a graph to be certified, got inputs")

@@ -186,7 +186,7 @@ class Votes:
         )
 
     def selected(self, rows: IntArray) -> Votes:
-        """The votes on some inputs, with their ids. How they were drawn is not kept: that is about all inputs."""
+        """The votes on some inputs, with their ids. Their portions are not kept."""
         rows = checked_rows(rows, len(self), "rows")
         scope = None if self.scope is None else self.scope.selected(rows)
         return Votes(
@@ -195,6 +195,7 @@ class Votes:
             self.noise,
             self.n_select,
             self.n_estimate,
+            run=self.run,
             scope=scope,
             ids=self.ids[rows],
         )

@@ -19,6 +19,7 @@ from flipproof.verification.verdicts import Checker, Finding, Verdict
 from flipproof.verification.worst_case import WorstCase, margin, worst_case_of_all
 
 FILE = "certificates.json"
+ALONE = "no evidence: there is no run beside these certificates"
 _BUILT_ON = (Verdict.CONFIRMED, Verdict.LOOSER)
 
 
@@ -114,7 +115,7 @@ def verify(
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     fp.certify(votes).save(f"{folder}/certificates.json")
         ...     verify(folder, arithmetic_only=True).confirmed, verify(folder).objections[0]
-        (True, 'there is no run beside these certificates, which would be the evidence')
+        (True, 'no evidence: there is no run beside these certificates')
     """
     path = _checked_path(path)
     if not isinstance(arithmetic_only, bool):
@@ -136,7 +137,7 @@ def verify(
 
 def _about_evidence(certificate: Certificate) -> Iterator[str]:
     if RECORD in evidence.missing(certificate.path):
-        yield "there is no run beside these certificates, which would be the evidence"
+        yield ALONE
         return
     try:
         yield from evidence.objections(certificate)

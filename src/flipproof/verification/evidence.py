@@ -94,6 +94,7 @@ class _Evidence:
             "noise of its votes": (laws(task["noise"]), laws(record["noise"])),
             "seed": (task["seed"], identity["seed"]),
             "model": (training["model"], identity["model"]),
+            "set of own files": (training["files"], identity["files"]),
             "number of classes": (self.run["dataset"]["classes"], identity["classes"]),
             "set of versions": (known["versions"], run["versions"]),
             **{f"number of {role} samples": (known[f"n_{role}"], record[f"n_{role}"]) for role in ROLES},
@@ -163,8 +164,8 @@ class _Evidence:
                 yield f"the sha256 of {file} is stated otherwise, or not at all"
         if hashes.get("record") != record_digest(self.run):
             yield f"{RECORD} says something else about the task, the data, the training or the votes"
-        if certificate.inputs != self.votes.tables["ids"].shape[0]:
-            yield f"{VOTES} has another number of inputs"
+        if list(certificate.ids) != list(self.votes.tables["ids"].numbers):
+            yield f"{VOTES} has votes on other inputs"
 
     def _about_rows(self, certificate: Certificate) -> Iterator[str]:
         """Every row is that of its input."""

@@ -70,7 +70,8 @@ def read_votes(folder: Path) -> VotesFile:
         if len(shape) != 2:
             raise FileFormatError(f"estimation of shape {shape}")
         parts = (shape[0], len(record["noise"].get("parts", "1")))
-        for name, expected in {"selection": shape, "ids": shape[:1], "zeros": parts, "nonzeros": parts}.items():
+        shapes = dict.fromkeys(TABLES.values(), shape) | {"ids": shape[:1], "zeros": parts, "nonzeros": parts}
+        for name, expected in shapes.items():
             check_array(name, tables[name], expected, _COUNTS)
         for role, table in TABLES.items():
             _check_portions(archive, record["portions"][role], table, tables[table])
