@@ -36,6 +36,10 @@ class FileFormatError(FlipproofError):
     """A file is unreadable, truncated, or was made by something else."""
 
 
+class FlipproofWarning(UserWarning):
+    """Something is not as it should be, but what flipproof returns is right."""
+
+
 def one_line(text: str) -> str:
     r"""The text as one line that is not long, and that a terminal takes for nothing but text.
 
