@@ -12,6 +12,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.noise.sampling import Role
+from flipproof.smoothing import ray_connection
 from flipproof.smoothing.ray_pool import RayPool
 from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
@@ -77,15 +78,19 @@ def test_a_node_may_die_and_nothing_is_lost(cluster, planted, tmp_path):
     np.testing.assert_array_equal(more.estimation, expected.estimation)
 
 
-@pytest.mark.parametrize("greeting", [None, b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+HTTP2 = b"\0\0\0\x04" + bytes(5)  # how a server that speaks HTTP/2 begins
+ECHO = "whatever it hears"
+
+
+@pytest.mark.parametrize("greeting", [None, b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", HTTP2, ECHO])
 def test_an_address_without_a_cluster_is_refused_at_once(greeting):
     server = socket.create_server(("127.0.0.1", 0))
     address = f"127.0.0.1:{server.getsockname()[1]}"
 
     def greet():
         connection, _ = server.accept()
-        connection.recv(1000)
-        connection.sendall(greeting)
+        heard = connection.recv(1000)
+        connection.sendall(heard if greeting is ECHO else greeting)
         connection.close()
 
     if greeting is None:
@@ -96,3 +101,28 @@ def test_an_address_without_a_cluster_is_refused_at_once(greeting):
         error = rf"^expected a Ray cluster at {address}, got something else that listens there$"
     with server, pytest.raises(fp.InvalidInputError, match=error), RayPool(len, address):
         pass
+
+
+@pytest.mark.parametrize("greeting", [b"", HTTP2])
+def test_an_address_that_keeps_silent_is_refused(greeting, monkeypatch):
+    """Ray itself would wait for many minutes. How long it may be silent is shortened, so that the test is."""
+    monkeypatch.setattr(ray_connection, "_PATIENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        accepted = []
+
+        def greet():
+            accepted.append(server.accept()[0])
+            accepted[0].sendall(greeting)
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        error = rf"^expected a Ray cluster at {address}, got: timed out$"
+        with pytest.raises(fp.InvalidInputError, match=error), RayPool(len, address):
+            pass
+        thread.join()
+        accepted[0].close()
+
+
+def test_silence_is_over_before_the_docs_say():
+    assert ray_connection._PATIENCE < 5

@@ -14,6 +14,7 @@ import tempfile
 import textwrap
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from flipproof.experiments.task import PerClass, Task
 from flipproof.experiments.torch_model import on_device
 from flipproof.extras import MissingExtraError
 from flipproof.models.training_settings import TrainingSettings
+from flipproof.smoothing import ray_connection
 from flipproof.smoothing.plan import Chunk, Plan
 from flipproof.smoothing.ray_pool import RayPool, check_workers
 from flipproof.smoothing.run_folder import RunFolder
@@ -342,6 +344,91 @@ def test_a_cluster_of_our_own_leaves_nothing_behind(tmp_path):
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines() == ["this is for people"]
     assert done.stdout.splitlines() == ["gone 7", "False False True"]
+
+
+DRIVER = """
+    import sys, threading
+    from pathlib import Path
+    import ray
+    from flipproof.smoothing.ray_pool import RayPool
+
+    def work(begun):
+        open(begun, "w").close()
+        threading.Event().wait()
+
+    with RayPool(work) as pool:
+        Path(__file__).with_name("folder").write_text(ray._private.worker._global_node.get_session_dir_path())
+        list(pool.map_unordered([sys.argv[1]]))
+"""
+
+# Whoever is left by the driver becomes a child of this script, which is then a subreaper.
+WATCHER = """
+    import ctypes, os, signal, subprocess, sys
+    from pathlib import Path
+
+    driver, begun, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
+    os.mkfifo(begun)
+    process = subprocess.Popen([sys.executable, driver, begun], stderr=subprocess.DEVNULL)
+    open(begun).close()  # until a worker opens it too
+    process.send_signal(number)
+    process.wait()
+
+    def give_up(*_):
+        children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+        print("left", [Path(f"/proc/{child}/comm").read_text().strip() for child in children])
+        for child in children:
+            os.kill(int(child), signal.SIGKILL)
+        os._exit(1)
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(10)
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        print("nobody is left", process.returncode not in (0, -number) or number == signal.SIGINT)
+"""
+
+
+@needs_ray
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose processes are left")
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGINT, signal.SIGHUP))]
+)
+def test_a_signal_ends_a_cluster_of_our_own(tmp_path, number):
+    """Also its folder goes, and its locks with the processes that held them."""
+    for name, text in {"driver": DRIVER, "watcher": WATCHER}.items():
+        (tmp_path / name).write_text(textwrap.dedent(text))
+    command = [
+        sys.executable,
+        str(tmp_path / "watcher"),
+        str(tmp_path / "driver"),
+        str(tmp_path / "begun"),
+        str(+number),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("nobody is left True\n", "")
+    assert not Path((tmp_path / "folder").read_text()).exists()
+
+
+def test_other_handlers_stay_while_ray_is_used():
+    """A program that ignores a hang-up (nohup) or has a plan of its own for its end goes on to do so."""
+
+    def plan(*_):
+        raise AssertionError("nobody sends a signal")
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    signal.signal(signal.SIGTERM, plan)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ray_connection._handlers():
+            assert signal.getsignal(signal.SIGTERM) is plan
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is plan
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 # Spans

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from flipproof.cli import certify, compare, datasets, demo, radius, report, reproduce, train, verify
+from flipproof.cli.streams import careful_output, say
 from flipproof.errors import FlipproofError, FlipproofWarning
 
 app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
@@ -63,18 +63,16 @@ def main() -> None:
     """Runs the program; whatever a user can get wrong becomes one line and exit code 2."""
     warnings.formatwarning = _formatted
     try:
-        sys.exit(app(standalone_mode=False))
+        with careful_output():
+            code = app(standalone_mode=False)
+        sys.exit(code)
     except (FlipproofError, typer.TyperException) as error:
-        message = error.format_message() if isinstance(error, typer.TyperException) else str(error)
-        print(f"flipproof: {' '.join(message.split())}", file=sys.stderr)
+        say(error.format_message() if isinstance(error, typer.TyperException) else str(error))
         sys.exit(2)
     except MemoryError as error:
-        reason = " ".join(str(error).split()) or "there is no more"
-        print(f"flipproof: expected enough memory, got: {reason}; see --memory and --workers", file=sys.stderr)
+        say(f"expected enough memory, got: {str(error) or 'there is no more'}; see --memory and --workers")
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone; Python must not try to flush the rest at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of our output has gone
         sys.exit(1)

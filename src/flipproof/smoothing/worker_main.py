@@ -14,13 +14,14 @@ import struct
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import cloudpickle
 
-from flipproof.errors import FlipproofError
+from flipproof.errors import FlipproofError, FlipproofWarning
 from flipproof.smoothing.threads import single_threaded
 
 PROTOCOL = 5
@@ -170,6 +171,7 @@ def main(requests: int, replies: int) -> None:
     _leave_interrupts_to_the_parent()
     if isinstance(sys.stdout, io.TextIOWrapper):  # else lines would be lost in its buffer when the process ends
         sys.stdout.reconfigure(line_buffering=True)
+    warnings.simplefilter("ignore", FlipproofWarning)  # the parent compiles the same loops first, and has said it
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, inbox), daemon=True).start()
     try:

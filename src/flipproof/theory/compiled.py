@@ -14,6 +14,7 @@ from numba.core.cgutils import create_struct_proxy
 from numba.extending import intrinsic
 
 from flipproof.errors import FlipproofError
+from flipproof.theory.loop_files import loop_cache
 
 if getattr(config, "DISABLE_JIT", False):  # Python's integers do not wrap around: there would be other noise, or none
     raise FlipproofError("expected loops that numba may compile, got NUMBA_DISABLE_JIT=1; unset it")
@@ -37,14 +38,8 @@ def inlined(function: F) -> F:
 
 def _compiled(function: F, **options: bool) -> F:
     compiler: Any = njit  # whose declared options lack one of ours
-    try:
-        made = compiler(function, cache=True, nogil=True, **options)
-    except RuntimeError:
-        # Nowhere to keep a cache (a read-only installation without a home): compile anew in every process.
-        return cast("F", compiler(function, nogil=True, **options))
-    kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
-    if kept is not None:
-        kept._source_stamp = _stamp()
+    made = compiler(function, nogil=True, **options)
+    made._cache = loop_cache(function, _stamp())
     return cast("F", made)
 
 
