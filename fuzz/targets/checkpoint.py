@@ -91,4 +91,5 @@ def _in_body(body: bytes, rng: random.Random, mutate: ByteMutator) -> bytes:
     return line + end + packed
 
 
-TARGET = Target("checkpoint", _seeds, _read, _in_records, (b"flipproof-checkpoint 1\n", b"samples", b"dtype", b"shape"))
+_WORDS = (b"flipproof-checkpoint 1\n", b"samples", b"dtype", b"shape", b"sources", b"versions")
+TARGET = Target("checkpoint", _seeds, _read, _in_records, _WORDS)
