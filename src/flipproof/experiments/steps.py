@@ -31,7 +31,18 @@ from flipproof.smoothing.ray_pool import check_workers
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.run_certificates import Promise, write_certified
 from flipproof.smoothing.run_folder import RunFolder, sha256_of
-from flipproof.smoothing.run_record import TRAIN, VOTE, DataRecord, TrainingRecord, VotesRecord, read_section
+from flipproof.smoothing.run_record import (
+    DRAWN,
+    GIVEN,
+    TRAIN,
+    UNKNOWN,
+    VOTE,
+    DataRecord,
+    TrainingRecord,
+    VotesRecord,
+    read_section,
+)
+from flipproof.smoothing.split import Split
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
@@ -137,7 +148,8 @@ def train_run(
         path: of the folder.
         task: what to train.
         machine: what may be used.
-        weights: a file with weights that were trained elsewhere, to be used instead of training.
+        weights: a file with weights that were trained elsewhere, to be used instead of training. Accuracies are then
+            reported only if the data say which inputs are for testing.
         force: whether a run in the folder is given up for this one, even if it has the same task.
     """
     machine = Machine() if machine is None else machine
@@ -156,7 +168,8 @@ def train_run(
             classifier, facts = job.model.trained(job.learned, job.noise, machine.memory_limit, machine.progress)
         else:
             classifier, facts = job.model.restored(given, str(weights)), {"epochs": 0, "seconds": 0.0}
-        _save_model(folder, asked, job, classifier, facts)
+        source = GIVEN if job.split_given else DRAWN if given is None else UNKNOWN
+        _save_model(folder, asked, job, classifier, facts | {"split": source})
     return folder
 
 
@@ -203,8 +216,8 @@ def _save_model(
             f"expected {job.task.model.name} to be what its weights say, got other predictions from a new one with "
             "the same weights: all that training changes must be in its state_dict"
         )
-    certified = job.certified
-    inputs = Inputs(certified.labels, certified.split, base_label, job.class_names)
+    certified, judged = job.certified, facts["split"] != UNKNOWN
+    inputs = Inputs(certified.labels, certified.split if judged else Split.nothing(), base_label, job.class_names)
     folder.forget("training", "votes", "certificates")
     inputs.save(folder.inputs_file)
     training = TrainingRecord(
@@ -215,7 +228,7 @@ def _save_model(
         inputs_sha256=str(sha256_of(folder.inputs_file)),
         inputs=fingerprint((certified.space, certified.labels)),
         versions=versions(),
-        blind=blind_facts(job),
+        blind=blind_facts(job) if judged else {},
     )
     folder.begin(task=asked, dataset=asdict(job.record), training=asdict(training))
 
