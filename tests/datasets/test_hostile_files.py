@@ -128,7 +128,7 @@ def test_an_array_that_promises_more_than_there_is(saved):
     [
         ({}, "does not say flipproof-nodes"),
         ([], "does not say flipproof-nodes"),
-        ({"format": "flipproof-nodes", "version": 2}, "it has version 2, this flipproof reads 1"),
+        ({"format": "flipproof-nodes", "version": 3}, "it has version 3, this flipproof reads 2"),
         ({"format": "flipproof-nodes", "version": 1}, "KeyError"),
     ],
 )

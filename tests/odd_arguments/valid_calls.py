@@ -185,6 +185,9 @@ def make_calls(folder):
         "SparseRows.sampler": Call(fp.SparseRows(sp.csr_array(BITS)).sampler, {"noise": NOISE, "seed": 0}),
         "Split": Call(fp.Split, {"train": [0], "validation": [1], "test": [2]}),
         "Split.by_share": Call(fp.Split.by_share, {"labels": LABELS, "test": 0.1, "validation": 0.1, "seed": 0}),
+        "Split.among": Call(SPLIT.among, {"inputs": np.array([2, 0])}),
+        "Split.from_masks": Call(fp.Split.from_masks, {"train": [True], "validation": [False], "test": [False]}),
+        "Split.nothing": Call(fp.Split.nothing),
         "Split.per_class": Call(fp.Split.per_class, {"labels": LABELS, "train": 1, "validation": 0}),
         "Table": Call(fp.Table, {"values": table.values, "categories": [2, 3], "columns": ["a", "b"]}),
         "Table.noise": Call(table.noise, {"p_plus": 0.1, "p_minus": 0.2}),
@@ -351,7 +354,7 @@ def make_calls(folder):
         "datasets.from_networkx": Call(fp.datasets.from_networkx, {"graph": nx.path_graph(3), "labels": [0, 1, 0]}),
         "datasets.from_pyg": Call(fp.datasets.from_pyg, {"data": node_data()}),
         "datasets.from_scipy": Call(
-            fp.datasets.from_scipy, {"adjacency": ADJACENCY, "attributes": BITS, "labels": LABELS}
+            fp.datasets.from_scipy, {"adjacency": ADJACENCY, "attributes": BITS, "labels": LABELS, "split": SPLIT}
         ),
         "datasets.load": Call(load, {"name_or_path": folder / "nodes.npz", "download": False}),
         "datasets.names": Call(fp.datasets.names),

@@ -143,3 +143,30 @@ def test_rows_of_unequal_length_are_no_split():
 
 def test_truth_values_are_two_classes():
     assert fp.Split.per_class([True, False] * 3, train=1, validation=1).train.size == 2
+
+
+def test_masks_mark_the_parts():
+    train, validation, test = np.eye(3, 5, dtype=bool)
+    for masks in ((train, validation, test), (train.tolist(), torch.tensor(validation), tuple(test))):
+        assert parts(fp.Split.from_masks(*masks)) == ([0], [1], [2])
+    assert parts(fp.Split.from_masks([], [], [])) == parts(fp.Split.nothing()) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("masks", "words"),
+    [
+        (([True, True], [False, True], [False, False]), "at most one part of the split, got some twice"),
+        (([True], [False, True], [False]), "expected masks of one length, got train 1, validation 2, test 1"),
+        (([0, 2], [1], [3]), "expected train to be a mask of truth values, got int64"),
+        (([True], [False], [[False, True]]), r"got bool of shape \(1, 2\); choose one of its columns: test\[:, 0\]"),
+        ((None, [True], [True]), "expected train to be a mask of truth values, got object"),
+    ],
+)
+def test_other_masks_are_refused(masks, words):
+    with pytest.raises(fp.InvalidInputError, match=words):
+        fp.Split.from_masks(*masks)
+
+
+def test_a_split_of_some_inputs():
+    split = fp.Split([0, 5], [1], [2, 3])
+    assert parts(split.among(np.array([3, 1, 5, 4]))) == ([2], [1], [0])

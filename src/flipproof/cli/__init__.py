@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from flipproof.cli import certify, compare, datasets, demo, radius, report, reproduce, train, verify
 from flipproof.cli.streams import careful_output, say
-from flipproof.errors import FlipproofError, FlipproofWarning
+from flipproof.errors import FlipproofError
 
 app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
 for _command in (
@@ -49,19 +48,8 @@ def _options(
         typer.echo(context.get_help())
 
 
-_python_s_format = warnings.formatwarning
-
-
-def _formatted(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> str:
-    """A warning of ours as one line, without the place in the code."""
-    if issubclass(category, FlipproofWarning):
-        return f"flipproof: {message}\n"
-    return _python_s_format(message, category, *place, **more)
-
-
 def main() -> None:
     """Runs the program; whatever a user can get wrong becomes one line and exit code 2."""
-    warnings.formatwarning = _formatted
     try:
         with careful_output():
             code = app(standalone_mode=False)

@@ -54,20 +54,28 @@ def print_summary(run: Path, certificates: Certificates) -> None:
         ("votes", f"{votes.n_select:,} samples to select labels, {votes.n_estimate:,} to bound probabilities"),
         ("time", f"{duration(summary.voting_seconds)} for votes, {speed}"),
         ("promise", f"wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule"),
-        ("accuracy", f"base {summary.base_accuracy:.3f}, smoothed {summary.smoothed_accuracy:.3f}"
-                     f" on {summary.test_inputs:,} test {units}"),
+        ("accuracy", _accuracy_words(summary, units)),
         *blind,
         ("abstained", f"{summary.abstained:,} of {summary.inputs:,} {units}"),
     ):  # fmt: skip
         typer.echo(f"{name:<10}{words}")
     axes = _shown_axes(summary)
     for axis, along in axes.items():
-        typer.echo(f"{'radius':<10}{axis}: {_radius_words(along, summary.inputs > summary.test_inputs)}")
+        typer.echo(f"{'radius':<10}{axis}: {_radius_words(along, summary.inputs > summary.test_inputs > 0)}")
     print_wrapped("example", _example(run, summary, certificates))
     _print_classes(summary, units)
     typer.echo("\nShare certified, by number of changes:")
     for axis, along in axes.items():
         _print_axis(axis, along, units)
+
+
+def _accuracy_words(summary: Summary, units: str) -> str:
+    from flipproof.smoothing.run_record import NOT_REPORTED
+
+    if summary.base_accuracy is None or summary.smoothed_accuracy is None:
+        return NOT_REPORTED
+    accuracies = f"base {summary.base_accuracy:.3f}, smoothed {summary.smoothed_accuracy:.3f}"
+    return f"{accuracies} on {summary.test_inputs:,} test {units}"
 
 
 def _shown_axes(summary: Summary) -> dict[str, AxisSummary]:
@@ -155,8 +163,8 @@ def _radius_words(along: AxisSummary, with_test: bool) -> str:
     from flipproof.cli.text import radius_words
 
     means = ""
-    if along.mean is not None and along.mean_test is not None:
-        test = f" (test {along.mean_test:.2f})" if with_test else ""
+    if along.mean is not None:
+        test = f" (test {along.mean_test:.2f})" if with_test and along.mean_test is not None else ""
         means = f"mean {along.mean:.2f}{test}, "
     capped = " (all the samples allow)" if along.largest == along.cap else ""
     return f"{means}largest {radius_words(along.largest)}{capped}"
@@ -165,11 +173,12 @@ def _radius_words(along: AxisSummary, with_test: bool) -> str:
 def _print_axis(axis: str, along: AxisSummary, units: str) -> None:
     from flipproof.report.words import share_words
 
-    lines = (
+    lines = [
         (axis, [str(radius) for radius in along.radii]),
         (f"  share of all {units}", [share_words(share) for share in along.ratio]),
-        (f"  test {units}, and right", [share_words(share) for share in along.accuracy]),
-    )
+    ]
+    if along.accuracy is not None:
+        lines.append((f"  test {units}, and right", [share_words(share) for share in along.accuracy]))
     typer.echo("")
     for name, cells in lines:
         typer.echo(f"{name:<26}" + "".join(f"{cell:>8}" for cell in cells))

@@ -33,14 +33,15 @@ def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> Non
     """Train a model with noise and leave it in a run folder."""
     from flipproof.cli.summary import training_words
     from flipproof.experiments.steps import train_run
-    from flipproof.smoothing.run_record import TrainingRecord, read_section
+    from flipproof.smoothing.run_record import NOT_REPORTED, TrainingRecord, read_section
 
     task = asked.task()
     with interruptible("nothing was written; the same command trains again"):
         folder = train_run(asked.out, task, machine.machine(), asked.weights, forced.force)
     training = read_section(folder, "training", TrainingRecord, "flipproof train")
     how = training_words(training.epochs, training.seconds)
-    typer.echo(f"trained   {task.model.name} on {asked.dataset}: {how}, base accuracy {training.base_accuracy:.3f}")
+    accuracy = NOT_REPORTED if training.base_accuracy is None else f"{training.base_accuracy:.3f}"
+    typer.echo(f"trained   {task.model.name} on {asked.dataset}: {how}, base accuracy {accuracy}")
     typer.echo(f"next      flipproof vote {shlex.quote(str(asked.out))}")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.datasets.given_split import checked_split
 from flipproof.datasets.labels import checked_labels, checked_names
 from flipproof.errors import InvalidInputError
 from flipproof.noise.edges import Edges
@@ -19,6 +20,7 @@ from flipproof.noise.graph import STRUCTURE, Graph
 from flipproof.noise.graphs import Graphs, naming_graph
 from flipproof.noise.rows import DenseRows
 from flipproof.noise.space import as_array
+from flipproof.smoothing.split import Split
 from flipproof.theory.arguments import checked_index, checked_items, checked_rows
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.choices import chosen
@@ -47,6 +49,7 @@ class GraphDataset:
         labels: int64 [graphs], from 0.
         class_names: one name per class; by default the numbers.
         node_names: one name per kind of node; by default the numbers.
+        split: which graphs are for training, validation and testing, if the data say so; runs then keep to it.
 
     Example:
         >>> data = GraphDataset("two", ([[0, 1], [1, 0]], [[], []]), ([0, 1], [1]), [0, 1])
@@ -60,6 +63,7 @@ class GraphDataset:
     labels: IntArray
     class_names: tuple[str, ...] = ()
     node_names: tuple[str, ...] = ()
+    split: Split | None = None
 
     def __post_init__(self) -> None:
         edge_indices = checked_items(self.edge_indices, "edge_indices", "edges, one per graph")
@@ -77,6 +81,7 @@ class GraphDataset:
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
         object.__setattr__(self, "node_names", checked_names(self.node_names, every_kind))
+        checked_split(self.split, labels.size, "graph")
 
     def __len__(self) -> int:
         return len(self.edge_indices)

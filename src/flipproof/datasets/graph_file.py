@@ -10,19 +10,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.datasets.given_split import read_split, split_arrays
 from flipproof.errors import FileFormatError, one_line
 from flipproof.smoothing.array_archive import FileKind, reading_archive, write_archive
 
 if TYPE_CHECKING:
     from flipproof.datasets.graph_dataset import GraphDataset
 
-GRAPHS_FILE = FileKind("dataset", "flipproof-graphs", 1, "; fp.datasets.GraphDataset(...).save writes one")
+GRAPHS_FILE = FileKind("dataset", "flipproof-graphs", 2, "; fp.datasets.GraphDataset(...).save writes one", also=(1,))
 
 
 def write_graphs(data: GraphDataset, path: str | os.PathLike[str]) -> None:
     """Writes the file, whole or not at all."""
-    description = {"name": one_line(str(data.name)), "class_names": data.class_names, "node_names": data.node_names}
-    arrays = {
+    description = {
+        "name": one_line(str(data.name)),
+        "class_names": data.class_names,
+        "node_names": data.node_names,
+        "split": data.split is not None,
+    }
+    arrays = split_arrays(data.split) | {
         "labels": data.labels,
         "node_labels": np.concatenate([np.zeros(0, np.int64), *data.node_labels]),
         "node_starts": _starts([kinds.size for kinds in data.node_labels]),
@@ -44,6 +50,7 @@ def read_graphs(path: str | os.PathLike[str]) -> GraphDataset:
             labels=file.array("labels"),
             class_names=tuple(file.description["class_names"]),
             node_names=tuple(file.description["node_names"]),
+            split=read_split(file),
         )
 
 

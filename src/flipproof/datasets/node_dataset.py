@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.datasets.given_split import checked_split
 from flipproof.datasets.labels import checked_labels, checked_names
 from flipproof.errors import InvalidInputError
 from flipproof.noise.graph import Graph
 from flipproof.noise.rows import binary_csr
 from flipproof.noise.space import as_array
+from flipproof.smoothing.split import Split
 from flipproof.theory.arguments import checked_flag
 from flipproof.theory.arrays import IntArray, read_only, read_only_csr
 
@@ -30,6 +32,7 @@ class NodeDataset:
         labels: int64 [nodes], from 0.
         class_names: one name per class; by default the numbers.
         directed: whether (u, v) and (v, u) are different entries.
+        split: which nodes are for training, validation and testing, if the data say so; runs then keep to it.
 
     Example:
         >>> data = NodeDataset("path", sp.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), None, [0, 1, 1])
@@ -43,6 +46,7 @@ class NodeDataset:
     labels: IntArray
     class_names: tuple[str, ...] = ()
     directed: bool = False
+    split: Split | None = None
 
     def __post_init__(self) -> None:
         adjacency = _checked_adjacency(self.adjacency, checked_flag(self.directed, "directed"))
@@ -51,6 +55,7 @@ class NodeDataset:
         object.__setattr__(self, "attributes", _checked_attributes(self.attributes, adjacency.shape[0]))
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
+        checked_split(self.split, labels.size, "node")
 
     @property
     def nodes(self) -> int:
@@ -99,7 +104,9 @@ class NodeDataset:
         attributes = None
         if self.attributes is not None:
             attributes = (sp.csr_array(self.attributes[nodes]) != 0).astype(np.float32)
-        return NodeDataset(self.name, pairs[nodes][:, nodes], attributes, self.labels[nodes], self.class_names)
+        split = None if self.split is None else self.split.among(nodes)
+        kept = pairs[nodes][:, nodes]
+        return NodeDataset(self.name, kept, attributes, self.labels[nodes], self.class_names, split=split)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.datasets.given_split import read_split, split_arrays
 from flipproof.datasets.sparse_arrays import read_csr
 from flipproof.errors import one_line
 from flipproof.smoothing.array_archive import FileKind, reading_archive, write_archive
@@ -15,7 +16,9 @@ from flipproof.smoothing.array_archive import FileKind, reading_archive, write_a
 if TYPE_CHECKING:
     from flipproof.datasets.node_dataset import NodeDataset
 
-NODES_FILE = FileKind("dataset", "flipproof-nodes", 1, "; fp.datasets.from_scipy takes matrices from elsewhere")
+NODES_FILE = FileKind(
+    "dataset", "flipproof-nodes", 2, "; fp.datasets.from_scipy takes matrices from elsewhere", also=(1,)
+)
 
 
 def write_nodes(data: NodeDataset, path: str | os.PathLike[str]) -> None:
@@ -27,8 +30,9 @@ def write_nodes(data: NodeDataset, path: str | os.PathLike[str]) -> None:
         "class_names": data.class_names,
         "directed": data.directed,
         "attributes": kind,
+        "split": data.split is not None,
     }
-    arrays = {"labels": data.labels} | _csr_arrays("adjacency", data.adjacency)
+    arrays = {"labels": data.labels} | split_arrays(data.split) | _csr_arrays("adjacency", data.adjacency)
     if kind is not None:
         arrays |= _csr_arrays("attributes", attributes) if kind == "sparse" else {"attributes": attributes}
     write_archive(path, NODES_FILE, description, arrays)
@@ -50,6 +54,7 @@ def read_nodes(path: str | os.PathLike[str]) -> NodeDataset:
             labels=file.array("labels"),
             class_names=tuple(description["class_names"]),
             directed=bool(description["directed"]),
+            split=read_split(file),
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.datasets.given_split import split_of_pyg
 from flipproof.datasets.labels import numbered, plain_array
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
@@ -14,14 +15,21 @@ from flipproof.noise.edges import Edges
 from flipproof.noise.graph import index_of_networkx, merges_duplicates
 from flipproof.noise.pyg import index_of_pyg
 from flipproof.noise.space import as_array
+from flipproof.smoothing.split import Split
 
 
 def from_scipy(
-    adjacency: Any, attributes: Any = None, labels: Any = None, name: str = "graph", directed: bool = False
+    adjacency: Any,
+    attributes: Any = None,
+    labels: Any = None,
+    name: str = "graph",
+    directed: bool = False,
+    split: Split | None = None,
 ) -> NodeDataset:
     """A dataset from a square sparse matrix of zeros and ones, one row of attributes and one label per node.
 
-    Labels are numbers from 0, or words, which are numbered in sorted order.
+    Labels are numbers from 0, or words, which are numbered in sorted order. A `split` says which nodes are for
+    training, validation and testing; see `Split.from_masks`.
 
     Example:
         >>> pair = sp.csr_array([[0, 1], [1, 0]])
@@ -29,11 +37,13 @@ def from_scipy(
         ('ant', 'cat')
     """
     numbers, class_names = numbered(labels)
-    return NodeDataset(name, adjacency, attributes, numbers, class_names, directed)
+    return NodeDataset(name, adjacency, attributes, numbers, class_names, directed, split)
 
 
 def from_pyg(data: Any, name: str = "graph", directed: bool = False, duplicates: str = "refuse") -> NodeDataset:
-    """A dataset from a PyTorch Geometric `Data`: its `edge_index`, `y` and, if there is one, `x`.
+    """A dataset from a PyTorch Geometric `Data`: its `edge_index`, `y` and, if there are any, `x` and masks.
+
+    With `train_mask` and `test_mask` (and `val_mask`) the dataset has this split, and runs keep to it.
 
     Args:
         data: one graph with a label per node.
@@ -48,7 +58,7 @@ def from_pyg(data: Any, name: str = "graph", directed: bool = False, duplicates:
         1
     """
     adjacency = _adjacency(*index_of_pyg(data), directed, duplicates)
-    return from_scipy(adjacency, getattr(data, "x", None), getattr(data, "y", None), name, directed)
+    return from_scipy(adjacency, getattr(data, "x", None), getattr(data, "y", None), name, directed, split_of_pyg(data))
 
 
 def from_networkx(

@@ -18,7 +18,7 @@ from flipproof.experiments.blind import blind_facts
 from flipproof.experiments.inputs_check import check_inputs
 from flipproof.experiments.job import Job
 from flipproof.experiments.jobs import job_of
-from flipproof.experiments.steps import check_data, restored_classifier
+from flipproof.experiments.steps import check_data, restored_classifier, source_of_split
 from flipproof.experiments.task import Task
 from flipproof.noise.any_noise import sampler_of
 from flipproof.noise.census import census
@@ -26,7 +26,7 @@ from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
 from flipproof.smoothing.run import sampling_error
 from flipproof.smoothing.run_folder import RunFolder
-from flipproof.smoothing.run_record import TRAIN, DataRecord, TrainingRecord, read_section
+from flipproof.smoothing.run_record import TRAIN, UNKNOWN, DataRecord, TrainingRecord, read_section
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.verification.check import Check
@@ -128,9 +128,11 @@ def _about_data(folder: RunFolder, job: Job) -> Iterator[str]:
     check_data(folder, job)
     check_inputs(folder, job)
     votes, space = Votes.load(folder.votes_file), job.certified.space
-    asked = folder.record()["task"] | {"weights": None}
-    if differences := differences_between(asked, job.asked() | {"weights": None}):
+    asked, training = folder.record()["task"], read_section(folder, "training", TrainingRecord, TRAIN)
+    if differences := differences_between(asked, job.asked() | {"weights": asked.get("weights")}):
         yield f"run.json has another task than can be asked for: {differences}"
+    if training.split != source_of_split(job, asked.get("weights")):
+        yield "run.json has another source of the split"
     if votes.run is None or votes.run.identity["data"] != fingerprint(space):
         yield "votes.npz has votes on other data"
         return
@@ -151,7 +153,8 @@ def _about_model(folder: RunFolder, job: Job) -> Iterator[str]:
         found = job.clean_labels(classifier)
     if differing := int(np.sum(found != check_inputs(folder, job).base_label)):
         yield f"inputs.npz has {differing} base predictions that the model does not make"
-    if not _same_blind(blind_facts(job), training.blind):
+    expected = {} if training.split == UNKNOWN else blind_facts(job)
+    if not _same_blind(expected, training.blind):
         yield "run.json has another accuracy of a classifier that ignores the noisy part"
 
 

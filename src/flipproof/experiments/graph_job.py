@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flipproof.datasets.graph_dataset import GraphDataset
 from flipproof.experiments.job import Job, Lot, fitted_noise
-from flipproof.experiments.row_split import split_of, tested
+from flipproof.experiments.row_split import split_of, split_parts, tested
 from flipproof.experiments.task import Task
 from flipproof.experiments.torch_model import TorchModel
 from flipproof.models.graph_classifier import GraphClassifier
@@ -18,7 +18,7 @@ def graph_job(task: Task, data: GraphDataset) -> Job:
     kinds = "one-hot" if task.reading.one_hot else "category"
     one_hot = None if task.reading.one_hot else data.features
     parts = PARTS[task.noisy]
-    split = split_of(task, data.labels)
+    split = split_of(task, data.labels, data.split)
     test, classes = tested(task, split.test), data.classes
     return Job(
         task=task,
@@ -26,7 +26,7 @@ def graph_job(task: Task, data: GraphDataset) -> Job:
             data.name,
             {"graphs": len(data), "nodes": data.nodes, "edges": data.edges, "kinds of nodes": data.features},
             classes,
-            fingerprint((data.edge_indices, data.node_labels, data.labels)),
+            fingerprint((data.edge_indices, data.node_labels, data.labels, *split_parts(data.split))),
         ),
         noise=fitted_noise(task.noise, {part: one_hot or 2 if part == ATTRIBUTES else 2 for part in parts}),
         learned=Lot(data.graphs(task.noisy, kinds=kinds), data.labels, split),
@@ -38,4 +38,5 @@ def graph_job(task: Task, data: GraphDataset) -> Job:
             lambda module: GraphClassifier(module, classes=classes, one_hot=one_hot),
         ),
         drawn={"names": tuple(f"no. {i} of {data.name}" for i in test), "node_names": data.node_names},
+        split_given=data.split is not None,
     )

@@ -44,6 +44,7 @@ def image_job(task: Task, data: ImageDataset) -> Job:
             lambda module: TorchClassifier(module, classes=classes),
         ),
         drawn={"image_shape": tuple(map(int, shape))},
+        split_given=True,  # images come with a test set
     )
 
 

@@ -9,14 +9,14 @@ from flipproof.experiments.job import Job
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.run_folder import RunFolder
-from flipproof.smoothing.run_record import TRAIN, TrainingRecord, read_section
+from flipproof.smoothing.run_record import TRAIN, UNKNOWN, TrainingRecord, read_section
+from flipproof.smoothing.split import Split
 
 _PARTS = ("train", "validation", "test")
 
 
-def inputs_fingerprint(job: Job) -> str:
+def inputs_fingerprint(job: Job, split: Split) -> str:
     """What is certified, and what accuracies are about: the inputs, their labels and the split."""
-    split = job.certified.split
     parts = tuple(np.asarray(getattr(split, name), np.int64) for name in _PARTS)
     return fingerprint((job.certified.space, job.certified.labels, parts))
 
@@ -25,14 +25,15 @@ def check_inputs(folder: RunFolder, job: Job) -> Inputs:
     """The inputs of a run, which must be those of its data. Their file, or the task, may have been edited since."""
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
-    if training.inputs != inputs_fingerprint(job):
+    split = Split.nothing() if training.split == UNKNOWN else job.certified.split
+    if training.inputs != inputs_fingerprint(job, split):
         raise FileFormatError(
             f"expected the inputs that {folder.path} was trained for, got others: its task was changed; "
             "flipproof train --force starts again"
         )
     found = Inputs.load(folder.inputs_file)
     pairs = [(found.labels, job.certified.labels, "labels")]
-    pairs += [(getattr(found.split, part), getattr(job.certified.split, part), f"{part} inputs") for part in _PARTS]
+    pairs += [(getattr(found.split, part), getattr(split, part), f"{part} inputs") for part in _PARTS]
     different = [words for stated, true, words in pairs if not np.array_equal(stated, true)]
     if found.class_names != tuple(job.class_names):
         different.append("names of classes")

@@ -67,6 +67,7 @@ class Job:
         class_names: one per class.
         model: how the classifier is made.
         drawn: what a report can show of the inputs: fields of its `Subject`.
+        split_given: whether the data say which inputs are for what; if not, the split is the task's own.
     """
 
     task: Task
@@ -77,6 +78,7 @@ class Job:
     class_names: tuple[str, ...]
     model: Model
     drawn: Mapping[str, Any] = field(default_factory=dict)
+    split_given: bool = False
 
     def check(self) -> None:
         """Refuses a noise that does not fit the data, and a model that cannot be made."""

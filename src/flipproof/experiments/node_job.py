@@ -5,6 +5,7 @@ from __future__ import annotations
 from flipproof.datasets.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.experiments.job import Job, Lot
+from flipproof.experiments.row_split import kept_split, split_parts
 from flipproof.experiments.task import PerClass, Task
 from flipproof.experiments.torch_model import TorchModel
 from flipproof.models.node_classifier import NodeClassifier
@@ -25,7 +26,10 @@ def node_job(task: Task, data: NodeDataset) -> Job:
     graph, sizes = data.graph(task.noisy), task.split
     if not isinstance(sizes, PerClass):
         raise InvalidInputError(f"expected PerClass for nodes, got {sizes!r}")
-    split = Split.per_class(data.labels, sizes.train, sizes.validation, task.seed)
+    if data.split is None:
+        split = Split.per_class(data.labels, sizes.train, sizes.validation, task.seed)
+    else:
+        split = kept_split(task, data.split)
     nodes, classes = Lot(graph, data.labels, split), data.classes
     return Job(
         task=task,
@@ -33,7 +37,7 @@ def node_job(task: Task, data: NodeDataset) -> Job:
             data.name,
             {"nodes": data.nodes, "edges": data.edges, "features": data.features},
             classes,
-            fingerprint((data.adjacency, data.attributes, data.labels)),
+            fingerprint((data.adjacency, data.attributes, data.labels, *split_parts(data.split))),
         ),
         noise=task.noise,
         learned=nodes,
@@ -45,4 +49,5 @@ def node_job(task: Task, data: NodeDataset) -> Job:
             lambda module: NodeClassifier(module, classes=classes),
         ),
         drawn={"image_shape": _IMAGES.get(task.dataset)},
+        split_given=data.split is not None,
     )

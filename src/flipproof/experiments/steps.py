@@ -32,7 +32,18 @@ from flipproof.smoothing.ray_pool import check_workers
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.run_certificates import Promise, write_certified
 from flipproof.smoothing.run_folder import RunFolder, sha256_of
-from flipproof.smoothing.run_record import TRAIN, VOTE, DataRecord, TrainingRecord, VotesRecord, read_section
+from flipproof.smoothing.run_record import (
+    DRAWN,
+    GIVEN,
+    TRAIN,
+    UNKNOWN,
+    VOTE,
+    DataRecord,
+    TrainingRecord,
+    VotesRecord,
+    read_section,
+)
+from flipproof.smoothing.split import Split
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
@@ -138,7 +149,8 @@ def train_run(
         path: of the folder.
         task: what to train.
         machine: what may be used.
-        weights: a file with weights that were trained elsewhere, to be used instead of training.
+        weights: a file with weights that were trained elsewhere, to be used instead of training. Accuracies are then
+            reported only if the data say which inputs are for testing.
         force: whether a run in the folder is given up for this one, even if it has the same task.
     """
     machine = Machine() if machine is None else machine
@@ -157,8 +169,14 @@ def train_run(
             classifier, facts = job.model.trained(job.learned, job.noise, machine.memory_limit, machine.progress)
         else:
             classifier, facts = job.model.restored(given, str(weights)), {"epochs": 0, "seconds": 0.0}
-        _save_model(folder, asked, job, classifier, facts)
+        source = source_of_split(job, asked["weights"])
+        _save_model(folder, asked, job, classifier, facts | {"split": source})
     return folder
+
+
+def source_of_split(job: Job, weights: str | None) -> str:
+    """Where the split comes from, of a model that was trained here or elsewhere."""
+    return GIVEN if job.split_given else DRAWN if weights is None else UNKNOWN
 
 
 def _check_same(found: Mapping[str, Any], asked: Mapping[str, Any], folder: RunFolder) -> None:
@@ -196,8 +214,8 @@ def _save_model(
             f"expected {job.task.model.name} to be what its weights say, got other predictions from a new one with "
             "the same weights: all that training changes must be in its state_dict"
         )
-    certified, identity = job.certified, model_identity(saved)
-    inputs = Inputs(certified.labels, certified.split, base_label, job.class_names)
+    certified, identity, judged = job.certified, model_identity(saved), facts["split"] != UNKNOWN
+    inputs = Inputs(certified.labels, certified.split if judged else Split.nothing(), base_label, job.class_names)
     folder.forget("training", "votes", "certificates")
     inputs.save(folder.inputs_file)
     training = TrainingRecord(
@@ -206,9 +224,9 @@ def _save_model(
         model=identity["model"],
         weights_sha256=folder.write(folder.weights_file, content),
         inputs_sha256=str(sha256_of(folder.inputs_file)),
-        inputs=inputs_fingerprint(job),
+        inputs=inputs_fingerprint(job, inputs.split),
         versions=versions(),
-        blind=blind_facts(job),
+        blind=blind_facts(job) if judged else {},
         files=identity["files"],
     )
     folder.begin(task=asked, dataset=asdict(job.record), training=asdict(training))

@@ -182,6 +182,8 @@ def _headline_numbers(section: Section, lines: Sequence[Sequence[ShareLine]]) ->
         for each in withstanding(certificates, subject)
     ]
     judged = subject.units if subject.split is None else f"test {subject.units}"
+    if section.unjudged is not None:
+        numbers.append(_number("accuracy", "not reported", section.unjudged))
     if section.base_accuracy is not None:
         numbers.append(_number("clean accuracy", share_words(section.base_accuracy), f"base classifier, {judged}"))
     if len(lines) > 1:
@@ -256,7 +258,7 @@ def _table(section: Section) -> dict[str, Any]:
         "name": None if subject.names is None else first_texts(subject.names),
         "label": packed(bounds.label, "u4"),
         "truth": None if subject.labels is None else packed(np.asarray(subject.labels), "i4"),
-        "part": None if subject.split is None else packed(_parts(subject.split, len(certificates)), "u1"),
+        "part": _packed_parts(subject.split, len(certificates)),
         "parts": ["other", "training", "validation", "test"],
         "abstention": packed(certificates.abstention, "u1"),
         "reasons": [why.words for why in Abstention],
@@ -281,11 +283,12 @@ def _votes(counts: IntArray) -> dict[str, Any]:
     return {"classes": packed(shown, "u4"), "counts": packed(kept, "f8"), "others": packed(others, "f8")}
 
 
-def _parts(split: Split, inputs: int) -> IntArray:
+def _packed_parts(split: Split | None, inputs: int) -> dict[str, Any] | None:
+    """What every input is for; None if that is not known of any."""
     parts = np.zeros(inputs, dtype=np.int64)
-    for number, rows in enumerate((split.train, split.validation, split.test), start=1):
+    for number, rows in enumerate(() if split is None else (split.train, split.validation, split.test), start=1):
         parts[rows] = number
-    return parts
+    return packed(parts, "u1") if parts.any() else None
 
 
 def _forecast(section: Section) -> dict[str, Any]:

@@ -25,6 +25,8 @@ from flipproof.smoothing.run_certificates import certified
 from flipproof.smoothing.run_folder import RunFolder
 from flipproof.smoothing.run_record import (
     TRAIN,
+    UNKNOWN,
+    UNTOLD,
     VOTE,
     DataRecord,
     TaskRecord,
@@ -56,6 +58,7 @@ def run_section(folder: RunFolder, drawn: Mapping[str, Any] | None = None, comma
         subject=subject,
         base_accuracy=training.base_accuracy,
         blind=blind_of(training),
+        unjudged=UNTOLD if training.split == UNKNOWN else None,
         facts=(
             _data_facts(data),
             _model_facts(task, training),

@@ -38,6 +38,7 @@ class Section:
         command: what repeats the run.
         samples_per_second: how fast votes were drawn, if that is known.
         blind: what a classifier reaches that ignores the noisy part; by default the most frequent class.
+        unjudged: why there are no accuracies, where a reader expects some.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Section:
     command: str | None = None
     samples_per_second: float | None = None
     blind: Blind | None = None
+    unjudged: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificates, Certificates):

@@ -42,13 +42,13 @@ class AxisSummary:
     Attributes:
         mean: of the largest certified number of changes, over all inputs, each at most what the input can suffer; None
             if some are unbounded, or only known to be large.
-        mean_test: the same over test inputs.
+        mean_test: the same over test inputs; None likewise, or without any.
         uncapped_mean: that of inputs without end, as publications give it; None likewise.
         largest: over all inputs.
         cap: the largest that the number of samples allows, if all of them agree.
         radii: some numbers of changes, and for each
         ratio: the share of all inputs that are certified,
-        accuracy: the share of test inputs that are certified and right.
+        accuracy: the share of test inputs that are certified and right; None without any.
     """
 
     mean: float | None
@@ -58,12 +58,14 @@ class AxisSummary:
     cap: int
     radii: list[int]
     ratio: list[float]
-    accuracy: list[float]
+    accuracy: list[float] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What a run came to. Accuracies are shares of test inputs; the smoothed classifier is wrong where it abstains.
+
+    They are None where it is not known which inputs are for testing, because the weights were trained elsewhere.
 
     `any_change` counts changes of all kinds together; it is None where additions and deletions by themselves say more.
 
@@ -86,8 +88,8 @@ class Summary:
     noisy: str
     inputs: int
     test_inputs: int
-    base_accuracy: float
-    smoothed_accuracy: float
+    base_accuracy: float | None
+    smoothed_accuracy: float | None
     abstained: int
     axes: dict[str, AxisSummary]
     any_change: AxisSummary | None
@@ -173,15 +175,16 @@ def _axis_summary(
     inputs: Inputs,
     right: BoolArray,
 ) -> AxisSummary:
+    test = inputs.split.test
     return AxisSummary(
         mean=mean_radius(largest),
-        mean_test=mean_radius(largest[inputs.split.test]),
+        mean_test=mean_radius(largest[test]) if test.size else None,
         uncapped_mean=uncapped,
         largest=int(largest.max(initial=0)),
         cap=cap,
         radii=radii,
         ratio=[float(share.mean()) for share in certified],
-        accuracy=[inputs.accuracy(share & right) for share in certified],
+        accuracy=[float((share & right)[test].mean()) for share in certified] if test.size else None,
     )
 
 

@@ -31,9 +31,9 @@ class Inputs:
     base_label: IntArray
     class_names: tuple[str, ...]
 
-    def accuracy(self, right: BoolArray) -> float:
-        """The share of test inputs for which something is true."""
-        return float(np.mean(right[self.split.test])) if self.split.test.size else float("nan")
+    def accuracy(self, right: BoolArray) -> float | None:
+        """The share of test inputs for which something is true; None if none is known to be for testing."""
+        return float(np.mean(right[self.split.test])) if self.split.test.size else None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file, whole or not at all."""

@@ -15,6 +15,13 @@ T = TypeVar("T")
 TRAIN, VOTE = "flipproof train", "flipproof vote"
 """The commands that make sections."""
 
+GIVEN, DRAWN, UNKNOWN = "given", "drawn", "unknown"
+"""Where a split comes from: the data have it, training drew it, or nobody said what weights were trained on."""
+
+UNTOLD = "it is not known which inputs the weights were trained on"
+NOT_REPORTED = f"not reported: {UNTOLD}"
+"""What is said in place of an accuracy."""
+
 
 @dataclass(frozen=True, slots=True)
 class TaskRecord:
@@ -58,12 +65,13 @@ class TrainingRecord:
     """How a model was trained. `model` and `inputs` are fingerprints of the classifier and of what is certified.
 
     `blind` has the words and the accuracy of a classifier that ignores the noisy part, if there is one. `files` has the
-    sha256 of each file of the user's own that the classifier is made of.
+    sha256 of each file of the user's own that the classifier is made of. `split` says where the split comes from:
+    "given", "drawn" or "unknown". If it is unknown, no input is known to be for testing, and there are no accuracies.
     """
 
     epochs: int
     seconds: float
-    base_accuracy: float
+    base_accuracy: float | None
     model: str
     weights_sha256: str
     inputs_sha256: str
@@ -74,6 +82,7 @@ class TrainingRecord:
     validation_accuracy: list[float] = field(default_factory=list)
     blind: dict[str, Any] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    split: str = field(default_factory=lambda: DRAWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +125,8 @@ def read_section(folder: RunFolder, name: str, kind: type[T], made_by: str) -> T
 def _fits(value: Any, hint: Any) -> bool:
     if hint is float:
         return is_number(value)
+    if hint == float | None:
+        return value is None or is_number(value)
     if hint == int | str:
         return type(value) in (int, str)
     if hint in (int, str):

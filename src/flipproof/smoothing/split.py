@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError
-from flipproof.theory.arrays import IntArray, read_only
+from flipproof.theory.arrays import BoolArray, IntArray, read_only
 from flipproof.theory.radii import checked_count
 
 
@@ -34,6 +34,27 @@ class Split:
         everything = np.concatenate([self.train, self.validation, self.test])
         if np.unique(everything).size < everything.size:
             raise InvalidInputError("expected every input in at most one part of the split, got some twice")
+
+    @classmethod
+    def nothing(cls) -> Split:
+        """The split of which no input is known."""
+        return cls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+
+    @classmethod
+    def from_masks(cls, train: ArrayLike, validation: ArrayLike, test: ArrayLike) -> Split:
+        """The inputs that three masks mark: truth values, one per input; no input may be marked twice.
+
+        Example:
+            >>> split = Split.from_masks([True, False, False], [False, False, False], [False, False, True])
+            >>> split.train.tolist(), split.validation.tolist(), split.test.tolist()
+            ([0], [], [2])
+        """
+        masks = {"train": train, "validation": validation, "test": test}
+        marked = {name: _checked_mask(mask, name) for name, mask in masks.items()}
+        if len({mask.size for mask in marked.values()}) > 1:
+            lengths = ", ".join(f"{name} {mask.size}" for name, mask in marked.items())
+            raise InvalidInputError(f"expected masks of one length, got {lengths}")
+        return cls(*map(np.flatnonzero, marked.values()))
 
     @classmethod
     def per_class(cls, labels: ArrayLike, train: int = 20, validation: int = 20, seed: int = 0) -> Split:
@@ -73,6 +94,15 @@ class Split:
             train = max(1, own.size - round(test * own.size) - round(validation * own.size))
             cuts.append((own, train, min(own.size, train + round(validation * own.size))))
         return cls._cut(cuts)
+
+    def among(self, inputs: IntArray) -> Split:
+        """The split of some of the inputs, which are numbered anew in the order given.
+
+        Example:
+            >>> Split([0, 1], [], [2]).among(np.array([2, 0])).train
+            array([1])
+        """
+        return Split(*(np.flatnonzero(np.isin(inputs, part)) for part in (self.train, self.validation, self.test)))
 
     @classmethod
     def _cut(cls, cuts: list[tuple[IntArray, int, int]]) -> Split:
@@ -119,6 +149,16 @@ def _as_array(given: Any) -> NDArray[Any]:
         return np.asarray(given)
     except (ValueError, TypeError):  # such as rows of unequal length
         return np.zeros((0, 0), dtype=object)
+
+
+def _checked_mask(mask: Any, name: str) -> BoolArray:
+    given = _as_array(mask.detach().cpu() if hasattr(mask, "detach") else mask)
+    if (given.dtype != bool and given.size) or given.ndim != 1:
+        several = f"; choose one of its columns: {name}[:, 0]" if given.dtype == bool and given.ndim == 2 else ""
+        raise InvalidInputError(
+            f"expected {name} to be a mask of truth values, got {given.dtype} of shape {given.shape}{several}"
+        )
+    return given.astype(bool)
 
 
 def _checked_numbers(numbers: Any, name: str) -> IntArray:
