@@ -141,7 +141,9 @@ def read_certificate(path: Path) -> Certificate:
     """Reads and checks the form of a certificate; what it claims is not looked at here."""
     record = read_record(path)
     with refusing(path):
-        if record.get("format") != FORMAT or record.get("version") != VERSION:
+        if record.get("format") != FORMAT:
+            raise FileFormatError("JSON of something else; name the run folder, or its certificates.json")
+        if record.get("version") != VERSION:
             raise FileFormatError(f"no {FORMAT} of version {VERSION}; certify with this flipproof, or use the other")
         check_form(record, schema_of("certificates"))
         axes = tuple(_axes(record["noise"]))
