@@ -14,6 +14,7 @@ import typer
 from flipproof.cli.option_groups import takes
 from flipproof.cli.run_options import (
     ForceOption,
+    CheckOption,
     MachineOptions,
     MemoryOption,
     ModelOption,
@@ -44,8 +45,15 @@ def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> Non
     typer.echo(f"next      flipproof vote {shlex.quote(str(asked.out))}")
 
 
-@takes(VoteOptions, MachineOptions, ModelOption, ForceOption)
-def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelOption, forced: ForceOption) -> None:
+@takes(VoteOptions, CheckOption, MachineOptions, ModelOption, ForceOption)
+def vote(
+    run: _Run,
+    wanted: VoteOptions,
+    checked: CheckOption,
+    machine: MachineOptions,
+    chosen: ModelOption,
+    forced: ForceOption,
+) -> None:
     """Draw votes for a trained run; go on where it was interrupted, or add samples."""
     from flipproof.cli.summary import duration
     from flipproof.experiments.steps import vote_run
@@ -54,7 +62,8 @@ def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelO
 
     kind = read_section(RunFolder.open(run), "task", TaskRecord, TRAIN).kind
     with interruptible(_RESUME):
-        votes = vote_run(run, wanted.values(kind), machine.machine(), chosen.model, forced.force)
+        use = checked.applied_to(machine.machine())
+        votes = vote_run(run, wanted.values(kind), use, chosen.model, forced.force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
         engine = f", {votes.run.engine} engine" if votes.run.engine else ""
@@ -64,10 +73,11 @@ def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelO
     typer.echo(f"next      flipproof certify {shlex.quote(str(run))}")
 
 
-@takes(TaskOptions, VoteOptions, PromiseOptions, MachineOptions, ReportOption, OutputOptions, ForceOption)
+@takes(TaskOptions, VoteOptions, CheckOption, PromiseOptions, MachineOptions, ReportOption, OutputOptions, ForceOption)
 def run(
     asked: TaskOptions,
     wanted: VoteOptions,
+    checked: CheckOption,
     promised: PromiseOptions,
     machine: MachineOptions,
     drawn: ReportOption,
@@ -82,7 +92,8 @@ def run(
     task, promise = asked.task(), promised.promise()
     samples = wanted.values(task.kind)
     with interruptible(_RESUME):
-        certificates = run_task(asked.out, task, samples, promise, machine.machine(), asked.weights, forced.force)
+        use = checked.applied_to(machine.machine())
+        certificates = run_task(asked.out, task, samples, promise, use, asked.weights, forced.force)
     if output.as_json:
         typer.echo(json.dumps(summary_facts(asked.out, certificates)))
     else:

@@ -19,7 +19,7 @@ from flipproof.smoothing.run import Run
 from flipproof.smoothing.tally import Tally
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
-from flipproof.theory.arguments import checked_kind, checked_rows
+from flipproof.theory.arguments import checked_flag, checked_kind, checked_rows
 from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
@@ -32,7 +32,8 @@ class Votes:
     `selection` chooses the label, `estimation` bounds its probability. A row may sum to less than its number
     of samples where the classifier gave no label. If flipproof drew the votes, `run` says how, and `tally` has them by
     portions of the samples, which can be drawn again and compared. `scope` says what each input has for an attacker to
-    change, and what noise does not touch; without it, certificates do not know how large an input is.
+    change, and what noise does not touch; without it, certificates do not know how large an input is. `checked` says
+    whether it was checked that the classifier gives one label to one noisy input; None if others counted the votes.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -50,6 +51,7 @@ class Votes:
     run: Run | None = None
     tally: Tally | None = None
     scope: Scope | None = None
+    checked: bool | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, OtherNoise):
@@ -60,6 +62,10 @@ class Votes:
         self._check_run()
         self._check_tally()
         self._check_scope()
+        if self.run is not None:
+            object.__setattr__(self, "checked", self.run.checked)
+        if self.checked is not None:
+            checked_flag(self.checked, "checked")
         if self.selection.shape != self.estimation.shape:
             raise InvalidInputError(
                 "expected selection and estimation of equal shape [inputs, classes], got "
@@ -174,8 +180,9 @@ class Votes:
         rows = checked_rows(rows, len(self), "rows")
         scope = None if self.scope is None else self.scope.selected(rows)
         return Votes(
-            self.selection[rows], self.estimation[rows], self.noise, self.n_select, self.n_estimate, scope=scope
-        )
+            self.selection[rows], self.estimation[rows], self.noise, self.n_select, self.n_estimate, scope=scope,
+            checked=self.checked,
+        )  # fmt: skip
 
     @property
     def selection_counts(self) -> Counts:
