@@ -118,6 +118,7 @@ def test_what_vote_notes():
     assert run.identity | {"model": 0, "data": 0, "targets": 0} == {
         "model": 0, "data": 0, "noise": {"p_plus": 0.1, "p_minus": 0.3, "categories": 2}, "seed": 3, "classes": 2,
         "targets": 0, "engine": None, "chunk size": 8, "rows per call": 1, "stream version": STREAM_VERSION,
+        "checked": True,
     }  # fmt: skip
     for name in ("model", "data", "targets"):
         assert len(bytes.fromhex(run.identity[name])) == 32

@@ -350,11 +350,13 @@ def test_a_complete_checkpoint_needs_no_classifier(tmp_path):
 def test_checked_and_unchecked_votes_are_not_mixed(tmp_path):
     classifier, path = fp.FunctionClassifier(lambda batch: batch[:, 0], 2, "first"), tmp_path / "votes.ckpt"
     unchecked = voted(classifier, rows(0), checkpoint=path, check=False)
-    words = r"a classifier that nobody checked \(check=False, --no-check\) instead of a classifier that is checked as it"
+    words = (
+        r"a classifier that nobody checked \(check=False, --no-check\) instead of a classifier that is checked as it"
+    )
     with pytest.raises(fp.FlipproofError, match=words):
         voted(classifier, rows(0), checkpoint=path)
     more = fp.vote(classifier, rows(0), FLIPS, 0, range(60, 90), progress=False)
-    with pytest.raises(fp.InvalidInputError, match="a classifier that is checked as it votes .* instead of"):
+    with pytest.raises(fp.InvalidInputError, match=r"a classifier that is checked as it votes .* instead of"):
         unchecked.merged(more)
 
 

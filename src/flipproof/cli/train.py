@@ -13,8 +13,8 @@ import typer
 
 from flipproof.cli.option_groups import takes
 from flipproof.cli.run_options import (
-    ForceOption,
     CheckOption,
+    ForceOption,
     MachineOptions,
     MemoryOption,
     ModelOption,

@@ -96,9 +96,12 @@ def majority(certificates: Certificates, subject: Subject) -> Blind | None:
 
 def cautions(certificates: Certificates, subject: Subject, blind: Blind | None = None) -> list[str]:
     """What a reader of the shares must know: sentences, most often none."""
-    return [*unchecked_words(certificates), *_one_answer(certificates, subject), *_drowned(certificates, subject), *_easily_beaten(
-        certificates, subject, majority(certificates, subject) if blind is None else blind
-    )]  # fmt: skip
+    return [
+        *unchecked_words(certificates),
+        *_one_answer(certificates, subject),
+        *_drowned(certificates, subject),
+        *_easily_beaten(certificates, subject, majority(certificates, subject) if blind is None else blind),
+    ]
 
 
 def _one_answer(certificates: Certificates, subject: Subject) -> Iterator[str]:

@@ -87,8 +87,8 @@ class Answer:
 def _sizes(one: FloatArray, other: FloatArray) -> FloatArray:
     """How large the scores of every output are: at least as large as they usually are, since sums may cancel out."""
     finite = [np.where(np.isfinite(scores), np.abs(scores), 0.0).max(axis=-1, initial=0.0) for scores in (one, other)]
-    sizes = np.maximum(*finite)
-    return np.maximum(sizes, np.median(sizes)) if sizes.size else sizes
+    sizes: FloatArray = np.maximum(*finite)
+    return np.asarray(np.maximum(sizes, np.median(sizes))) if sizes.size else sizes
 
 
 def _distances(one: FloatArray, other: FloatArray) -> FloatArray:

@@ -54,7 +54,7 @@ def _of_neighbours(classifier: Any) -> str:
 
 def _parts(classifier: Any) -> Iterator[tuple[str, Any]]:
     """The parts of a torch module, by name."""
-    module = getattr(classifier, "module", None)
+    module: Any = getattr(classifier, "module", None)
     if callable(getattr(module, "named_modules", None)):
         yield from module.named_modules()
 

@@ -123,7 +123,9 @@ def vote(
     evaluation = job.evaluation(checked_memory(memory_limit), size, _engine_of(known) if engine is None else engine)
     if recorded:
         evaluation = replace(evaluation, plan=recorded)
-    identity = job.identity(evaluation, checked_flag(check, "check"))  # before anything is drawn: a classifier may change as it is used
+    identity = job.identity(
+        evaluation, checked_flag(check, "check")
+    )  # before anything is drawn: a classifier may change as it is used
     ledger = _Ledger() if checkpoint is None else Checkpoint.open(checkpoint, identity)
     with ledger:
         _check_seen(ledger.tally, wanted)
