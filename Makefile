@@ -48,6 +48,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/sampling.py
 	$(BIN)/python benchmarks/layers.py
 	$(BIN)/python benchmarks/voting.py
+	$(BIN)/python benchmarks/self_check.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/monte_carlo.py
 	$(BIN)/python benchmarks/scaling.py

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from flipproof.smoothing.classifier import Classifier as Classifier
     from flipproof.smoothing.classifier import ClassifierError as ClassifierError
     from flipproof.smoothing.classifier import FunctionClassifier as FunctionClassifier
+    from flipproof.smoothing.classifier import UnstableClassifierError as UnstableClassifierError
     from flipproof.smoothing.run import Run as Run
     from flipproof.smoothing.split import Split as Split
     from flipproof.smoothing.vote import vote as vote
@@ -94,7 +95,7 @@ _HOMES = {
     "report.writing": ("in_words", "write_report"),
     "smoothing.certificates": ("Certificates",),
     "smoothing.certify": ("certify",),
-    "smoothing.classifier": ("Classifier", "ClassifierError", "FunctionClassifier"),
+    "smoothing.classifier": ("Classifier", "ClassifierError", "FunctionClassifier", "UnstableClassifierError"),
     "smoothing.run": ("Run",),
     "smoothing.split": ("Split",),
     "smoothing.vote": ("vote",),

@@ -372,6 +372,7 @@ LEFT_OUT = {
     "structure": "of torch modules",
     "forward": "of torch modules",
     "logits": "of torch modules",
+    "label_scores": "called by the check, with a batch that the sampler drew",
     "sampler_of_part": "called by a sampler, with the stream it made",
     "NodeClassifier.fused": "called by the engine, with the sampler it made",
     "gcn_attributes.scene_of": "shared with robust_training, not on the page of the system",

@@ -121,7 +121,7 @@ def test_what_vote_notes():
         "model": 0, "code": 0, "files": 0, "data": 0, "noise": {"p_plus": 0.1, "p_minus": 0.3, "categories": 2},
         "seed": 3, "classes": 2,
         "targets": 0, "engine": None, "engine version": None, "chunk size": 8, "rows per call": 1,
-        "stream version": STREAM_VERSION,
+        "stream version": STREAM_VERSION, "checked": True,
     }  # fmt: skip
     for name in ("model", "data", "code"):
         assert len(bytes.fromhex(run.identity[name])) == 32

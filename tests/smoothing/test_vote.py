@@ -159,7 +159,7 @@ def test_the_classifier_sees_whole_chunks_only():
         seen.append(batch.shape[0])
         return labels(batch)
 
-    vote("vectors", range(3, 5), range(14, 90), fp.FunctionClassifier(noting, CLASSES))
+    vote("vectors", range(3, 5), range(14, 90), fp.FunctionClassifier(noting, CLASSES), check=False)
     assert seen == [7 * 16] * (1 + 6)
 
 
@@ -173,7 +173,9 @@ def test_rows_in_several_calls_give_the_same_votes():
         return labels(batch)
 
     together, apart = (
-        fp.vote(fp.FunctionClassifier(noting, CLASSES), rows, FLIP, 10, 20, chunk_size=4, memory_limit=limit)
+        fp.vote(
+            fp.FunctionClassifier(noting, CLASSES), rows, FLIP, 10, 20, chunk_size=4, memory_limit=limit, check=False
+        )
         for limit in ("2GB", "1MB")
     )
     assert counts(apart) == counts(together)
@@ -255,7 +257,7 @@ DELETING = fp.FlipNoise(0.0, 0.3)
 def test_only_the_neighbourhood_is_drawn_where_noise_cannot_enlarge_it(noisy, noise, directed):
     whole, some, space = Steps(2, hops=2), Steps(2, hops=2), ring(30, noisy, directed)
     full = fp.vote(whole, space, noise, 20, 50)
-    part = fp.vote(some, space, noise, 20, 50, targets=[17, 4])
+    part = fp.vote(some, space, noise, 20, 50, targets=[17, 4], check=False)
     assert counts(part) == (full.selection[[17, 4]].tolist(), full.estimation[[17, 4]].tolist())
     assert whole.nodes == {30}
     assert some.nodes == {14}  # two targets, three steps in both directions from each
@@ -402,7 +404,7 @@ def test_labels_for_another_number_of_nodes_are_a_failure_too():
     with pytest.raises(
         fp.ClassifierError, match=r"failed on estimate samples 16 to 31: expected 4 outputs.*, got 5"
     ) as e:
-        vote("structure", classifier=fp.FunctionClassifier(growing, CLASSES))
+        vote("structure", classifier=fp.FunctionClassifier(growing, CLASSES), check=False)
     assert (e.value.votes.n_select, e.value.votes.n_estimate) == (30, 16)
 
 
@@ -417,7 +419,8 @@ def test_labels_are_any_integers_in_any_shape_that_fits(dtype):
     def shaped(batch):
         return labels(batch).astype(dtype).reshape(16, 7)
 
-    assert counts(vote("vectors", classifier=fp.FunctionClassifier(shaped, CLASSES))) == counts(vote("vectors"))
+    of_chunks = fp.FunctionClassifier(shaped, CLASSES)
+    assert counts(vote("vectors", classifier=of_chunks, check=False)) == counts(vote("vectors"))
     listing = fp.FunctionClassifier(lambda batch: labels(batch).tolist(), CLASSES)
     assert counts(vote("vectors", classifier=listing)) == counts(vote("vectors"))
 
@@ -604,7 +607,7 @@ def test_the_samples_are_not_kept():
         batches.append(weakref.ref(batch))
         return labels(batch)
 
-    vote("vectors", classifier=fp.FunctionClassifier(noting, CLASSES))
+    vote("vectors", classifier=fp.FunctionClassifier(noting, CLASSES), check=False)
     gc.collect()
     assert len(batches) == 2 + 7
     assert all(batch() is None for batch in batches)

@@ -155,6 +155,26 @@ class MachineOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckOption:
+    """Whether votes are checked."""
+
+    no_check: Annotated[
+        bool,
+        typer.Option(
+            "--no-check",
+            help="Do not check that the classifier gives one label to one noisy input; certificates then say so.",
+            rich_help_panel=_VOTES,
+        ),
+    ] = False
+
+    def applied_to(self, machine: Machine) -> Machine:
+        """What a command may use, with or without the check."""
+        import dataclasses
+
+        return dataclasses.replace(machine, check=not self.no_check)
+
+
+@dataclass(frozen=True, slots=True)
 class ForceOption:
     """Whether to overwrite."""
 

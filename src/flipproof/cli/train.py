@@ -13,6 +13,7 @@ import typer
 
 from flipproof.cli.option_groups import takes
 from flipproof.cli.run_options import (
+    CheckOption,
     ForceOption,
     MachineOptions,
     MemoryOption,
@@ -45,8 +46,15 @@ def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> Non
     typer.echo(f"next      flipproof vote {shlex.quote(str(asked.out))}")
 
 
-@takes(VoteOptions, MachineOptions, ModelOption, ForceOption)
-def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelOption, forced: ForceOption) -> None:
+@takes(VoteOptions, CheckOption, MachineOptions, ModelOption, ForceOption)
+def vote(
+    run: _Run,
+    wanted: VoteOptions,
+    checked: CheckOption,
+    machine: MachineOptions,
+    chosen: ModelOption,
+    forced: ForceOption,
+) -> None:
     """Draw votes for a trained run; go on where it was interrupted, or add samples."""
     from flipproof.cli.summary import duration
     from flipproof.experiments.steps import vote_run
@@ -55,8 +63,8 @@ def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelO
 
     kind = read_section(RunFolder.open(run), "task", TaskRecord, TRAIN).kind
     with interruptible(_RESUME):
-        samples = wanted.values(kind, run, forced.force)
-        votes = vote_run(run, samples, machine.machine(), chosen.model, forced.force)
+        samples, use = wanted.values(kind, run, forced.force), checked.applied_to(machine.machine())
+        votes = vote_run(run, samples, use, chosen.model, forced.force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
         engine = f", {votes.run.engine} engine" if votes.run.engine else ""
@@ -66,10 +74,11 @@ def vote(run: _Run, wanted: VoteOptions, machine: MachineOptions, chosen: ModelO
     typer.echo(f"next      flipproof certify {shlex.quote(str(run))}")
 
 
-@takes(TaskOptions, VoteOptions, PromiseOptions, MachineOptions, ReportOption, OutputOptions, ForceOption)
+@takes(TaskOptions, VoteOptions, CheckOption, PromiseOptions, MachineOptions, ReportOption, OutputOptions, ForceOption)
 def run(
     asked: TaskOptions,
     wanted: VoteOptions,
+    checked: CheckOption,
     promised: PromiseOptions,
     machine: MachineOptions,
     drawn: ReportOption,
@@ -84,7 +93,8 @@ def run(
     task, promise = asked.task(), promised.promise()
     samples = wanted.values(task.kind, asked.out, forced.force)
     with interruptible(_RESUME):
-        certificates = run_task(asked.out, task, samples, promise, machine.machine(), asked.weights, forced.force)
+        use = checked.applied_to(machine.machine())
+        certificates = run_task(asked.out, task, samples, promise, use, asked.weights, forced.force)
     if output.as_json:
         typer.echo(json.dumps(summary_facts(asked.out, certificates)))
     else:

@@ -48,6 +48,7 @@ from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.workers import USUAL_TIMEOUT, checked_timeout
+from flipproof.theory.arguments import checked_flag
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Machine:
         device: where torch modules vote: "cpu", "cuda", "cuda:1". Noise is drawn on the CPU in any case.
         engine: "fused" or "torch"; see `vote`.
         timeout: seconds that a chunk may take in a worker process; see `vote`.
+        check: whether to check that the classifier gives one label to one noisy input; see `vote`.
     """
 
     workers: int | Literal["ray"] = 1
@@ -71,12 +73,14 @@ class Machine:
     device: str = "cpu"
     engine: str | None = None
     timeout: float | None = USUAL_TIMEOUT
+    check: bool = True
 
     def __post_init__(self) -> None:
         checked_memory(self.memory_limit)
         checked_timeout(self.timeout)
         check_workers(self.workers, self.address)
         check_engine(self.engine)
+        checked_flag(self.check, "check")
         if self.device != "cpu":
             checked_device(self.device)
             if self.workers == "ray":
@@ -306,6 +310,7 @@ def vote_run(
             classifier, job.certified.space, job.noise, samples.select, samples.estimate, job.task.seed,
             workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
             progress=machine.progress, address=machine.address, engine=machine.engine, timeout=machine.timeout,
+            check=machine.check,
         )  # fmt: skip
         _save_votes(folder, votes, machine.workers)
     return votes

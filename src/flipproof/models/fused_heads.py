@@ -16,8 +16,15 @@ from flipproof.theory.arrays import IntArray
 class Head(Protocol):
     """Labels of the nodes of one graph."""
 
+    @property
+    def classes(self) -> int:
+        """How many labels there are."""
+
     def write_labels(self, out: IntArray, order: IntArray, features: Any, structure: Any) -> None:
         """From features [nodes, units] and what was made of the edges; that of the i-th node at order[i]."""
+
+    def scores(self, features: Any, structure: Any) -> Any:
+        """Logits [nodes, classes], nodes as the features have them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +47,10 @@ class GCNHead:
     def write_labels(self, out: IntArray, order: IntArray, features: Any, structure: Any) -> None:
         """From X W and the normalised adjacency."""
         _write_labels(out, order, self.logits(features, structure), self.classes)
+
+    def scores(self, features: Any, structure: Any) -> Any:
+        """Logits [nodes, classes]."""
+        return self.logits(features, structure)[:, : self.classes]
 
     def logits(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes], padded."""
@@ -64,6 +75,10 @@ class APPNPHead:
     def write_labels(self, out: IntArray, order: IntArray, features: Any, structure: Any) -> None:
         """From features and the normalised adjacency."""
         _write_labels(out, order, self.logits(features, structure), self.classes)
+
+    def scores(self, features: Any, structure: Any) -> Any:
+        """Logits [nodes, classes]."""
+        return self.logits(features, structure)[:, : self.classes]
 
     def logits(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes], padded."""
@@ -91,8 +106,13 @@ class TorchHead:
         with evaluating(self.module):
             out[order] = labels_of(self.logits(features, structure), len(features), self.classes)
 
-    def logits(self, features: Any, structure: Any) -> Any:
+    def scores(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes]."""
+        with evaluating(self.module):
+            return self.logits(features, structure).numpy()
+
+    def logits(self, features: Any, structure: Any) -> Any:
+        """Logits [nodes, classes], a tensor; in evaluation mode only."""
         rows = require("torch").from_numpy(features)[:, : self.width].contiguous()
         return self.module.combine(rows, structure)
 

@@ -23,7 +23,7 @@ from flipproof.noise.edges import Edges
 from flipproof.noise.graph import NoisyGraph
 from flipproof.noise.rows import SparseSampler
 from flipproof.noise.sampling import Role
-from flipproof.theory.arrays import IntArray
+from flipproof.theory.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from flipproof.noise.graph import GraphSampler
@@ -125,6 +125,14 @@ class FusedNodes:
         for row, (features, structure) in zip(labels, parts, strict=True):
             self.head.write_labels(row, self.order, features, structure)
         return labels
+
+    def scores(self, role: Role, samples: range) -> FloatArray:
+        """Logits [samples, nodes, classes]."""
+        scores = np.empty((len(samples), self.order.size, self.head.classes), np.float64)
+        parts = zip(self.features.drawn(role, samples), self.structure.drawn(role, samples), strict=True)
+        for each, (features, structure) in zip(scores, parts, strict=True):
+            each[self.order] = self.head.scores(features, structure)
+        return scores
 
 
 def adjacency_of(edges: Edges, ranks: IntArray) -> Any:

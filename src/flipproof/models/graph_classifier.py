@@ -69,11 +69,14 @@ class GraphClassifier:
 
     def __call__(self, union: GraphUnion) -> IntArray:
         """Labels [graphs] of a disjoint union of noisy graphs."""
+        return labels_of(self.label_scores(union), union.graphs, self.classes)
+
+    def label_scores(self, union: GraphUnion) -> Any:
+        """The logits [graphs, classes] behind the labels, a tensor."""
         if not hasattr(union, "graph_of_node"):
             raise InvalidInputError("expected many graphs, got something else: wrap one graph in Graphs([graph])")
         with evaluating(self.module):
-            parts = [self.logits(part) for part in union.cut(self.graphs_at_once)]
-            return labels_of(require("torch").cat(parts), union.graphs, self.classes)
+            return require("torch").cat([self.logits(part) for part in union.cut(self.graphs_at_once)])
 
     def logits(self, union: GraphUnion) -> Any:
         """A tensor [graphs, classes] by one call of the module as it is, with gradients if torch is set so."""

@@ -57,8 +57,16 @@ class LinearRows:
 
     def __call__(self, batch: Any) -> IntArray:
         """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""
-        scores = rows_of(batch, self.columns) @ self.coefficients.T + self.intercepts
+        scores = self._scores(batch)
         if scores.shape[1] == 1:
             return np.asarray(scores[:, 0] > 0, dtype=np.int64)
         labels: IntArray = scores.argmax(axis=1)
         return labels
+
+    def label_scores(self, batch: Any) -> NDArray[Any]:
+        """The scores [rows, classes] behind the labels."""
+        scores = self._scores(batch)
+        return np.concatenate([-scores, scores], axis=1) if scores.shape[1] == 1 else scores
+
+    def _scores(self, batch: Any) -> NDArray[Any]:
+        return np.asarray(rows_of(batch, self.columns) @ self.coefficients.T + self.intercepts)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from flipproof.errors import InvalidInputError
+from flipproof.extras import require
 from flipproof.models.module_calls import check_takes
 from flipproof.models.node_forward import NodeForward, is_node_module
 from flipproof.models.tensors import AttributeForm
-from flipproof.models.torch_modules import checked_classes, checked_uncached, evaluating, labels_of
+from flipproof.models.torch_modules import checked_classes, checked_logits, checked_uncached, evaluating, labels_of
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.theory.arrays import IntArray
 
@@ -69,17 +70,25 @@ class NodeClassifier:
 
     def __call__(self, graphs: Sequence[NoisyGraph]) -> IntArray:
         """Labels [graphs, nodes] of noisy copies of one graph."""
+        return np.stack(self._of_each(graphs, lambda logits: labels_of(logits, len(logits), self.classes)))
+
+    def label_scores(self, graphs: Sequence[NoisyGraph]) -> Any:
+        """The logits [graphs, nodes, classes] behind the labels, a tensor."""
+        return require("torch").stack(self._of_each(graphs, lambda logits: logits))
+
+    def _of_each(self, graphs: Sequence[NoisyGraph], made_of: Callable[[Any], Any]) -> list[Any]:
+        """What is made of the logits [nodes, classes] of every graph; all must have equally many nodes."""
         if hasattr(graphs, "graph_of_node"):
             raise InvalidInputError("expected one graph with a label per node, got a collection: use GraphClassifier")
         if hasattr(graphs, "shape"):
             raise InvalidInputError("expected a graph, got rows: use TorchClassifier or SklearnClassifier")
         forward = self.forward()
         with evaluating(self.module):
-            labels = [labels_of(forward(graph), graph.nodes, self.classes) for graph in graphs]
-        sizes = {label.size for label in labels}
+            made = [made_of(checked_logits(forward(graph), graph.nodes, self.classes)) for graph in graphs]
+        sizes = {len(each) for each in made}
         if len(sizes) != 1:
             raise InvalidInputError(f"expected graphs of one size, got {sorted(sizes) or 'no graph'}")
-        return np.stack(labels)
+        return made
 
     def fused(self, sampler: GraphSampler) -> FusedNodes | str:
         """How the labels of noisy copies are computed while they are drawn, or why they are not."""

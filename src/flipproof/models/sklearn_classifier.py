@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,8 +46,15 @@ class SklearnClassifier:
 
     def __call__(self, batch: Any) -> IntArray:
         """Labels [rows] of an array [rows, ...], flattened to two dimensions, or of a sparse matrix [rows, columns]."""
-        rows = sorted_rows(batch) if scipy.sparse.issparse(batch) else signed(batch.reshape(batch.shape[0], -1))
-        return self._numbers(np.asarray(self.estimator.predict(rows)), batch.shape[0])
+        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])
+
+    @property
+    def label_scores(self) -> Callable[[Any], NDArray[Any]] | None:
+        """Gives the decision function or the probabilities [rows, classes] of a batch, if the estimator has any."""
+        for name in ("decision_function", "predict_proba"):
+            if hasattr(self.estimator, name):
+                return lambda batch: _by_class(getattr(self.estimator, name)(_flat(batch)))
+        return None
 
     @property
     def classes(self) -> int:
@@ -73,3 +81,14 @@ class SklearnClassifier:
         if unknown.any():
             raise InvalidInputError(f"expected predictions among classes_, got {predictions[unknown][0]!r}")
         return numbers
+
+
+def _flat(batch: Any) -> Any:
+    """Rows in two dimensions, sparse ones with their columns in order."""
+    return sorted_rows(batch) if scipy.sparse.issparse(batch) else signed(batch.reshape(batch.shape[0], -1))
+
+
+def _by_class(scores: Any) -> NDArray[Any]:
+    """Scores [rows, classes]; a single one is that of the second of two classes."""
+    array = np.asarray(scores)
+    return array if array.ndim == 2 else np.stack([-array, array], axis=1)

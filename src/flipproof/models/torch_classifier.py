@@ -72,6 +72,10 @@ class TorchClassifier:
 
     def __call__(self, batch: Any) -> IntArray:
         """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""
+        return labels_of(self.label_scores(batch), batch.shape[0], self.classes)
+
+    def label_scores(self, batch: Any) -> Any:
+        """The logits [rows, classes] behind the labels, a tensor."""
         if not hasattr(batch, "shape"):
             raise InvalidInputError("expected rows, got graphs: use NodeClassifier or GraphClassifier")
         rows, step = batch.shape[0], self.rows_at_once
@@ -79,7 +83,7 @@ class TorchClassifier:
             batch = batch.tocsr()
         with evaluating(self.module):
             parts = [self.logits(batch[start : start + step]) for start in range(0, max(1, rows), step)]
-            return labels_of(require("torch").cat(parts), rows, self.classes)
+            return require("torch").cat(parts)
 
     def logits(self, batch: Any) -> Any:
         """A tensor [rows, classes] by one call of the module as it is, with gradients if torch is set so."""

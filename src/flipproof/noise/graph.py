@@ -293,6 +293,11 @@ class GraphSampler:
         """The attributes of the nodes that are drawn, as models take them, if noise leaves them alone."""
         return self._plain
 
+    @property
+    def shared(self) -> tuple[Any, Any]:
+        """The edges and the attributes that all noisy copies have in common; None for what gets noise."""
+        return self._index, self._plain
+
     def draw_ranks(self, role: Role, samples: range) -> list[IntArray]:
         """The sorted ranks of the edges of every sample, where structure gets noise."""
         if self.structure is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipproof.report.section import Blind
+from flipproof.report.sentences import unchecked_words
 from flipproof.report.subject import Subject
 from flipproof.report.verdict import Withstanding, percent, withstanding
 from flipproof.report.words import share_words
@@ -96,6 +97,7 @@ def majority(certificates: Certificates, subject: Subject) -> Blind | None:
 def cautions(certificates: Certificates, subject: Subject, blind: Blind | None = None) -> list[str]:
     """What a reader of the shares must know: sentences, most often none."""
     return [
+        *unchecked_words(certificates),
         *_one_answer(certificates, subject),
         *_drowned(certificates, subject),
         *_easily_beaten(certificates, subject, majority(certificates, subject) if blind is None else blind),

@@ -168,6 +168,7 @@ def _vote_facts(task: TaskRecord, votes: VotesRecord, certificates: Certificates
             ("throughput", speed),
             ("workers", str(votes.workers)),
             ("engine", (run.engine if run else None) or "the classifier itself"),
+            ("classifier checked", "unknown" if run is None else "yes" if run.checked else "no"),
             ("votes, sha256", votes.sha256),
         ),
     )

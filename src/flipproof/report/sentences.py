@@ -18,6 +18,7 @@ from flipproof.theory.claim import Budget, Claim
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED
 
+_FUNCTION = "the classifier always gives the same label to the same noisy input"
 _VERBS = {"add": "adds", "delete": "deletes", "change": "changes"}
 
 
@@ -60,7 +61,18 @@ def head(claim: Claim, noise: Noise, subject: Subject) -> str:
     if not claim.withstands_a_change:
         entry = singular(any_entries(noise, subject))
         return f"No robustness proven: even one changed {entry} might change the prediction for this {subject.unit}."
-    return f"No attacker who {_attack(claim, noise, subject)} can change the prediction for this {subject.unit}"
+    proved = f"o attacker who {_attack(claim, noise, subject)} can change the prediction for this {subject.unit}"
+    return f"If {_FUNCTION}, which was not checked, n{proved}" if claim.checked is False else f"N{proved}"
+
+
+def unchecked_words(certificates: Certificates) -> list[str]:
+    """What everything depends on where nobody checked it; nothing where it was, or the votes came from elsewhere."""
+    if certificates.votes.checked is not False:
+        return []
+    return [
+        f"The certificates hold only if {_FUNCTION}. That was not checked: the votes were drawn with --no-check "
+        "(check=False), or by an earlier version."
+    ]
 
 
 def _attack(claim: Claim, noise: Noise, subject: Subject) -> str:

@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 
 from flipproof.errors import InvalidInputError
-from flipproof.report.sentences import head, lead_of
+from flipproof.report.sentences import head, lead_of, unchecked_words
 from flipproof.report.subject import Subject, joined
 from flipproof.report.verdict import headline
 from flipproof.smoothing.certificates import Certificates
@@ -84,6 +84,7 @@ def promise(certificates: Certificates, subject: Subject) -> list[str]:
         "attacker knows.",
         _radius_words(certificates, subject),
         _sure(certificates, subject),
+        *unchecked_words(certificates),
     ]
 
 
@@ -123,6 +124,7 @@ def not_promised(certificates: Certificates, subject: Subject) -> list[str]:
         "The certificates are about the smoothed classifier, which answers with the label that most noisy copies get. "
         "The base classifier alone may be easy to fool.",
         "A certified prediction is stable, not necessarily right: see certified accuracy.",
+        *_from_elsewhere(certificates),
         *_not_together(certificates),
         "The number of samples was fixed before sampling. Resampling until you like the result voids the guarantee.",
     ]
@@ -137,6 +139,15 @@ def _kinds(certificates: Certificates, subject: Subject) -> str:
         f"{axis} ({axis_words(axis, subject)}{'' if str(axis) in subject.deeds else f': {meaning}'})"
         for axis, meaning in meanings.items()
     )
+
+
+def _from_elsewhere(certificates: Certificates) -> list[str]:
+    if certificates.votes.checked is not None:
+        return []
+    return [
+        "The votes were counted elsewhere. That one classifier gave them to independent noisy copies of these inputs "
+        "is taken on trust."
+    ]
 
 
 def _not_together(certificates: Certificates) -> list[str]:

@@ -139,6 +139,7 @@ def _claim(certificates: Certificates, number: int, counts: list[int], room: lis
         fixed=None if scope is None else scope.fixed,
         alpha=certificates.alpha,
         simultaneous=certificates.simultaneous,
+        checked=certificates.votes.checked,
     )
 
 

@@ -29,7 +29,9 @@ class Classifier(Protocol):
     [samples, outputs], say with one output per node. The same input must get the same label whenever it is asked.
 
     It may have an attribute `fingerprint` (a string that changes whenever its labels may; made from its contents
-    otherwise) and `hops` (how many message-passing steps a model of nodes does).
+    otherwise) and `hops` (how many message-passing steps a model of nodes does), and a method `label_scores`, which
+    gives the numbers [..., classes] behind the labels of a batch, the largest one where the label is. `vote` evaluates
+    a few samples again to check that labels do not change; with scores it tells rounding from a fault.
     """
 
     @property
@@ -47,6 +49,10 @@ class ClassifierError(FlipproofError):
     """
 
     votes: Any = None
+
+
+class UnstableClassifierError(ClassifierError):
+    """The classifier does not give one label to one noisy input: it is random, or looks at more than this input."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling import Role, Sampler
-from flipproof.theory.arrays import IntArray
+from flipproof.theory.arrays import FloatArray, IntArray
 from flipproof.theory.choices import one_of
 
 FUSED, TORCH = "fused", "torch"
@@ -30,6 +30,9 @@ class FusedLabels(Protocol):
 
     def __call__(self, role: Role, samples: range) -> IntArray:
         """Labels [samples, outputs]; those of the noisy inputs that the sampler draws."""
+
+    def scores(self, role: Role, samples: range) -> FloatArray:
+        """The numbers [samples, outputs, classes] behind the labels."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.graph import GraphSampler
 from flipproof.noise.sampling import Role, Sampler
+from flipproof.smoothing.answers import Answer
 from flipproof.smoothing.classifier import Classifier, ClassifierError
 from flipproof.smoothing.engine import Engine
 from flipproof.smoothing.plan import OUT_OF_MEMORY, Chunk, Plan
@@ -58,12 +59,24 @@ class Evaluation:
             else:
                 self.sampler.draw(Role.SELECT, range(1), self.rows[:1])
 
+    def answer(self, role: str, samples: range, rows: IntArray) -> Answer:
+        """What is answered to some samples of some rows, evaluated together, however chunks are cut."""
+        drawn, fused, classes = _ROLES[role], self.engine.fused, self.classifier.classes
+        if fused is not None:
+            labels = self._labels(fused(drawn, samples), len(samples), rows.size)
+            return self._of_targets(Answer.of(labels, fused.scores(drawn, samples), classes))
+        # Drawn anew for the scores: a classifier may write into a batch that it alone gets.
+        labels = self._labels(self.classifier(self.sampler.draw(drawn, samples, rows)), len(samples), rows.size)
+        own = getattr(self.classifier, "label_scores", None)
+        scores = None if own is None else own(self.sampler.draw(drawn, samples, rows))
+        return self._of_targets(Answer.of(labels, scores, classes))
+
     def _counts(self, chunk: Chunk, whole: range, rows: IntArray) -> IntArray:
         role, fused = _ROLES[chunk.role], self.engine.fused
         batch = None if fused is not None else self.sampler.draw(role, whole, rows)
         try:
             given = self.classifier(batch) if fused is None else fused(role, whole)
-            labels = self._labels(given, len(whole), rows.size)
+            labels = self._of_targets(Answer(self._labels(given, len(whole), rows.size))).labels
         except Exception as error:
             if _is_out_of_memory(error):
                 raise _too_little_memory(chunk, error) from error
@@ -89,12 +102,16 @@ class Evaluation:
         if labels.size and (labels.min() < 0 or labels.max() >= self.classifier.classes):
             wrong = labels.min() if labels.min() < 0 else labels.max()
             raise InvalidInputError(f"expected labels in [0, {self.classifier.classes}), got {wrong}")
-        labels = labels.reshape(samples, -1)
+        return labels.reshape(samples, -1)
+
+    def _of_targets(self, answer: Answer) -> Answer:
+        """What is counted of an answer."""
         if self.outputs is None:
-            return labels
-        if self.outputs.max() >= labels.shape[1]:
-            raise InvalidInputError(f"expected a label for every target, got {labels.shape[1]} labels per graph")
-        return labels[:, self.outputs]
+            return answer
+        labels = answer.labels.shape[1]
+        if self.outputs.max() >= labels:
+            raise InvalidInputError(f"expected a label for every target, got {labels} labels per graph")
+        return answer.outputs(self.outputs)
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -18,6 +18,11 @@ _NEW = ("engine version", "targets")
 _VERSIONS = {"stream version", "engine version"}
 _OLDER = "it is of an older flipproof, which did not note its code"
 _CHANGED = "what turns noisy inputs into labels has changed in flipproof since"
+_CHECKED = "checked"
+_CHECK_WORDS = {
+    True: "a classifier that is checked as it votes (check=True)",
+    False: "a classifier that nobody checked (check=False, --no-check)",
+}
 
 
 def differences_between(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
@@ -30,7 +35,18 @@ def differences_between(found: Mapping[str, Any], expected: Mapping[str, Any]) -
         >>> differences_between({"noise": {"gaussian": {"sigma": 0.5}}}, {"noise": flips})
         'noise GaussianNoise(sigma=0.5) instead of FlipNoise(p_plus=0.1, p_minus=0.2, categories=2)'
     """
-    return "; ".join(_differences(found, expected, ""))
+    return "; ".join([*_differences(_unchecked(found), _unchecked(expected), ""), *_checks(found, expected)])
+
+
+def _unchecked(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key != _CHECKED}
+
+
+def _checks(found: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
+    """Whether only one of both was checked; of earlier versions, which say nothing about it, none was."""
+    one, other = (record.get(_CHECKED) is True for record in (found, expected))
+    if one is not other:
+        yield f"{_CHECK_WORDS[one]} instead of {_CHECK_WORDS[other]}"
 
 
 def run_differences(

@@ -98,6 +98,11 @@ class Run:
         name = self.identity.get("engine")
         return name if isinstance(name, str) else None
 
+    @property
+    def checked(self) -> bool:
+        """Whether it was checked, on a few samples, that the classifier gives one label to one noisy input."""
+        return self.identity.get("checked") is True
+
     def merged(self, other: Run) -> Run:
         """Both runs as one; their samples must be disjoint. Versions that differ are both kept."""
         checked_kind(other, Run, "other")

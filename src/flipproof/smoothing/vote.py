@@ -32,12 +32,14 @@ from flipproof.smoothing.progress import progress_of
 from flipproof.smoothing.ray_pool import RayPool, check_workers
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.self_check import CheckedEvaluation, NoCheck, SelfCheck, done_here
 from flipproof.smoothing.sources import Source, merged_versions, warn_of_other_versions
 from flipproof.smoothing.spans import SpanEvaluation, Spans
 from flipproof.smoothing.tally import ROLES, RoleTally, Tally
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.smoothing.workers import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
+from flipproof.theory.arguments import checked_flag
 from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import checked_count
 
@@ -58,6 +60,7 @@ def vote(
     address: str | None = None,
     engine: str | None = None,
     timeout: float | None = USUAL_TIMEOUT,
+    check: bool = True,
 ) -> Votes:
     """Counts the labels that a classifier gives to noisy copies of every input.
 
@@ -94,12 +97,15 @@ def vote(
         timeout: seconds that a chunk may take in a worker process, None for no limit. A worker that takes longer is
             killed, and its chunk done once more by another one. With workers=1 chunks are evaluated in this process,
             where nothing can be killed, unless another timeout than the usual hour asks for a worker process.
+        check: whether to evaluate a few samples again, alone, in another order and on the whole graph, and to refuse a
+            classifier that then gives other labels. Certificates say so if it was not checked.
 
     Returns:
         The votes, with what is needed to repeat them in `votes.run`.
 
     Raises:
         ClassifierError: the classifier failed; its `votes` has what was counted before.
+        UnstableClassifierError: it does not give one label to one noisy input; likewise.
         WorkerError: workers died again and again, or took too long for a chunk twice; likewise.
 
     Example:
@@ -121,7 +127,9 @@ def vote(
     evaluation = job.evaluation(checked_memory(memory_limit), size, _engine_of(known) if engine is None else engine)
     if recorded:
         evaluation = replace(evaluation, plan=recorded)
-    identity = job.identity(evaluation)  # before anything is drawn: a classifier may change as it is used
+    identity = job.identity(
+        evaluation, checked_flag(check, "check")
+    )  # before anything is drawn: a classifier may change as it is used
     ledger = _Ledger() if checkpoint is None else Checkpoint.open(checkpoint, identity)
     with ledger:
         _check_seen(ledger.tally, wanted)
@@ -130,14 +138,16 @@ def vote(
         if checkpoint is not None and missing.total > before:
             warn_of_other_versions(ledger.sources, versions(), os.path.basename(os.fspath(checkpoint)))
         try:
+            checking = _check_of(evaluation, job, missing, memory_limit) if check else NoCheck(evaluation)
             with (
-                contextlib.closing(_evaluated(evaluation, missing, workers, address, timeout)) as evaluated,
+                contextlib.closing(_evaluated(checking, missing, workers, address, timeout)) as evaluated,
                 progress_of(missing.total, before, progress) as advance,
             ):
                 _draw(evaluated, ledger, advance)
         except (ClassifierError, WorkerError) as error:
-            if ledger.tally is not None:
-                error.votes = job.votes(identity, ledger, time.perf_counter() - start, before)
+            if ledger.tally is not None:  # which the check at the end has not seen
+                unchecked = identity | {"checked": False}
+                error.votes = job.votes(unchecked, ledger, time.perf_counter() - start, before)
             raise
         return job.votes(identity, ledger, time.perf_counter() - start, before)
 
@@ -165,16 +175,16 @@ def vote_again(
     job, plan = _Job.of(classifier, inputs, votes.noise, identity["seed"], targets), _plan_of(identity)
     evaluation = job.evaluation(checked_memory(memory_limit), plan.chunk_size, _engine_of(identity))
     evaluation = replace(evaluation, plan=plan)
-    if differences := differences_again(job.identity(evaluation), identity):
+    if differences := differences_again(job.identity(evaluation, votes.run.checked), identity):
         raise InvalidInputError(f"expected the model and the data of the votes, got others: {differences}")
     if votes.sampling_error < job.sampler.distance * (votes.n_select + votes.n_estimate):
         raise InvalidInputError(f"expected what the sampler costs, got less: {votes.sampling_error}")
     if votes.scope not in (None, scope_of_outputs(job.space, job.noise, len(votes), job.targets)):
         raise InvalidInputError("expected the numbers of entries that the data have, got others in the votes")
     samples = {role: [range(*pair) for part in portions[role] for pair in part.samples.pairs] for role in portions}
-    ledger, missing = _Ledger(), _Missing(plan, samples)
+    ledger, missing, check = _Ledger(), _Missing(plan, samples), NoCheck(evaluation)
     with (
-        contextlib.closing(_evaluated(evaluation, missing, workers, address, checked_timeout(timeout))) as evaluated,
+        contextlib.closing(_evaluated(check, missing, workers, address, checked_timeout(timeout))) as evaluated,
         progress_of(missing.total, 0, progress) as advance,
     ):
         _draw(evaluated, ledger, advance)
@@ -237,7 +247,7 @@ class _Job:
             plan = Plan.for_sampler(sampler, rows.size, memory_limit, chunk_size, self.classifier)
         return Evaluation(self.classifier, sampler, plan, rows, outputs, engine)
 
-    def identity(self, evaluation: Evaluation) -> dict[str, Any]:
+    def identity(self, evaluation: Evaluation, checked: bool) -> dict[str, Any]:
         """Everything that the votes depend on, as JSON values."""
         return {
             **model_identity(self.classifier),
@@ -251,6 +261,7 @@ class _Job:
             "chunk size": evaluation.plan.chunk_size,
             "rows per call": evaluation.plan.rows_per_call,
             "stream version": STREAM_VERSION,
+            "checked": checked,
             **_device(self.classifier),
         }
 
@@ -295,27 +306,41 @@ def _draw(
 
 
 def _evaluated(
-    evaluation: Evaluation,
+    check: SelfCheck | NoCheck,
     missing: _Missing,
     workers: int | Literal["ray"],
     address: str | None,
     timeout: float | None,
 ) -> Generator[tuple[Chunk, IntArray, str]]:
-    """Chunks with their counts as they come, and where they come from; from Ray many chunks at once, as one."""
+    """Chunks with their counts as they come, and where they come from, as far as the check lets them pass."""
+    with contextlib.closing(_results(check, missing, workers, address, timeout)) as results:
+        yield from check.passed(results)
+
+
+def _results(
+    check: SelfCheck | NoCheck,
+    missing: _Missing,
+    workers: int | Literal["ray"],
+    address: str | None,
+    timeout: float | None,
+) -> Generator[tuple[Any, Any, str]]:
+    """What comes of chunks and of the tasks of the check; from Ray many chunks at once, as one."""
     here = workers == 1 and timeout in (None, USUAL_TIMEOUT)
+    evaluation, work = check.evaluation, check.work
     chunks = missing.chunks() if here else _compiled_first(evaluation, missing.chunks())
-    if workers == "ray":
+    if workers == "ray":  # the check stays here: on a cluster, tasks are spans of chunks
+        yield from done_here(work, check.before())
         spans = Spans(chunks, missing.samples)
         with RayPool(SpanEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
             for _, (parts, seconds) in cluster.map_unordered(spans):
                 spans.learn(seconds, cluster.cpus)
                 yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
+        yield from done_here(work, check.after())
     elif here:
-        with single_threaded():
-            yield from ((chunk, evaluation(chunk), "1 process") for chunk in chunks)
+        yield from done_here(work, check.among(chunks))
     else:
-        with WorkerPool(evaluation, workers, timeout) as pool:
-            yield from ((chunk, counts, pool.places) for chunk, counts in pool.map_unordered(chunks))
+        with WorkerPool(work, workers, timeout) as pool:
+            yield from ((task, done, pool.places) for task, done in pool.map_unordered(check.among(chunks)))
 
 
 def _compiled_first(evaluation: Evaluation, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
@@ -357,9 +382,23 @@ class _Missing:
     def chunks(self) -> Iterator[Chunk]:
         """Those that have not been seen, as parts of chunks."""
         for role in self.wanted:
-            seen = SampleRanges() if self.tally is None else getattr(self.tally, role).samples
             for samples in self.wanted[role]:
-                yield from self.plan.chunks(role, samples, seen)
+                yield from self.plan.chunks(role, samples, self._seen(role))
+
+    def gaps(self) -> dict[str, list[range]]:
+        """Those that have not been seen, by role."""
+        return {
+            role: [gap for samples in self.wanted[role] for gap in self._seen(role).missing(samples)]
+            for role in self.wanted
+        }
+
+    def _seen(self, role: str) -> SampleRanges:
+        seen: SampleRanges = SampleRanges() if self.tally is None else getattr(self.tally, role).samples
+        return seen
+
+
+def _check_of(evaluation: Evaluation, job: _Job, missing: _Missing, memory_limit: str | int) -> SelfCheck:
+    return SelfCheck(CheckedEvaluation.of(evaluation, checked_memory(memory_limit)), job.seed, missing.gaps())
 
 
 def _seen_count(tally: Tally | None) -> int:

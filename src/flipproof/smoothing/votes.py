@@ -153,6 +153,11 @@ class Votes:
         return np.array_equal(self.ids, np.arange(len(self)))
 
     @property
+    def checked(self) -> bool | None:
+        """Whether it was checked that the classifier gives one label to one noisy input; None if others counted."""
+        return None if self.run is None else self.run.checked
+
+    @property
     def sampling_error(self) -> float:
         """How far the law of the samples is from the stated noise at most, in total variation; part of alpha."""
         return 0.0 if self.run is None else self.run.sampling_error

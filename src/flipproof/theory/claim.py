@@ -33,6 +33,8 @@ class Claim:
         fixed: what must stay as it is, since noise does not touch it; None if that is not known.
         alpha: the probability, over the samples, that the claim is wrong;
         simultaneous: or, if true, that the claim about any of the inputs is.
+        checked: whether it was checked that the classifier gives one label to one noisy input, without which nothing
+            is proved; None if others have counted the votes, and the claim is about their word.
 
     Example:
         >>> add, delete = Axis(None, "add"), Axis(None, "delete")
@@ -47,6 +49,7 @@ class Claim:
     fixed: tuple[str, ...] | None
     alpha: float
     simultaneous: bool
+    checked: bool | None = None
 
     @property
     def abstains(self) -> bool:

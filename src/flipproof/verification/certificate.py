@@ -160,7 +160,9 @@ def read_certificate(path: Path) -> Certificate:
 def _columns(path: Path, axes: Sequence[Axis], scope: Scope | None, inputs: int, classes: int) -> dict[str, Array]:
     """All arrays, each of its shape and type; there are no others."""
     radii = (ANY, *(f"max_{axis.name}" for axis in axes))
-    shapes = dict.fromkeys(("input", "label", "runner_up", "abstained", "p_lower", "p_upper", *radii), (inputs,))
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(
+        ("input", "label", "runner_up", "abstained", "p_lower", "p_upper", *radii), (inputs,)
+    )
     shapes |= dict.fromkeys(("selection", "estimation"), (inputs, classes))
     if scope is not None:
         shapes |= dict.fromkeys(("zeros", "nonzeros"), (inputs, len({axis.part for axis in axes})))

@@ -148,11 +148,11 @@ def _about_evidence(certificate: Certificate) -> Iterator[str]:
 def _checked_path(path: Any) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise InvalidInputError(f"expected the path of a run folder or of a file, got {path!r}")
-    path = Path(path)
-    if os.path.isdir(path):
-        path = path / FILE
-    if not os.path.lexists(path):
-        raise InvalidInputError(f"expected a run folder with {FILE}, got no {path}; see flipproof certify")
-    if path.suffix != ".json":
-        raise InvalidInputError(f"expected a run folder, or a {FILE}, got {path.name}; name the folder that it is in")
-    return path
+    file = Path(path)
+    if os.path.isdir(file):
+        file = file / FILE
+    if not os.path.lexists(file):
+        raise InvalidInputError(f"expected a run folder with {FILE}, got no {file}; see flipproof certify")
+    if file.suffix != ".json":
+        raise InvalidInputError(f"expected a run folder, or a {FILE}, got {file.name}; name the folder that it is in")
+    return file

@@ -137,7 +137,7 @@ class _Evidence:
         facts = {"space": record["space"], "identity": record["identity"], "set of versions": record["versions"]}
         facts |= {"sources": record["samples"]["sources"], "sampling_error": record["promise"]["sampling_error"]}
         facts |= {role: record["samples"][role]["ranges"] for role in ROLES}
-        found = self.votes.run | {"set of versions": self.votes.run["versions"]}
+        found = {**self.votes.run, "set of versions": self.votes.run["versions"]}
         yield from (f"{VOTES} has another {_WORDS.get(name, name)}" for name in facts if facts[name] != found[name])
         if record["scope"] != self.votes.record["scope"]:
             yield f"{VOTES} has another scope"

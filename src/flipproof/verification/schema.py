@@ -103,7 +103,7 @@ def _is_allowed(value: Any, schema: Schema) -> bool:
     if isinstance(value, str):
         return re.search(schema.get("pattern", ""), value) is not None
     if isinstance(value, list):
-        return schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
+        return bool(schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)))
     if type(value) in (int, float):
         return all(fits(value, schema[name]) for name, fits in _LIMITS.items() if name in schema)
     return True

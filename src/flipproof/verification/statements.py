@@ -118,7 +118,7 @@ def joined(ranges: Sequence[Sequence[int]]) -> list[list[int]] | None:
         [[0, 9], [12, 13]]
     """
     found: list[list[int]] = []
-    for start, stop in sorted(ranges):
+    for start, stop in sorted(map(list, ranges)):
         if start >= stop or (found and start < found[-1][1]):
             return None
         if found and start == found[-1][1]:
