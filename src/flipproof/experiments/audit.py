@@ -24,6 +24,7 @@ from flipproof.noise.any_noise import sampler_of
 from flipproof.noise.census import census
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.model_identity import model_identity
 from flipproof.smoothing.run import sampling_error
 from flipproof.smoothing.run_folder import RunFolder
 from flipproof.smoothing.run_record import TRAIN, UNKNOWN, DataRecord, TrainingRecord, read_section
@@ -41,6 +42,9 @@ WITHOUT_DATA = (
     "not checked"
 )
 WITHOUT_MODEL = "the model is its author's own, and was not run: base predictions were not checked"
+OTHER_CODE = (
+    "another flipproof has evaluated the samples; that this one gives the same labels is shown by --resample only"
+)
 
 
 def verify(
@@ -96,7 +100,9 @@ def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if task.model.own:
             notes.append(WITHOUT_MODEL)
         else:
-            objections += _about_model(folder, job)
+            classifier = restored_classifier(folder, job)
+            objections += _about_model(folder, job, classifier)
+            notes += _about_code(folder, classifier)
     except FlipproofError as error:
         return (one_line(str(error)),), ()
     return tuple(map(one_line, objections)), tuple(notes)
@@ -145,10 +151,16 @@ def _about_data(folder: RunFolder, job: Job) -> Iterator[str]:
         yield "votes.npz has another sampling error than its samples"
 
 
-def _about_model(folder: RunFolder, job: Job) -> Iterator[str]:
+def _about_code(folder: RunFolder, classifier: Any) -> Iterator[str]:
+    """Whether it is this flipproof that turned noisy inputs into labels."""
+    run = Votes.load(folder.votes_file).run
+    if run is None or run.identity.get("code") != model_identity(classifier)["code"]:
+        yield OTHER_CODE
+
+
+def _about_model(folder: RunFolder, job: Job, classifier: Any) -> Iterator[str]:
     """The weights are those of the model, and its base predictions are stated."""
     training = read_section(folder, "training", TrainingRecord, TRAIN)
-    classifier = restored_classifier(folder, job)
     with single_threaded():
         found = job.clean_labels(classifier)
     if differing := int(np.sum(found != check_inputs(folder, job).base_label)):

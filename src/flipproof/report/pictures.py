@@ -41,6 +41,5 @@ def pictures(certificates: Certificates, subject: Subject) -> dict[str, Any] | N
 def _drawable(certificates: Certificates, subject: Subject) -> Space | None:
     """The data, if their rows, or the nodes of their graph, are the inputs: votes may be on some targets only."""
     votes = certificates.votes
-    chosen = votes.run is not None and votes.run.identity.get("targets") is not None
     others = isinstance(subject.space, Graph) and not votes.in_order
-    return None if chosen or others else subject.space
+    return None if votes.on_some or others else subject.space

@@ -142,8 +142,7 @@ def in_words(
 def _in_scope(certificates: Certificates, space: Space | None) -> Certificates:
     """The certificates with what their inputs can suffer, if the votes do not know it and the data tell."""
     votes = certificates.votes
-    targets = None if votes.run is None else votes.run.identity.get("targets")
-    if space is None or votes.scope is not None or targets is not None:  # nobody knows which rows these targets were
+    if space is None or votes.scope is not None or votes.on_some:
         return certificates
     scope = scope_of_outputs(space, votes.noise, len(votes))
     if scope is None or not scope.fits(certificates.noise, len(votes)):

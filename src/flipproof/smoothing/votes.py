@@ -153,6 +153,11 @@ class Votes:
         return np.array_equal(self.ids, np.arange(len(self)))
 
     @property
+    def on_some(self) -> bool:
+        """Whether the rows are known to be some of the inputs that the data have, or in another order."""
+        return self.run is not None and (self.run.identity.get("targets") is not None or not self.in_order)
+
+    @property
     def checked(self) -> bool | None:
         """Whether it was checked that the classifier gives one label to one noisy input; None if others counted."""
         return None if self.run is None else self.run.checked
