@@ -49,14 +49,14 @@ def _options(
         typer.echo(context.get_help())
 
 
-_python_s_format = warnings.formatwarning
+_usual_format = warnings.formatwarning
 
 
 def _formatted(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> str:
     """A warning of ours as one line, without the place in the code."""
     if issubclass(category, FlipproofWarning):
         return f"flipproof: {message}\n"
-    return _python_s_format(message, category, *place, **more)
+    return _usual_format(message, category, *place, **more)
 
 
 def main() -> None:
