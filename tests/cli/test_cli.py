@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import flipproof as fp
+from flipproof.cli import _formatted
+from flipproof.errors import FlipproofWarning
 
 NOISE = ["--p-plus", "0.01", "--p-minus", "0.6"]
 
@@ -190,3 +192,11 @@ def test_wrong_usage_is_one_line_and_exit_code_2(run, arguments, words):
     assert err.startswith("flipproof: ")
     assert err.count("\n") == 1
     assert words in err
+
+
+def test_a_warning_of_ours_is_one_line_and_those_of_others_stay_as_they_are():
+    place = ("vote.py", 7)
+    assert (
+        _formatted(FlipproofWarning("run.ckpt goes\non"), FlipproofWarning, *place) == "flipproof: run.ckpt goes on\n"
+    )
+    assert _formatted(UserWarning("theirs"), UserWarning, *place).startswith("vote.py:7: UserWarning: theirs\n")

@@ -16,6 +16,7 @@ from flipproof.smoothing.run import STREAM_VERSION, versions
 from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.worker_main import Kind, Message, answer, make_ready, summary_of
 from flipproof.smoothing.workers import START
+from flipproof.theory.compiled import source_stamp
 
 Frames = tuple[int, list[bytes]]
 """A message as Ray carries it: its kind and its frames."""
@@ -86,7 +87,7 @@ def _unpacked(pool: str, content: bytes) -> str | None:
 
 def expected_versions() -> dict[str, str]:
     """Of everything that votes depend on, here."""
-    return {**versions(), "noise stream": str(STREAM_VERSION)}
+    return {**versions(), "noise stream": str(STREAM_VERSION), "source of flipproof": source_stamp()[:12]}
 
 
 def _difference(expected: dict[str, str]) -> str | None:

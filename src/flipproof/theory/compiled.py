@@ -39,12 +39,12 @@ def inlined(function: F) -> F:
 def _compiled(function: F, **options: bool) -> F:
     compiler: Any = njit  # whose declared options lack one of ours
     made = compiler(function, nogil=True, **options)
-    made._cache = loop_cache(function, _stamp())
+    made._cache = loop_cache(function, source_stamp())
     return cast("F", made)
 
 
 @functools.cache
-def _stamp() -> str:
+def source_stamp() -> str:
     """A hash of the files of this package.
 
     What is kept of a function holds copies of what it calls in other files. By itself numba looks only at the file of
