@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
+from flipproof.smoothing.vote import vote_again
 
 NOISE = fp.FlipNoise(0.05, 0.1)
 ROWS = np.eye(8, dtype=int)
@@ -40,6 +41,15 @@ def test_rows_and_ids_are_in_the_order_of_the_targets():
     assert some.estimation.tolist() == everyone.estimation[[5, 0, 3]].tolist()
     mask = np.isin(np.arange(8), [5, 0, 3])
     assert voted(mask).ids.tolist() == [0, 3, 5]
+
+
+def test_votes_on_targets_can_be_drawn_again():
+    votes, classifier = voted([5, 0, 3]), fp.FunctionClassifier(first_is_one, classes=2)
+    again = vote_again(classifier, ROWS, votes, {"select": (), "estimate": votes.tally.estimate.pieces}, progress=False)
+    assert again.estimate.counts.tolist() == votes.estimation.tolist()
+    unknown = dataclasses.replace(votes, ids=None)  # as in a file of version 1
+    with pytest.raises(fp.InvalidInputError, match="expected the model and the data of the votes, got others: targets"):
+        vote_again(classifier, ROWS, unknown, {"select": (), "estimate": votes.tally.estimate.pieces}, progress=False)
 
 
 def test_nodes_keep_their_numbers():

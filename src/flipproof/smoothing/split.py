@@ -95,14 +95,15 @@ class Split:
             cuts.append((own, train, min(own.size, train + round(validation * own.size))))
         return cls._cut(cuts)
 
-    def among(self, inputs: IntArray) -> Split:
+    def among(self, inputs: ArrayLike) -> Split:
         """The split of some of the inputs, which are numbered anew in the order given.
 
         Example:
             >>> Split([0, 1], [], [2]).among(np.array([2, 0])).train
             array([1])
         """
-        return Split(*(np.flatnonzero(np.isin(inputs, part)) for part in (self.train, self.validation, self.test)))
+        kept = _checked_numbers(inputs, "inputs")
+        return Split(*(np.flatnonzero(np.isin(kept, part)) for part in (self.train, self.validation, self.test)))
 
     @classmethod
     def _cut(cls, cuts: list[tuple[IntArray, int, int]]) -> Split:
