@@ -4,6 +4,7 @@ import copy
 import hashlib
 import io
 import json
+import warnings
 import zipfile
 from typing import NamedTuple
 
@@ -74,7 +75,8 @@ def members_of(path):
 
 
 def write_members(path, members):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        warnings.simplefilter("ignore")  # of names that are there twice
         for name, content in members:
             archive.writestr(name, content)
 

@@ -62,18 +62,22 @@ def confirmed(folder):
         return False
 
 
-def test_no_forgery_is_confirmed(finished, tmp_path):
+def test_there_are_hundreds_of_forgeries(finished):
     assert fp.verify(finished).confirmed
-    forgeries = [each for each in all_forgeries(finished) if not is_hash(each)]
+    assert len([each for each in all_forgeries(finished) if not is_hash(each)]) >= 450
+
+
+@pytest.mark.parametrize("file", ["certificates.json", "run.json", *ARCHIVES, "weights.safetensors"])
+def test_no_forgery_is_confirmed(finished, tmp_path, file):
     believed = []
-    for number, forgery in enumerate(forgeries):
-        folder = shutil.copytree(finished, tmp_path / str(number))
-        forge(folder, forgery)
-        if confirmed(folder) and not is_provenance(forgery) and forgery.path != ("task", "dataset"):
-            believed.append(forgery.words)
-        shutil.rmtree(folder)
+    for number, forgery in enumerate(all_forgeries(finished)):
+        if forgery.file == file and not is_hash(forgery):
+            folder = shutil.copytree(finished, tmp_path / str(number))
+            forge(folder, forgery)
+            if confirmed(folder) and not is_provenance(forgery) and forgery.path != ("task", "dataset"):
+                believed.append(forgery.words)
+            shutil.rmtree(folder)
     assert not believed
-    assert len(forgeries) >= 300
 
 
 def test_statements_about_the_past_are_bound_to_the_certificates(finished, tmp_path):
