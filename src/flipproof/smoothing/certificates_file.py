@@ -28,6 +28,10 @@ CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 4)
 _NOT_CHECKED = "It was not checked that the classifier always gives the same label to the same noisy input."
 
 
+_NOT_NOTED = {"engine version": None, "code": None, "files": {}, "checked": False}
+"""What older votes do not say."""
+
+
 def certificates_record(certificates: Certificates) -> dict[str, Any]:
     """What is claimed, under which law, from which evidence; without the inputs one by one."""
     votes, run = certificates.votes, certificates.votes.run
@@ -49,7 +53,7 @@ def certificates_record(certificates: Certificates) -> dict[str, Any]:
         },
         "radius_limit": SEARCH_LIMIT,
         "versions": None if run is None else dict(run.versions),
-        "identity": None if run is None else dict(run.identity),
+        "identity": None if run is None else {**_NOT_NOTED, **run.identity},
         "hashes": {"model": identity.get("model"), "data": identity.get("data")},
     }
 

@@ -153,7 +153,7 @@ def _about_identity(certificate: Certificate) -> Iterator[str]:
         parts |= {
             "noise": ([law(part["part"], part) for part in record["noise"]], laws(identity["noise"])),
             "stream version": (STREAM_VERSION, identity["stream version"]),
-            "engine version": (known, identity["engine version"]),
+            "engine version": (known if identity["engine version"] else None, identity["engine version"]),
             "set of versions": (record["versions"], merged_versions(samples["sources"])),
         }
     yield from (f"{name} and identity do not fit" for name, (one, other) in parts.items() if one != other)
