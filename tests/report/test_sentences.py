@@ -197,3 +197,24 @@ def test_two_parts_are_named_together():
 
 def test_any_changes_are_left_out_where_they_say_little():
     assert content(Section("two kinds", certificates_of(NOISES["binary"])))["any"] is None
+
+
+def test_promises_say_whether_the_classifier_was_checked():
+    from flipproof.report.by_class import cautions
+    from flipproof.report.words import not_promised, promise
+
+    majority = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 2).astype(int), 2, "majority")
+    rows, noise = [[1, 1, 1, 1, 1], [0, 0, 0, 0, 1]], fp.FlipNoise(0.05, 0.1)
+    unchecked = "The certificates hold only if the classifier always gives the same label to the same noisy input."
+    elsewhere = "The votes were counted elsewhere."
+    for check in (True, False):
+        votes = fp.vote(majority, rows, noise, 50, 500, progress=False, check=check)
+        certificates = fp.certify(votes)
+        for shown in (certificates, certificates.selected(np.array([0]))):  # some inputs were drawn like all of them
+            subject = Subject(unit="row")
+            for said in (promise(shown, subject), cautions(shown, subject)):
+                assert any(each.startswith(unchecked) for each in said) is not check
+            assert not any(each.startswith(elsewhere) for each in not_promised(shown, subject))
+    counted = fp.certify(fp.Votes.from_counts(selection=[[2, 98]], estimation=[[10, 990]], noise=noise))
+    assert any(each.startswith(elsewhere) for each in not_promised(counted, Subject(unit="row")))
+    assert not any(each.startswith(unchecked) for each in promise(counted, Subject(unit="row")))

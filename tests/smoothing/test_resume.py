@@ -190,9 +190,9 @@ def test_an_interrupted_call_keeps_what_it_has_counted(path, workers):
     interrupting = Interrupting(WEIGHTS)
     interrupting.parent, interrupting.once = os.getpid(), f"{path}.once"
     with pytest.raises(KeyboardInterrupt):
-        vote(classifier=interrupting, checkpoint=path, workers=workers, n_estimate=400)
+        vote(classifier=interrupting, checkpoint=path, workers=workers, n_estimate=400, check=False)
     interrupting.asked = 100
-    votes = vote(classifier=interrupting, checkpoint=path, workers=workers, n_estimate=400)
+    votes = vote(classifier=interrupting, checkpoint=path, workers=workers, n_estimate=400, check=False)
     assert counts(votes) == counts(vote(n_estimate=400))
     assert votes.run.drawn < 420
 
@@ -223,7 +223,7 @@ SCRIPT = """
         rows = np.random.default_rng(0).integers(0, 2, (5, 8))
         votes = fp.vote(
             Gated(port), rows, fp.FlipNoise(0.1, 0.3), 40, samples, seed=3, chunk_size=8, workers=workers,
-            checkpoint=checkpoint[0] if checkpoint else None,
+            checkpoint=checkpoint[0] if checkpoint else None, check=False,
         )
         print(json.dumps([votes.selection.tolist(), votes.estimation.tolist(), votes.run.drawn]))
 """

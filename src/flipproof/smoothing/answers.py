@@ -70,6 +70,8 @@ class Answer:
         changed: BoolArray = self.labels != other.labels
         if self.scores is None or other.scores is None:
             return changed
+        if not changed.any() and np.array_equal(self.scores, other.scores):
+            return changed
         near = max(self.rounding, other.rounding) * _sizes(self.scores, other.scores)
         moved = (_distances(self.scores, other.scores) > near[..., None]).any(axis=-1)
         apart = changed & ((_gaps(self, other) > 2 * near) | (_gaps(other, self) > 2 * near))

@@ -25,8 +25,10 @@ from flipproof.smoothing.plan import Chunk, check_fits
 from flipproof.smoothing.threads import single_threaded
 from flipproof.theory.arrays import IntArray
 
-_GRAPHS, _MOST_ROWS, _MOST_INPUTS, _ALONE = 3, 16, 48, 6
-"""Noisy graphs, or rows and noisy copies of them, that are evaluated in several ways; how many of these alone."""
+_GRAPHS, _MOST_ROWS, _MOST_INPUTS = 2, 16, 48
+"""How many noisy graphs, or rows and noisy copies of rows, are evaluated in several ways."""
+_ALONE = 6
+"""How many noisy rows are evaluated alone; of noisy graphs, the last one is."""
 _MOST_SCORES = 2**24
 """Of a very large graph, fewer copies are looked at."""
 _AFFORDABLE = 100
@@ -117,7 +119,7 @@ class CheckedEvaluation:
         """Pairs of answers that should be the same."""
         evaluation, role, samples, rows = self.evaluation, probe.role, probe.samples, probe.rows
         yield Way.TWICE, first, evaluation.answer(role, samples, rows)
-        for sample, row in _spread(len(samples), rows.size):
+        for sample, row in _spread(len(samples), rows.size, 1 if _is_graph(evaluation) else _ALONE):
             try:
                 alone = evaluation.answer(role, samples[sample : sample + 1], rows[row : row + 1])
             except Exception as error:
@@ -133,7 +135,7 @@ class CheckedEvaluation:
             yield Way.ELSEWHERE, first[step:], other[: len(samples) - step]
         if (whole := self._on_whole_graph()) is not None:
             yield Way.WHOLE, first, whole.answer(role, samples, rows)
-        if (plain := self._by_torch()) is not None:
+        if probe.early and (plain := self._by_torch()) is not None:
             yield Way.BY_TORCH, first[:1], plain.answer(role, samples[:1], rows)
 
     def _on_whole_graph(self) -> Evaluation | None:
@@ -242,7 +244,7 @@ class SelfCheck:
             rows, copies = evaluation.rows, min(_GRAPHS, max(1, _MOST_SCORES // max(1, scores)))
         else:
             rows = rng.permutation(evaluation.rows)[:_MOST_ROWS]
-            copies = max(_GRAPHS, _MOST_INPUTS // max(1, rows.size))
+            copies = _MOST_INPUTS // rows.size
         return Probe(role, range(sample, sample + min(copies, evaluation.plan.chunk_size)), rows, early)
 
     def _sample(self, rng: np.random.Generator) -> tuple[str, int]:
@@ -266,8 +268,8 @@ class SelfCheck:
         whole = plan.whole(range(sample, sample + 1))
         start = int(rng.integers(-(-rows // plan.rows_per_call))) * plan.rows_per_call
         samples = range(max(gap.start, whole.start), min(gap.stop, whole.stop))
-        is_graph = isinstance(self.work.evaluation.sampler, GraphSampler)
-        return Recount(Chunk(role, samples), slice(None) if is_graph else slice(start, start + plan.rows_per_call))
+        some = slice(None) if _is_graph(self.evaluation) else slice(start, start + plan.rows_per_call)
+        return Recount(Chunk(role, samples), some)
 
     def _compare_counts(self) -> None:
         """Counts of one chunk must be equal, but for samples whose label rounding may change."""
@@ -352,11 +354,14 @@ def _failed(probe: Probe, how: str, error: Exception) -> ClassifierError:
     )
 
 
-def _spread(samples: int, rows: int) -> list[tuple[int, int]]:
-    """Places of some inputs: the last ones of a batch, which all others may have changed, and some before them."""
+def _spread(samples: int, rows: int, most: int) -> list[tuple[int, int]]:
+    """Places of some inputs: the last one of a batch, which all others may have changed, and some before it."""
     inputs = samples * rows
-    chosen = sorted({int(each) for each in np.linspace(0, inputs - 1, min(inputs, 2 if rows == 1 else _ALONE))})
-    return [divmod(each, rows) for each in chosen]
+    return [divmod(int(each), rows) for each in np.linspace(inputs - 1, 0, min(inputs, most))]
+
+
+def _is_graph(evaluation: Evaluation) -> bool:
+    return isinstance(evaluation.sampler, GraphSampler)
 
 
 def _shared_contents(evaluation: Evaluation) -> str:
