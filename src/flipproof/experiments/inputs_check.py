@@ -26,7 +26,8 @@ def check_inputs(folder: RunFolder, job: Job) -> Inputs:
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
     split = Split.nothing() if training.split == UNKNOWN else job.certified.split
-    if training.inputs != inputs_fingerprint(job, split):
+    older = fingerprint((job.certified.space, job.certified.labels))  # of runs before the split was part of it
+    if training.inputs not in (inputs_fingerprint(job, split), older):
         raise FileFormatError(
             f"expected the inputs that {folder.path} was trained for, got others: its task was changed; "
             "flipproof train --force starts again"

@@ -28,7 +28,7 @@ CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 4)
 _NOT_CHECKED = "It was not checked that the classifier always gives the same label to the same noisy input."
 
 
-_NOT_NOTED = {"engine version": None, "code": None, "files": {}, "checked": False}
+_NOT_NOTED: dict[str, Any] = {"engine version": None, "code": None, "files": {}, "checked": False}
 """What older votes do not say."""
 
 

@@ -13,7 +13,7 @@ from flipproof.smoothing.noise_record import any_noise_from_record
 _LONG, _SHORT = 24, 12
 _IN_WORDS = ("code", "files")
 """What no hashes are shown of."""
-_NEW = ("engine version", "targets")
+_NEW = ("engine version", "targets", "checked")
 """What flipproof did not note, or noted in another way, before it noted its code."""
 _VERSIONS = {"stream version", "engine version"}
 _OLDER = "it is of an older flipproof, which did not note its code"
