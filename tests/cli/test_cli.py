@@ -3,13 +3,14 @@
 import csv
 import json
 import re
+import warnings
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.cli import _formatted
+from flipproof.cli.streams import careful_output
 from flipproof.errors import FlipproofWarning
 
 NOISE = ["--p-plus", "0.01", "--p-minus", "0.6"]
@@ -196,7 +197,8 @@ def test_wrong_usage_is_one_line_and_exit_code_2(run, arguments, words):
 
 def test_a_warning_of_ours_is_one_line_and_those_of_others_stay_as_they_are():
     place = ("vote.py", 7)
-    assert (
-        _formatted(FlipproofWarning("run.ckpt goes\non"), FlipproofWarning, *place) == "flipproof: run.ckpt goes on\n"
-    )
-    assert _formatted(UserWarning("theirs"), UserWarning, *place).startswith("vote.py:7: UserWarning: theirs\n")
+    with careful_output():
+        ours = warnings.formatwarning(FlipproofWarning("run.ckpt goes\non"), FlipproofWarning, *place)
+        theirs = warnings.formatwarning(UserWarning("theirs"), UserWarning, *place)
+    assert ours == "flipproof: run.ckpt goes on\n"
+    assert theirs.startswith("vote.py:7: UserWarning: theirs\n")

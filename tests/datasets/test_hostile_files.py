@@ -73,10 +73,10 @@ def test_objects_are_refused_without_being_unpickled(saved, tmp_path, name):
     assert not (tmp_path / "exploded").exists()
 
 
-def test_objects_beside_the_arrays_are_left_alone(saved, tmp_path):
-    """As in the files of Cora-ML and Citeseer."""
+def test_objects_beside_the_arrays_are_refused(saved, tmp_path):
     rewritten(saved, metadata=np.array(Bomb(tmp_path / "exploded"), dtype=object))
-    assert fp.datasets.load(saved).nodes == 2
+    with pytest.raises(fp.FileFormatError, match=r"an unknown member 'metadata\.npy'"):
+        fp.datasets.load(saved)
     assert not (tmp_path / "exploded").exists()
 
 

@@ -36,7 +36,7 @@ def noisy_rows():
     """Those of every chunk."""
     found = []
     classifier = fp.FunctionClassifier(lambda rows: found.append(rows.tobytes()) or rows[:, 0], 2, "listening")
-    fp.vote(classifier, **ASKED)
+    fp.vote(classifier, **ASKED, check=False)
     return found
 
 
@@ -134,7 +134,7 @@ def test_the_command_says_which_chunk_hangs_and_goes_on(forge, table, tmp_path):
     few = ["--samples", 50, "--select-samples", 10]
     done = forge.run("vote", folder, *named, *few, "--timeout", 0.5)
     assert done.refused, done
-    assert "expected a worker to take at most 0.5 seconds for Chunk(role='select', samples=range(0, 10))" in done.err
+    assert "expected a worker to take at most 0.5 seconds for the check of " in done.err
     assert "--timeout" in done.err
     hang.unlink()
     done = forge.run("vote", folder, *named, *few, "--timeout", 60)

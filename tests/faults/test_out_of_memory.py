@@ -13,6 +13,7 @@ from flipproof.smoothing.workers import WorkerError
 
 ROWS = np.random.default_rng(0).integers(0, 2, (5, 8))
 ASKED = {"inputs": ROWS, "noise": fp.FlipNoise(0.1, 0.3), "n_select": 20, "n_estimate": 80, "chunk_size": 10}
+ASKED |= {"check": False}  # which would use up the calls that these classifiers count
 ADVICE = "use fewer workers to go on, or start again with a lower memory limit or chunk size"
 
 

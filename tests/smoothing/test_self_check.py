@@ -219,6 +219,25 @@ def test_a_classifier_that_fails_alone():
     assert "ZeroDivisionError: division by zero" in line
 
 
+def test_a_classifier_that_fails_the_second_time():
+    calls = []
+
+    def once(batch):
+        calls.append(len(batch))
+        return batch[:, 0] if len(calls) == 1 else 1 / 0
+
+    assert "when it was evaluated again: ZeroDivisionError" in refusal(fp.FunctionClassifier(once, 2, "once"), rows(0))
+
+
+def test_too_little_memory_is_no_fault_of_the_labels():
+    def greedy(batch):
+        return batch[:, 0] if len(batch) > 1 else np.ones(2**57)
+
+    with pytest.raises(fp.ClassifierError, match=r"^expected enough memory for estimate samples") as caught:
+        voted(fp.FunctionClassifier(greedy, 2, "greedy"), rows(0))
+    assert not isinstance(caught.value, fp.UnstableClassifierError)
+
+
 # What is not
 
 

@@ -119,7 +119,7 @@ class Task:
         if isinstance(self.split, PerClass) != (self.kind == "nodes"):
             raise InvalidInputError("expected PerClass for nodes and Shares for all else, got the other")
         if self.reading.threshold is not None and self.noisy != "pixels":
-            raise InvalidInputError(f"expected a threshold for noise on pixels only, got one for {self.noisy}")
+            raise InvalidInputError(f"expected a threshold only for noise on pixels, got one for noise on {self.noisy}")
         if self.reading.one_hot and self.kind != "graphs":
             raise InvalidInputError(f"expected one_hot for graphs only, got it for {self.kind}")
         if self.inputs is not None:

@@ -49,7 +49,7 @@ class Evaluation:
             parts = [self._counts(chunk, whole, self.rows[i : i + step]) for i in range(0, self.rows.size, step)]
             return np.concatenate(parts) if parts else np.zeros((0, self.classifier.classes), dtype=np.int64)
         except MemoryError as error:
-            raise _too_little_memory(chunk, error) from error
+            raise too_little_memory(chunk, error) from error
 
     def compile(self) -> None:
         """Draws one sample, for which everything is compiled. What goes wrong will be said when it is drawn again."""
@@ -78,8 +78,8 @@ class Evaluation:
             given = self.classifier(batch) if fused is None else fused(role, whole)
             labels = self._of_targets(Answer(self._labels(given, len(whole), rows.size))).labels
         except Exception as error:
-            if _is_out_of_memory(error):
-                raise _too_little_memory(chunk, error) from error
+            if is_out_of_memory(error):
+                raise too_little_memory(chunk, error) from error
             detail = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
             line = " ".join(detail.split())
             raise ClassifierError(f"the classifier failed on {chunk} (chunk {whole}): {line}") from error
@@ -114,12 +114,13 @@ class Evaluation:
         return answer.outputs(self.outputs)
 
 
-def _is_out_of_memory(error: Exception) -> bool:
+def is_out_of_memory(error: Exception) -> bool:
     """Torch has no class for it on the CPU: "can't allocate memory", "out of memory"."""
     return isinstance(error, MemoryError) or any(each in str(error) for each in ("out of memory", "allocate memory"))
 
 
-def _too_little_memory(chunk: Chunk, error: Exception) -> ClassifierError:
+def too_little_memory(chunk: Chunk, error: Exception) -> ClassifierError:
+    """What is said of samples for which there is too little memory."""
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     return ClassifierError(f"expected enough memory for {chunk}, got {reason.rstrip(':')}; {OUT_OF_MEMORY}")
 

@@ -18,7 +18,7 @@ from flipproof.noise.graph import GraphSampler
 from flipproof.smoothing.answers import Answer
 from flipproof.smoothing.classifier import ClassifierError, UnstableClassifierError
 from flipproof.smoothing.engine import Engine
-from flipproof.smoothing.evaluation import Evaluation
+from flipproof.smoothing.evaluation import Evaluation, is_out_of_memory, too_little_memory
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.likely_cause import Way, likely_cause
 from flipproof.smoothing.plan import Chunk, check_fits
@@ -107,8 +107,13 @@ class CheckedEvaluation:
             if probe.early:
                 return
             raise _failed(probe, "in a batch of another size", error) from error
-        for way, answer, other in self._other_ways(probe, first):
-            _compare(answer, other, way, probe, evaluation.classifier)
+        try:
+            for way, answer, other in self._other_ways(probe, first):
+                _compare(answer, other, way, probe, evaluation.classifier)
+        except ClassifierError:
+            raise
+        except Exception as error:
+            raise _failed(probe, "when it was evaluated again", error) from error
         if _shared_contents(evaluation) != self.shared:
             raise UnstableClassifierError(
                 "expected a classifier that leaves its input as it is, got one that changes in place the edges or the "
@@ -349,6 +354,9 @@ def _compare(one: Answer, other: Answer, way: Way, probe: Probe, classifier: Any
 
 
 def _failed(probe: Probe, how: str, error: Exception) -> ClassifierError:
+    """That a classifier fails depends on what else is evaluated; unless it has too little memory."""
+    if is_out_of_memory(error):
+        return too_little_memory(Chunk(probe.role, probe.samples), error)
     return UnstableClassifierError(
         f"the classifier failed on one of {Chunk(probe.role, probe.samples)} {how}: {reason_of(error)}; {_ESCAPE}"
     )
