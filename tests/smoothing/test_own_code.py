@@ -80,8 +80,8 @@ def test_comments_docstrings_and_layout_are_not_code(package, tmp_path):
     edit(
         file,
         "        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])\n",
-        "\n        # as they come\n        return self._numbers(\n            np.asarray(self.estimator.predict(_flat(batch))),"
-        " batch.shape[0])  # numbers\n\n",
+        "\n        # as they come\n        return self._numbers(\n"
+        "            np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])  # numbers\n\n",
     )
     edit(file, '"""How many labels there are."""', '"""The number of labels."""')
     then = said_by(package, checkpoint, 50)

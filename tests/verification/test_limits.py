@@ -73,7 +73,15 @@ def many_inputs(folder):
     state_hash(path)
 
 
-BOMBS = [huge_radii, many_kinds, trillions_of_samples, many_inputs]
+def many_classes(folder):
+    """Claims with thousands of counts each."""
+    counts = np.zeros((1000, 4100), int)
+    counts[:, 0], counts[np.arange(1000), 1 + np.arange(1000)] = 90, 10
+    votes = fp.Votes.from_counts(selection=counts, estimation=counts, noise=fp.FlipNoise(0.01, 0.6))
+    fp.certify(votes).save(folder / "certificates.json")
+
+
+BOMBS = [huge_radii, many_kinds, trillions_of_samples, many_inputs, many_classes]
 CHILD = """
 import json, re, sys
 from flipproof.verification.check import verify
@@ -107,6 +115,17 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path):
     write_members(path.with_suffix(".npz"), (members | {"label.npy": npy(np.zeros(10**7, np.int64))}).items())
     state_hash(path)
     with pytest.raises(FileFormatError, match="that unpack to"):
+        verify(path, arithmetic_only=True)
+
+
+@pytest.mark.parametrize("item", [b"[]", b'""'])
+def test_descriptions_of_a_million_things_are_refused(tmp_path, item):
+    path = saved(tmp_path, fp.FlipNoise(0.01, 0.6))
+    members = members_of(path.with_suffix(".npz"))
+    text = b'{"a": [' + b", ".join([item] * 10**6) + b"]}"
+    write_members(path.with_suffix(".npz"), (members | {"metadata.json": text}).items())
+    state_hash(path)
+    with pytest.raises(FileFormatError, match="a description of more than"):
         verify(path, arithmetic_only=True)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import zipfile
 from dataclasses import replace
 from functools import reduce
 
@@ -232,6 +233,76 @@ def test_without_the_data_labels_are_said_to_be_unchecked(run, folder):
     assert "note      the data are not at hand" in out
     assert run("report", folder)[0] == 0
     assert "Accuracies rest on unchecked labels" in (folder / "report.html").read_text()
+
+
+def test_a_task_that_cannot_be_done_does_not_hide_other_labels(run, folder):
+    """A split that the data do not allow: they are at hand all the same."""
+    rewrite_json(folder / "run.json", lambda record: record["task"]["split"].update(train=10**6))
+    relabelled(folder)
+    assert "got 30 of class" in objection(run, folder)
+
+
+def test_a_promise_for_all_of_some_chosen_inputs_is_refused(folder):
+    votes = fp.Votes.load(folder / "votes.npz")
+    fp.certify(votes.selected([3, 7]), simultaneous=True).save(folder / "chosen.json")
+    (said,) = fp.verify(folder / "chosen.json").objections
+    assert "alpha is shared by fewer claims than there are inputs" in said
+
+
+def test_an_input_counts_once(folder):
+    votes = fp.Votes.load(folder / "votes.npz")
+    fp.certify(votes).selected([3, 3, 3]).save(folder / "thrice.json")
+    assert fp.verify(folder / "thrice.json").objections == ("an input that is there twice",)
+
+
+def test_votes_that_were_left_out_are_found(run, folder):
+    """Without the votes for other labels, bounds would be better."""
+    label = np.load(folder / "certificates.npz")["label"]
+
+    def only_label(votes):
+        kept = votes[..., np.arange(len(label)), label].copy()
+        votes[...] = 0
+        votes[..., np.arange(len(label)), label] = kept
+
+    rewrite_arrays(folder / "votes.npz", estimation=only_label, estimation_portions=only_label)
+    known = RunFolder.open(folder)
+    known.update(votes=known.record()["votes"] | {"sha256": sha256_of(folder / "votes.npz")})
+    certify_run(folder, force=True)
+    assert "votes.npz has not as many estimation votes as samples" in objection(run, folder)
+
+
+@pytest.mark.parametrize("name", ["certificates.npz", "votes.npz", "inputs.npz"])
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_bytes_around_an_archive_are_refused(run, folder, name, where):
+    content = (folder / name).read_bytes()
+    if where == "before":
+        (folder / name).write_bytes(b"#" * 100 + content)
+    else:
+        with zipfile.ZipFile(folder / name, "a") as archive:
+            archive.comment = b"something else"
+    state_all_hashes(folder)
+    code, out, err = run("verify", folder)
+    assert code in (1, 2)
+    assert "more than its members" in out + err
+
+
+@pytest.mark.parametrize("noise", [{}, {"p_plus": "1e30000000", "p_minus": 0.3, "categories": 2}, {"parts": {"a": {}}}])
+def test_a_noise_that_is_none_is_one_line(run, folder, noise):
+    rewrite_json(folder / "run.json", lambda record: record["task"].update(noise=noise))
+    state_all_hashes(folder)
+    assert "expected" in objection(run, folder)
+
+
+def test_other_files_than_the_model_is_made_of_are_found(run, folder):
+    files = {"evil.py": "0" * 64}
+    members = members_of(folder / "votes.npz")
+    record = json.loads(members["metadata.json"])
+    record["run"]["identity"]["files"] = files
+    write_members(folder / "votes.npz", (members | {"metadata.json": json.dumps(record).encode()}).items())
+    rewrite_json(folder / "certificates.json", lambda record: record["identity"].update(files=files))
+    rewrite_json(folder / "run.json", lambda record: record["training"].update(files=files))
+    state_all_hashes(folder)
+    assert "names files that the model is not made of" in objection(run, folder)
 
 
 def shifted(folder, by):

@@ -78,7 +78,8 @@ class DepthOptions:
         ),
     ] = False
     minutes: Annotated[
-        float, typer.Option(help="What is not done by then is not checked, and not confirmed. Not for --resample.")
+        float,
+        typer.Option(help="For arithmetic and files: what is not done by then is not checked, and not confirmed."),
     ] = 5.0
 
 

@@ -38,8 +38,8 @@ from flipproof.verification.limits import USUAL_MINUTES
 _NEAR = 0.01
 
 WITHOUT_DATA = (
-    "the data are not at hand: that labels, split and numbers of entries are those of the dataset that is named was "
-    "not checked"
+    "the data are not at hand: that labels, split, numbers of entries and what gets no noise are those of the dataset "
+    "that is named was not checked"
 )
 WITHOUT_MODEL = "the model is its author's own, and was not run: base predictions were not checked"
 OTHER_CODE = (
@@ -110,13 +110,11 @@ def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _job_at_hand(task: Task) -> Job | None:
     """The task with its data; None if they would have to be fetched, or are a file that is not here."""
+    if is_own(task.dataset) and not Path(task.dataset).exists():
+        return None
     try:
         return job_of(task, download=False)
     except MissingDataError:
-        return None
-    except FlipproofError:
-        if Path(task.dataset).exists():
-            raise
         return None
 
 
@@ -161,6 +159,8 @@ def _about_code(folder: RunFolder, classifier: Any) -> Iterator[str]:
 def _about_model(folder: RunFolder, job: Job, classifier: Any) -> Iterator[str]:
     """The weights are those of the model, and its base predictions are stated."""
     training = read_section(folder, "training", TrainingRecord, TRAIN)
+    if model_identity(classifier)["files"] != training.files:
+        yield "run.json names files that the model is not made of"
     with single_threaded():
         found = job.clean_labels(classifier)
     if differing := int(np.sum(found != check_inputs(folder, job).base_label)):

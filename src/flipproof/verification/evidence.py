@@ -12,7 +12,7 @@ from typing import Any
 
 from flipproof.errors import FileFormatError
 from flipproof.verification.certificate import Certificate
-from flipproof.verification.plain_files import Array
+from flipproof.verification.plain_files import Array, refusing
 from flipproof.verification.run_files import (
     INPUTS,
     RECORD,
@@ -55,10 +55,14 @@ def objections(certificate: Certificate) -> Iterator[str]:
         yield str(error)
         return
     evidence = _Evidence(folder, run, votes, inputs)
-    yield from evidence.about_files()
-    yield from evidence.about_votes()
-    yield from evidence.about_inputs()
-    yield from evidence.about_certificate(certificate)
+    try:
+        with refusing(folder):
+            yield from evidence.about_files()
+            yield from evidence.about_votes()
+            yield from evidence.about_inputs()
+            yield from evidence.about_certificate(certificate)
+    except FileFormatError as error:
+        yield str(error)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +112,9 @@ class _Evidence:
                 yield f"{VOTES} has other {role} samples than the first {record[f'n_{role}']:,}"
         if identity["targets"] is not None or any(number != index for index, number in enumerate(ids)):
             yield f"{VOTES} has votes on some inputs only"
+        for role, table in TABLES.items():
+            if any(sum(self.votes.tables[table].row(row)) != record[f"n_{role}"] for row in range(len(ids))):
+                yield f"{VOTES} has not as many {table} votes as samples"
         most = record["n_select"] + record["n_estimate"]
         if not run["drawn"] <= known["drawn"] <= most or run["seconds"] > known["seconds"] + _NEAR:
             yield f"{RECORD} has other numbers of samples that were drawn, or seconds that it took"
@@ -127,13 +134,14 @@ class _Evidence:
         if certificate.path.name == OWN:
             yield from self._about_own(certificate)
         else:
-            stated = {name: record["hashes"].get(name) for name in ("votes", "weights", "inputs")}
-            names = {"votes": VOTES, "weights": WEIGHTS, "inputs": INPUTS}
+            known = {name: self._hashes()[file] for name, file in _NAMES.items()} | {"record": record_digest(self.run)}
             yield from (
-                f"{names[name]} has another sha256 than is stated"
-                for name, each in stated.items()
-                if each not in (None, self._hashes()[names[name]])
+                f"{_NAMES.get(name, RECORD)} has another sha256 than is stated"
+                for name, each in known.items()
+                if record["hashes"].get(name, each) != each
             )
+        if certificate.promise.simultaneous and certificate.promise.claims < len(self.votes.tables["ids"].numbers):
+            yield "alpha is shared by fewer claims than there are inputs, though all were voted on"
         facts = {"space": record["space"], "identity": record["identity"], "set of versions": record["versions"]}
         facts |= {"sources": record["samples"]["sources"], "sampling_error": record["promise"]["sampling_error"]}
         facts |= {role: record["samples"][role]["ranges"] for role in ROLES}
@@ -158,8 +166,7 @@ class _Evidence:
         for name, asked in self.run["certificates"].items():
             if promise[name] != asked:
                 yield f"{RECORD} has another {name}"
-        stated = {"votes": VOTES, "weights": WEIGHTS, "inputs": INPUTS}
-        for name, file in stated.items():
+        for name, file in _NAMES.items():
             if hashes.get(name) != self._hashes()[file]:
                 yield f"the sha256 of {file} is stated otherwise, or not at all"
         if hashes.get("record") != record_digest(self.run):
@@ -178,6 +185,8 @@ class _Evidence:
                 yield f"{VOTES} has other {name}" + (" votes" if name in TABLES.values() else "")
 
 
+_NAMES = {"votes": VOTES, "weights": WEIGHTS, "inputs": INPUTS}
+"""What hashes of files are called."""
 _WORDS = {
     "select": "range of selection samples", "estimate": "range of estimation samples",
     "sampling_error": "sampling error",

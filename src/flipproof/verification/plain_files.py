@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from flipproof.errors import FileFormatError
 
-_MOST_JSON, _DEEPEST = 2**26, 64
+_MOST_JSON, _MOST_DESCRIPTION, _DEEPEST = 2**24, 2**20, 64
 _MOST_UNPACKED, _MOST_TIMES = 2**25, 40
 """All members of an archive may unpack to so many bytes, or to so many times what the file has."""
 _DESCRIPTION = "metadata.json"
@@ -79,20 +79,25 @@ def parsed(text: bytes) -> dict[str, Any]:
     )
     if not isinstance(record, dict):
         raise FileFormatError("JSON that is no mapping")
-    if not all(text.isprintable() for text in _texts(record, _DEEPEST)):  # half letters are not, either
+    if not all(text.isprintable() for text in _texts(record)):  # half letters are not, either
         raise FileFormatError("letters that are none")
     return record
 
 
-def _texts(value: Any, deepest: int) -> Iterator[str]:
-    """All texts in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        if not deepest:
-            raise FileFormatError(f"values that are nested more than {_DEEPEST} deep")
-        for each in (*value, *value.values()) if isinstance(value, dict) else value:
-            yield from _texts(each, deepest - 1)
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a JSON value, which must not be nested too deeply."""
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        yield from (each for each in level if isinstance(each, str))
+        level = [part for each in level for part in _parts(each)]
+    if level:
+        raise FileFormatError(f"values that are nested more than {_DEEPEST} deep")
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return (*value, *value.values())
+    return value if isinstance(value, list) else ()
 
 
 def _finite(digits: str) -> float:
@@ -129,7 +134,10 @@ class Archive:
     def description(self) -> dict[str, Any]:
         """What the file says about itself."""
         with self._opened(_DESCRIPTION) as stream:
-            return parsed(stream.read(_MOST_JSON + 1))
+            text = stream.read(_MOST_DESCRIPTION + 1)
+        if len(text) > _MOST_DESCRIPTION:
+            raise FileFormatError(f"a description of more than {_MOST_DESCRIPTION} bytes")
+        return parsed(text)
 
     def array(self, name: str) -> Array:
         """One of the arrays."""
@@ -164,6 +172,8 @@ def reading_archive(path: Path) -> Iterator[Archive]:
             raise FileFormatError(f"{size:,} bytes that unpack to {unpacked:,}")
         if any(each.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for each in archive.infolist()):
             raise FileFormatError("members compressed in another way")  # which may ask for gigabytes
+        if archive.comment or min((member.header_offset for member in archive.infolist()), default=0):
+            raise FileFormatError("more than its members")
         yield Archive(archive)
 
 

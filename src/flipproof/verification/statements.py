@@ -48,6 +48,8 @@ def _about_words(certificate: Certificate) -> Iterator[str]:
         yield "the claim in words is another one than that of the numbers"
     if certificate.radius_limit != RADIUS_LIMIT:
         yield f"radii were looked for up to {certificate.radius_limit} instead of {RADIUS_LIMIT}"
+    if len(set(certificate.ids)) < certificate.inputs:
+        yield "an input that is there twice"
     abstained = sum(certificate.columns["abstained"].numbers)
     if certificate.record["abstained"] != abstained:
         yield f"{certificate.record['abstained']} inputs are said to abstain, {abstained} do"
@@ -167,7 +169,10 @@ def merged_versions(sources: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 def laws(noise: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """The parts of a noise. Floats are taken literally, as the binary fractions that they are."""
-    return [law(name, part) for name, part in noise.get("parts", {None: noise}).items()]
+    parts = noise.get("parts", {None: noise}).items()
+    if any(type(part[side]) not in (int, float) for _, part in parts for side in ("p_plus", "p_minus")):
+        raise FileFormatError("a noise without probabilities")
+    return [law(name, part) for name, part in parts]
 
 
 def law(name: str | None, part: Mapping[str, Any]) -> tuple[Any, ...]:

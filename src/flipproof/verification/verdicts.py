@@ -50,7 +50,8 @@ class Finding(NamedTuple):
 _CONFIRMED = Finding(Verdict.CONFIRMED)
 _NOT_REACHED = Finding(Verdict.UNCHECKED, OVER)
 _RECENT = 2**10
-"""So many claims are remembered, in case that they come again."""
+"""So many claims are remembered, in case that they come again; fewer if they have many counts."""
+_RECENT_COUNTS = 2**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +98,14 @@ class Checker:
         inputs = self.certificate.inputs
         found = [_NOT_REACHED] * inputs
         recent: OrderedDict[Claim, Finding] = OrderedDict()
+        most = max(1, min(_RECENT, _RECENT_COUNTS // self.certificate.classes))
         for done, index in enumerate(self._in_order()):
             if is_over():
                 break
             claim = self.certificate.claim(index)
             if claim not in recent:
                 recent[claim] = self._judged_or_not(claim)
-                if len(recent) > _RECENT:
+                if len(recent) > most:
                     recent.popitem(last=False)
             found[index] = recent[claim]
             progress(done + 1, inputs)
