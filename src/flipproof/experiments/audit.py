@@ -20,10 +20,12 @@ from flipproof.experiments.job import Job
 from flipproof.experiments.jobs import job_of
 from flipproof.experiments.steps import check_data, restored_classifier, source_of_split
 from flipproof.experiments.task import Task
+from flipproof.extras import MissingExtraError
 from flipproof.noise.any_noise import sampler_of
 from flipproof.noise.census import census
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.inputs_file import Inputs
 from flipproof.smoothing.model_identity import model_identity
 from flipproof.smoothing.run import sampling_error
 from flipproof.smoothing.run_folder import RunFolder
@@ -89,6 +91,7 @@ def verify(
 
 def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Objections and notes from comparing a run with the data and with the model."""
+    objections: list[str] = []
     notes: list[str] = []
     try:
         folder = RunFolder.open(path)
@@ -96,13 +99,15 @@ def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
         job = _job_at_hand(task)
         if job is None:
             return tuple(_about_card(folder, task)), (WITHOUT_DATA,)
-        objections = [*_about_data(folder, job)]
+        objections += _about_data(folder, job)
         if task.model.own:
             notes.append(WITHOUT_MODEL)
         else:
             classifier = restored_classifier(folder, job)
             objections += _about_model(folder, job, classifier)
             notes += _about_code(folder, classifier)
+    except MissingExtraError as error:
+        notes.append(f"the model was not looked at: {error}")
     except FlipproofError as error:
         return (one_line(str(error)),), ()
     return tuple(map(one_line, objections)), tuple(notes)
@@ -163,7 +168,7 @@ def _about_model(folder: RunFolder, job: Job, classifier: Any) -> Iterator[str]:
         yield "run.json names files that the model is not made of"
     with single_threaded():
         found = job.clean_labels(classifier)
-    if differing := int(np.sum(found != check_inputs(folder, job).base_label)):
+    if differing := int(np.sum(found != Inputs.load(folder.inputs_file).base_label)):
         yield f"inputs.npz has {differing} base predictions that the model does not make"
     expected = {} if training.split == UNKNOWN else blind_facts(job)
     if not _same_blind(expected, training.blind):
