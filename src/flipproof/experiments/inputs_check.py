@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flipproof.errors import FileFormatError
+from flipproof.errors import FileFormatError, InvalidInputError
 from flipproof.experiments.job import Job
 from flipproof.smoothing.fingerprints import fingerprint
 from flipproof.smoothing.inputs_file import Inputs
@@ -28,7 +28,7 @@ def check_inputs(folder: RunFolder, job: Job) -> Inputs:
     split = Split.nothing() if training.split == UNKNOWN else job.certified.split
     older = fingerprint((job.certified.space, job.certified.labels))  # of runs before the split was part of it
     if training.inputs not in (inputs_fingerprint(job, split), older):
-        raise FileFormatError(
+        raise InvalidInputError(
             f"expected the inputs that {folder.path} was trained for, got others: its task was changed; "
             "flipproof train --force starts again"
         )
