@@ -17,8 +17,8 @@ import torch
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.smoothing.checkpoint import Checkpoint
-from flipproof.smoothing.tally import Tally
+from flipproof.smoothing.voting.checkpoint import Checkpoint
+from flipproof.smoothing.voting.vote_counts import Tally
 
 FEW, MANY = 6_000, 30_000
 RESULTS = 300

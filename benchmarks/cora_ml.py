@@ -11,10 +11,10 @@ from statistics import mean, stdev
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.experiments.model_spec import ModelSpec
-from flipproof.experiments.steps import Machine, run, train_run
-from flipproof.experiments.task import Task
-from flipproof.models.training_settings import TrainingSettings
+from flipproof.models.training.settings import TrainingSettings
+from flipproof.pipeline.model_spec import ModelSpec
+from flipproof.pipeline.steps import Machine, run, train_run
+from flipproof.pipeline.task import Task
 from flipproof.report.summary import summary_of
 
 GCN = ModelSpec("gcn")

@@ -12,8 +12,8 @@ import torch
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.baselines.gcn_attributes import certify
-from flipproof.baselines.robust_training import RobustSettings, train_robustly
+from flipproof.baselines.gcn.attributes import certify
+from flipproof.baselines.gcn.robust_training import RobustSettings, train_robustly
 
 LOCAL, TOTAL = 28, 12
 

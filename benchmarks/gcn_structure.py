@@ -15,7 +15,7 @@ import torch
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.baselines.gcn_structure import bounds
+from flipproof.baselines.gcn.structure import bounds
 
 BUDGETS = (1, 2, 3, 5)
 

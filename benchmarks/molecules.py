@@ -16,7 +16,7 @@ import torch
 
 import flipproof as fp
 from claims import Claim, best_of, report
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 
 NOISE, FOLDS = fp.FlipNoise(0.2, 0.4), 10
 NOISY = fp.TrainingSettings(noisy_samples=4, learning_rate=0.005, epochs=100, batch_size=32)

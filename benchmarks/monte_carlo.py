@@ -15,7 +15,7 @@ import torch
 import flipproof as fp
 import reference_way
 from claims import Claim, report
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 
 TURNS = 7
 ATTRIBUTES, STRUCTURE, DELETION = fp.FlipNoise(0.01, 0.6), fp.FlipNoise(0.001, 0.4), fp.FlipNoise(0.0, 0.4)

@@ -14,9 +14,9 @@ import torch
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.baselines.page_rank import PageRank, certify
-from flipproof.baselines.page_rank_policy import Rewards, worst_values
-from flipproof.baselines.page_rank_walk import Threat, outside_forest
+from flipproof.baselines.walks.page_rank import PageRank, certify
+from flipproof.baselines.walks.policy import Rewards, worst_values
+from flipproof.baselines.walks.walk import Threat, outside_forest
 
 
 def trained(data, split):

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from claims import Claim, best_of, report
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 
 NODES, WORDS, DENSITY, EDGES = 2810, 2879, 0.017588, 7981
 ATTRIBUTE_NOISE, STRUCTURE_NOISE = fp.FlipNoise(0.01, 0.6), fp.FlipNoise(0.001, 0.4)

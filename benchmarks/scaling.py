@@ -17,7 +17,7 @@ import torch
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 
 FACTORS = (1, 2, 4, 8, 16)
 

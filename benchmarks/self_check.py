@@ -15,10 +15,10 @@ import torch
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.smoothing.plan import Chunk
-from flipproof.smoothing.self_check import CheckedEvaluation, SelfCheck
-from flipproof.smoothing.threads import single_threaded
+from flipproof.base.threads import single_threaded
 from flipproof.smoothing.vote import _Job, _Missing
+from flipproof.smoothing.voting.chunks import Chunk
+from flipproof.smoothing.voting.self_check import CheckedEvaluation, SelfCheck
 from sampling import ATTRIBUTE_NOISE, WORDS, attributes, graph
 
 MEMORY = 2 * 10**9

@@ -12,11 +12,11 @@ from statistics import mean
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.experiments.model_spec import ModelSpec
-from flipproof.experiments.steps import Machine, Samples, run
-from flipproof.experiments.task import Task
-from flipproof.experiments.usual import usual, usual_samples
-from flipproof.smoothing.inputs_file import Inputs
+from flipproof.pipeline.defaults import usual, usual_samples
+from flipproof.pipeline.model_spec import ModelSpec
+from flipproof.pipeline.steps import Machine, Samples, run
+from flipproof.pipeline.task import Task
+from flipproof.run_folder.inputs import Inputs
 
 REPLACED = (1, 2, 3)
 

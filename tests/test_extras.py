@@ -25,9 +25,9 @@ def test_without_torch_the_extra_is_named():
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from flipproof.extras import MissingExtraError\n"
-        "from flipproof.models.graph_classifier import GraphClassifier\n"
-        "from flipproof.models.node_classifier import NodeClassifier\n"
-        "from flipproof.models.torch_classifier import TorchClassifier\n"
+        "from flipproof.models.adapters.graph_classifier import GraphClassifier\n"
+        "from flipproof.models.adapters.node_classifier import NodeClassifier\n"
+        "from flipproof.models.adapters.torch_classifier import TorchClassifier\n"
         "for adapter in (GraphClassifier, NodeClassifier, TorchClassifier):\n"
         "    try: adapter(None, classes=2)\n"
         "    except MissingExtraError as error: print(error)\n"

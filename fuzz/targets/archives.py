@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.datasets.archives import gunzipped, untarred, unzipped
-from flipproof.datasets.dataset_card import Form
-from flipproof.datasets.read_citations import read_planetoid_arrays, read_sparse_graph
-from flipproof.datasets.read_images import idx_array, read_cifar_arrays
-from flipproof.datasets.read_messages import messages_of
-from flipproof.datasets.read_tudataset import TUDataset
+from flipproof.datasets.cards.dataset_card import Form
+from flipproof.datasets.fetching.archives import gunzipped, untarred, unzipped
+from flipproof.datasets.readers.citations import read_planetoid_arrays, read_sparse_graph
+from flipproof.datasets.readers.images import idx_array, read_cifar_arrays
+from flipproof.datasets.readers.messages import messages_of
+from flipproof.datasets.readers.tudataset import TUDataset
 from fuzz.mutators import in_gzip, in_tar, in_zip, tarred, zipped
 from fuzz.target import ByteMutator, Mutator, Target, in_bytes
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import flipproof as fp
-from flipproof.smoothing.array_archive import reading_archive
+from flipproof.files.archive import reading_archive
+from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.split import Split
 from flipproof.smoothing.certificates_file import CERTIFICATES_FILE
-from flipproof.smoothing.inputs_file import Inputs
-from flipproof.smoothing.split import Split
 from fuzz.mutators import in_zip
 from fuzz.target import Target, saved, scratch, written
 from fuzz.targets.votes import LAWS

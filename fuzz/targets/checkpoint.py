@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
-from flipproof.smoothing.tally import Tally
+from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
+from flipproof.smoothing.voting.vote_counts import Tally
 from fuzz.mutators import in_json
 from fuzz.target import ByteMutator, Target, saved, scratch
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.models.fitted_arrays import classifier_of_arrays
-from flipproof.models.forest_rows import ForestRows
-from flipproof.models.linear_rows import LinearRows
+from flipproof.models.fitted.estimators import classifier_of_arrays
+from flipproof.models.fitted.forest_rows import ForestRows
+from flipproof.models.fitted.linear_rows import LinearRows
 from flipproof.models.weights import arrays_bytes, read_arrays
 from fuzz.target import Target
 from fuzz.targets.weights import in_safetensors

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset
-from flipproof.datasets.image_file import described_images
-from flipproof.datasets.own_files import kind_of_file, load_own
+from flipproof.datasets.kinds.image_file import described_images
+from flipproof.datasets.readers.own_files import kind_of_file, load_own
 from fuzz.mutators import in_zip
 from fuzz.target import Target, saved, scratch, written
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flipproof.datasets import Vocabulary
-from flipproof.datasets.own_files import load_own
+from flipproof.datasets.readers.own_files import load_own
 from fuzz.target import Target, saved
 
 _TAB = b"\t"

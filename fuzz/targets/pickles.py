@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flipproof.datasets.dataset_card import Form
-from flipproof.datasets.inert_pickle import read_inert
-from flipproof.datasets.read_citations import read_planetoid
+from flipproof.datasets.cards.dataset_card import Form
+from flipproof.datasets.readers.citations import read_planetoid
+from flipproof.datasets.readers.inert_pickle import read_inert
 from fuzz.python2_pickles import name, number, planetoid, text
 from fuzz.target import ByteMutator, Target
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from flipproof.baselines.proofs import Promise, Proofs, Subject
-from flipproof.experiments.compare import known_entries, write_entries
-from flipproof.experiments.comparison import Comparison, Entry
-from flipproof.report.paper.rows import mean, read_rows, summarised, write_rows
-from flipproof.smoothing.identity import differences_between
+from flipproof.comparison.compare import known_entries, write_entries
+from flipproof.comparison.comparison import Comparison, Entry
+from flipproof.reproduction.pages.rows import mean, read_rows, summarised, write_rows
+from flipproof.smoothing.fingerprint.identity import differences_between
 from fuzz.mutators import in_json
 from fuzz.target import Target, saved, scratch
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from flipproof.experiments.model_spec import ModelSpec
-from flipproof.experiments.task import Task
+from flipproof.pipeline.model_spec import ModelSpec
+from flipproof.pipeline.task import Task
 from flipproof.report.summary import summary_of
-from flipproof.smoothing.inputs_file import Inputs
-from flipproof.smoothing.run_certificates import Promise, certified, write_certified
-from flipproof.smoothing.run_folder import RunFolder, sha256_of
-from flipproof.smoothing.run_record import DataRecord, TrainingRecord, VotesRecord
-from flipproof.smoothing.split import Split
+from flipproof.run_folder.certified import Promise, certified, write_certified
+from flipproof.run_folder.folder import RunFolder, sha256_of
+from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.records import DataRecord, TrainingRecord, VotesRecord
+from flipproof.run_folder.split import Split
 from fuzz.mutators import in_json
 from fuzz.target import Target, scratch
 from fuzz.targets.votes import FLIPS, drawn_votes

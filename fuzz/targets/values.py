@@ -14,7 +14,7 @@ import flipproof as fp
 from flipproof.cli import app
 from flipproof.cli.option_groups import read_config
 from flipproof.errors import FlipproofError, InvalidInputError
-from flipproof.smoothing.plan import checked_memory
+from flipproof.smoothing.voting.chunks import checked_memory
 from fuzz.target import Target, saved
 
 _FLAGS = ("--p-plus", "--p-minus", "--categories", "--alpha", "--add", "--delete", "--change")

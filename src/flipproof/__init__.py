@@ -16,33 +16,34 @@ if TYPE_CHECKING:
     from flipproof.errors import InvalidInputError as InvalidInputError
     from flipproof.errors import OutputError as OutputError
     from flipproof.errors import TooLargeError as TooLargeError
-    from flipproof.experiments.audit import verify as verify
     from flipproof.extras import MissingExtraError as MissingExtraError
-    from flipproof.models.estimator_training import fit_estimator as fit_estimator
-    from flipproof.models.graph_classifier import GraphClassifier as GraphClassifier
-    from flipproof.models.graph_modules import GIN as GIN
-    from flipproof.models.image_modules import CNN as CNN
-    from flipproof.models.node_classifier import NodeClassifier as NodeClassifier
-    from flipproof.models.node_modules import APPNP as APPNP
-    from flipproof.models.node_modules import GAT as GAT
-    from flipproof.models.node_modules import GCN as GCN
-    from flipproof.models.sklearn_classifier import SklearnClassifier as SklearnClassifier
-    from flipproof.models.text_modules import WordMean as WordMean
-    from flipproof.models.torch_classifier import TorchClassifier as TorchClassifier
-    from flipproof.models.training import train as train
-    from flipproof.models.training_settings import TrainingError as TrainingError
-    from flipproof.models.training_settings import TrainingSettings as TrainingSettings
+    from flipproof.models.adapters.graph_classifier import GraphClassifier as GraphClassifier
+    from flipproof.models.adapters.node_classifier import NodeClassifier as NodeClassifier
+    from flipproof.models.adapters.sklearn_classifier import SklearnClassifier as SklearnClassifier
+    from flipproof.models.adapters.torch_classifier import TorchClassifier as TorchClassifier
+    from flipproof.models.networks.graph_modules import GIN as GIN
+    from flipproof.models.networks.image_modules import CNN as CNN
+    from flipproof.models.networks.node_modules import APPNP as APPNP
+    from flipproof.models.networks.node_modules import GAT as GAT
+    from flipproof.models.networks.node_modules import GCN as GCN
+    from flipproof.models.networks.text_modules import WordMean as WordMean
+    from flipproof.models.training.estimators import fit_estimator as fit_estimator
+    from flipproof.models.training.settings import TrainingError as TrainingError
+    from flipproof.models.training.settings import TrainingSettings as TrainingSettings
+    from flipproof.models.training.train import train as train
     from flipproof.noise.ablation import AblationNoise as AblationNoise
     from flipproof.noise.gaussian import GaussianNoise as GaussianNoise
     from flipproof.noise.gaussian import RealRows as RealRows
-    from flipproof.noise.graph import Graph as Graph
-    from flipproof.noise.graphs import Graphs as Graphs
-    from flipproof.noise.rows import DenseRows as DenseRows
-    from flipproof.noise.rows import SparseRows as SparseRows
-    from flipproof.noise.table import Table as Table
-    from flipproof.noise.tokens import Tokens as Tokens
+    from flipproof.noise.spaces.graph import Graph as Graph
+    from flipproof.noise.spaces.graphs import Graphs as Graphs
+    from flipproof.noise.spaces.rows import DenseRows as DenseRows
+    from flipproof.noise.spaces.rows import SparseRows as SparseRows
+    from flipproof.noise.spaces.table import Table as Table
+    from flipproof.noise.spaces.tokens import Tokens as Tokens
+    from flipproof.pipeline.audit import verify as verify
     from flipproof.report.writing import in_words as in_words
     from flipproof.report.writing import write_report as write_report
+    from flipproof.run_folder.split import Split as Split
     from flipproof.smoothing.certificates import Certificates as Certificates
     from flipproof.smoothing.certify import certify as certify
     from flipproof.smoothing.classifier import Classifier as Classifier
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from flipproof.smoothing.classifier import FunctionClassifier as FunctionClassifier
     from flipproof.smoothing.classifier import UnstableClassifierError as UnstableClassifierError
     from flipproof.smoothing.run import Run as Run
-    from flipproof.smoothing.split import Split as Split
     from flipproof.smoothing.vote import vote as vote
     from flipproof.smoothing.votes import Votes as Votes
     from flipproof.theory.frontier import frontier as frontier
@@ -72,32 +72,32 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError", "TooLargeError"),
-    "experiments.audit": ("verify",),
+    "pipeline.audit": ("verify",),
     "extras": ("MissingExtraError",),
-    "models.estimator_training": ("fit_estimator",),
-    "models.graph_classifier": ("GraphClassifier",),
-    "models.graph_modules": ("GIN",),
-    "models.image_modules": ("CNN",),
-    "models.node_classifier": ("NodeClassifier",),
-    "models.node_modules": ("APPNP", "GAT", "GCN"),
-    "models.sklearn_classifier": ("SklearnClassifier",),
-    "models.text_modules": ("WordMean",),
-    "models.torch_classifier": ("TorchClassifier",),
-    "models.training": ("train",),
-    "models.training_settings": ("TrainingError", "TrainingSettings"),
+    "models.training.estimators": ("fit_estimator",),
+    "models.adapters.graph_classifier": ("GraphClassifier",),
+    "models.networks.graph_modules": ("GIN",),
+    "models.networks.image_modules": ("CNN",),
+    "models.adapters.node_classifier": ("NodeClassifier",),
+    "models.networks.node_modules": ("APPNP", "GAT", "GCN"),
+    "models.adapters.sklearn_classifier": ("SklearnClassifier",),
+    "models.networks.text_modules": ("WordMean",),
+    "models.adapters.torch_classifier": ("TorchClassifier",),
+    "models.training.train": ("train",),
+    "models.training.settings": ("TrainingError", "TrainingSettings"),
     "noise.ablation": ("AblationNoise",),
     "noise.gaussian": ("GaussianNoise", "RealRows"),
-    "noise.graph": ("Graph",),
-    "noise.graphs": ("Graphs",),
-    "noise.rows": ("DenseRows", "SparseRows"),
-    "noise.table": ("Table",),
-    "noise.tokens": ("Tokens",),
+    "noise.spaces.graph": ("Graph",),
+    "noise.spaces.graphs": ("Graphs",),
+    "noise.spaces.rows": ("DenseRows", "SparseRows"),
+    "noise.spaces.table": ("Table",),
+    "noise.spaces.tokens": ("Tokens",),
     "report.writing": ("in_words", "write_report"),
     "smoothing.certificates": ("Certificates",),
     "smoothing.certify": ("certify",),
     "smoothing.classifier": ("Classifier", "ClassifierError", "FunctionClassifier", "UnstableClassifierError"),
     "smoothing.run": ("Run",),
-    "smoothing.split": ("Split",),
+    "run_folder.split": ("Split",),
     "smoothing.vote": ("vote",),
     "smoothing.votes": ("Votes",),
     "theory.frontier": ("frontier",),

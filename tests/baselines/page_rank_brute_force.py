@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.baselines.page_rank import PageRank
-from flipproof.baselines.page_rank_walk import Threat
+from flipproof.baselines.walks.page_rank import PageRank
+from flipproof.baselines.walks.walk import Threat
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import pytest
 
 import flipproof as fp
 from flipproof.baselines import communities
-from flipproof.baselines.communities import Together, label_propagation, louvain
-from flipproof.noise.graph import NoisyGraph
+from flipproof.baselines.from_votes.communities import Together, label_propagation, louvain
+from flipproof.noise.spaces.graph import NoisyGraph
 
 NODES, INSTANCES = 4, 200
 PAIRS = list(itertools.combinations(range(NODES), 2))

@@ -6,9 +6,9 @@ from scipy.stats import kstest, norm
 
 import flipproof as fp
 from flipproof.baselines import gaussian
-from flipproof.noise.any_noise import sampler_of
 from flipproof.noise.gaussian import GaussianNoise, RealRows
-from flipproof.noise.sampling import Role
+from flipproof.noise.laws import sampler_of
+from flipproof.noise.sampling.samplers import Role
 
 
 def test_a_linear_classifier_is_certified_up_to_its_boundary_and_no_further(rng):

@@ -11,12 +11,12 @@ import torch
 from scipy.optimize import linprog
 
 import flipproof as fp
-from flipproof.baselines.gcn_attributes import certify, scene_of
-from flipproof.baselines.gcn_bounds import Threat, Weights, hidden_bounds
-from flipproof.baselines.gcn_margins import lowest, paths_to, relaxed, rivals_of, rounding
+from flipproof.baselines.gcn.attribute_bounds import Threat, Weights, hidden_bounds
+from flipproof.baselines.gcn.attribute_margins import lowest, paths_to, relaxed, rivals_of, rounding
+from flipproof.baselines.gcn.attributes import certify, scene_of
 from flipproof.baselines.proofs import Subject
-from flipproof.models.node_modules import GCN
-from flipproof.noise.graph import Graph
+from flipproof.models.networks.node_modules import GCN
+from flipproof.noise.spaces.graph import Graph
 
 BUDGETS = (1, 2, 3)
 ALLOWED = {"both": (0, 1), "add": (0,), "delete": (1,)}

@@ -98,7 +98,7 @@ def test_budgets_beyond_all_edges_cost_no_more():
 
 COSTS_OF_MANY_SIZES = """
 import numpy as np, scipy.sparse as sp
-from flipproof.baselines.page_rank import PageRank, Threat, worst_margins
+from flipproof.baselines.walks.page_rank import PageRank, Threat, worst_margins
 H = np.array([
     [9.1913479362966429e-13, 1.8762134408204360e-07, 4.4243510004914524e-06],
     [-7.3684682513919563e09, 8.1258377110533610e-05, -1.1360947510669409e08],

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 
 import flipproof as fp
-from flipproof.baselines.gcn_structure import bounds, certify
+from flipproof.baselines.gcn.structure import bounds, certify
 from flipproof.baselines.proofs import Subject
 
 INSTANCES, MOST = 200, 3

@@ -7,10 +7,10 @@ import scipy.sparse as sp
 from page_rank_brute_force import cases, deleted, undirected_cases
 
 import flipproof as fp
-from flipproof.baselines.page_rank import Budget, PageRank, certify, worst_margins
-from flipproof.baselines.page_rank_policy import Rewards, worst_values
-from flipproof.baselines.page_rank_walk import Threat, all_edges, outside_forest
 from flipproof.baselines.proofs import Subject
+from flipproof.baselines.walks.page_rank import Budget, PageRank, certify, worst_margins
+from flipproof.baselines.walks.policy import Rewards, worst_values
+from flipproof.baselines.walks.walk import Threat, all_edges, outside_forest
 
 TRIANGLE = sp.csr_array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
 MODEL = PageRank(TRIANGLE, np.eye(3, 2))

@@ -6,10 +6,10 @@ import scipy.optimize
 import scipy.sparse as sp
 from page_rank_brute_force import cases, deleted, undirected_cases
 
-from flipproof.baselines.page_rank import PageRank, certify, worst_margins
-from flipproof.baselines.page_rank_policy import Rewards, worst_values
-from flipproof.baselines.page_rank_program import Program, flow_bounds
-from flipproof.baselines.page_rank_walk import Threat, outside_forest
+from flipproof.baselines.walks.page_rank import PageRank, certify, worst_margins
+from flipproof.baselines.walks.policy import Rewards, worst_values
+from flipproof.baselines.walks.program import Program, flow_bounds
+from flipproof.baselines.walks.walk import Threat, outside_forest
 
 
 def programs(case):

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.baselines.gcn_attributes import certify, scene_of
-from flipproof.baselines.gcn_bounds import Threat, Weights
-from flipproof.baselines.gcn_margins import margin_bounds
-from flipproof.baselines.robust_training import RobustSettings, robust_loss, train_robustly
+from flipproof.baselines.gcn.attribute_bounds import Threat, Weights
+from flipproof.baselines.gcn.attribute_margins import margin_bounds
+from flipproof.baselines.gcn.attributes import certify, scene_of
+from flipproof.baselines.gcn.robust_training import RobustSettings, robust_loss, train_robustly
 
 SETTINGS = RobustSettings(total=12, local=2, batch_size=30, steps=60, learning_rate=0.02)
 

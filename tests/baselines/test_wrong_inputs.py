@@ -18,9 +18,9 @@ from flipproof.baselines import (
     lee,
     page_rank,
 )
-from flipproof.baselines.page_rank import PageRank, worst_margins
-from flipproof.baselines.page_rank_walk import Threat, outside_forest
-from flipproof.baselines.robust_training import RobustSettings, train_robustly
+from flipproof.baselines.gcn.robust_training import RobustSettings, train_robustly
+from flipproof.baselines.walks.page_rank import PageRank, worst_margins
+from flipproof.baselines.walks.walk import Threat, outside_forest
 from flipproof.noise.ablation import AblationNoise
 from flipproof.noise.gaussian import GaussianNoise
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.datasets.data_file import DataFile, Member, MissingDataError
-from flipproof.datasets.dataset_card import Card, Form
-from flipproof.datasets.download import download
+from flipproof.datasets.cards.dataset_card import Card, Form
+from flipproof.datasets.fetching.data_file import DataFile, Member, MissingDataError
+from flipproof.datasets.fetching.download import download
+from flipproof.datasets.fetching.part_file import open_part
+from flipproof.datasets.fetching.transfer import transfer
 from flipproof.datasets.loading import load_card
-from flipproof.datasets.part_file import open_part
-from flipproof.datasets.transfer import transfer
 from flipproof.errors import FileFormatError, OutputError
 from loopback import UNTRUSTED, cut, ranged, serving, status, whole
 

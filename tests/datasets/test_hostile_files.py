@@ -11,12 +11,12 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.datasets import NodeDataset
-from flipproof.datasets.archives import gunzipped, untarred
-from flipproof.datasets.read_images import idx_array
-from flipproof.datasets.read_messages import messages_of
-from flipproof.datasets.read_tudataset import split_graphs
-from flipproof.datasets.sparse_arrays import read_csr
-from flipproof.smoothing.array_archive import read_array
+from flipproof.datasets.fetching.archives import gunzipped, untarred
+from flipproof.datasets.readers.images import idx_array
+from flipproof.datasets.readers.messages import messages_of
+from flipproof.datasets.readers.sparse_arrays import read_csr
+from flipproof.datasets.readers.tudataset import split_graphs
+from flipproof.files.archive import read_array
 
 
 class Bomb:

@@ -7,9 +7,9 @@ import pytest
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset, ImageDataset, TextDataset
-from flipproof.datasets.folders import find, folder_to_write, folders
+from flipproof.datasets.fetching.folders import find, folder_to_write, folders
 from flipproof.datasets.loading import load_card
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 
 PAIR = [[0, 1], [1, 0]]
 

@@ -12,8 +12,8 @@ from refusals import refusal
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset, load
-from flipproof.experiments.jobs import kind_of
-from flipproof.experiments.usual import usual, usual_noisy
+from flipproof.pipeline.defaults import usual, usual_noisy
+from flipproof.pipeline.kinds.registry import kind_of
 
 PIXELS = np.arange(24, dtype=np.uint8).reshape(2, 2, 2, 3)
 

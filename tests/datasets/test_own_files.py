@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refusal
 
-from flipproof.datasets import TableDataset, TextDataset, load, own_tables, text_lines
+from flipproof.datasets import TableDataset, TextDataset, load
+from flipproof.datasets.readers import own_tables, text_lines
 
 TABLE = "city,Label,age\nRome,yes,10\nOslo,no,9\n,yes,10\n"
 

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.datasets.inert_pickle import read_inert
-from flipproof.datasets.read_citations import read_planetoid
+from flipproof.datasets.readers.citations import read_planetoid
+from flipproof.datasets.readers.inert_pickle import read_inert
 from flipproof.errors import FileFormatError
 from fuzz.python2_pickles import array, lists, matrix, name, number, planetoid, program, text
 

@@ -13,8 +13,8 @@ import pytest
 from forge import outcome, whole_run
 
 import flipproof
-from flipproof.datasets.data_file import DataFile
-from flipproof.datasets.download import download
+from flipproof.datasets.fetching.data_file import DataFile
+from flipproof.datasets.fetching.download import download
 from loopback import cut, ranged, serving
 
 SOURCES = Path(flipproof.__file__).parent
@@ -23,7 +23,7 @@ WALL_CLOCK = {
     "time.clock_gettime", "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "os.path.getmtime",
 }  # fmt: skip
 FILE_TIMES = {"st_mtime", "st_ctime", "st_atime", "st_mtime_ns", "getmtime", "getctime"}
-A_DATE_TO_READ = {("experiments/paper/findings.py", "datetime.now")}
+A_DATE_TO_READ = {("reproduction/findings.py", "datetime.now")}
 """When rows were measured; nothing depends on it."""
 
 
@@ -77,7 +77,7 @@ def test_sources_do_not_ask_for_the_wall_clock():
 
 def stamp_of(package):
     """What compiled loops of a copy of the package are known by."""
-    code = "from flipproof.theory.compiled import source_stamp; print(source_stamp())"
+    code = "from flipproof.base.compiled import source_stamp; print(source_stamp())"
     environment = os.environ | {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", code]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from forge import check_whole, leftovers, outcome, whole_run
 
-from flipproof.datasets.data_file import DataFile
-from flipproof.datasets.download import download
+from flipproof.datasets.fetching.data_file import DataFile
+from flipproof.datasets.fetching.download import download
 from flipproof.errors import OutputError
 from loopback import ranged, serving
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flipproof.datasets import transfer
-from flipproof.datasets.data_file import DataFile, MissingDataError
-from flipproof.datasets.download import download
-from flipproof.datasets.part_file import PartFile
+from flipproof.datasets.fetching import transfer
+from flipproof.datasets.fetching.data_file import DataFile, MissingDataError
+from flipproof.datasets.fetching.download import download
+from flipproof.datasets.fetching.part_file import PartFile
 from loopback import cut, ranged, serving
 
 CONTENT = np.random.default_rng(7).bytes(200_000)

@@ -9,8 +9,8 @@ import json
 import pytest
 from forge import FEW, MORE, outcome, train, whole_run
 
-from flipproof.datasets.data_file import DataFile
-from flipproof.datasets.download import download
+from flipproof.datasets.fetching.data_file import DataFile
+from flipproof.datasets.fetching.download import download
 from flipproof.errors import OutputError
 from loopback import ranged, serving
 

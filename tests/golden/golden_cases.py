@@ -13,11 +13,11 @@ import scipy.sparse as sp
 import torch
 
 import flipproof as fp
-from flipproof.models.forest_rows import ForestRows
-from flipproof.models.fused_nodes import FUSED_VERSION
-from flipproof.models.linear_rows import LinearRows
-from flipproof.noise.any_noise import sampler_of
-from flipproof.noise.sampling import Role
+from flipproof.models.fitted.forest_rows import ForestRows
+from flipproof.models.fitted.linear_rows import LinearRows
+from flipproof.models.fused.nodes import FUSED_VERSION
+from flipproof.noise.laws import sampler_of
+from flipproof.noise.sampling.samplers import Role
 from flipproof.smoothing.run import STREAM_VERSION
 
 HERE = Path(__file__).parent

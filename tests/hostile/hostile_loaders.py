@@ -12,14 +12,14 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset
-from flipproof.datasets.own_files import kind_of_file
-from flipproof.report.paper.rows import read_rows, write_rows
+from flipproof.datasets.readers.own_files import kind_of_file
+from flipproof.reproduction.pages.rows import read_rows, write_rows
+from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.split import Split
 from flipproof.smoothing.certificates_file import read_promise
-from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
-from flipproof.smoothing.inputs_file import Inputs
-from flipproof.smoothing.run_folder import RunFolder
-from flipproof.smoothing.split import Split
-from flipproof.smoothing.tally import Tally
+from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
+from flipproof.smoothing.voting.vote_counts import Tally
 
 NOISE = fp.FlipNoise(0.01, 0.6)
 IDENTITY = {"seed": 0}

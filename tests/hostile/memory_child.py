@@ -10,8 +10,8 @@ from pathlib import Path
 from hostile_loaders import LOADERS
 
 import flipproof as fp
-from flipproof.datasets.archives import gunzipped, untarred, unzipped
-from flipproof.datasets.inert_pickle import read_inert
+from flipproof.datasets.fetching.archives import gunzipped, untarred, unzipped
+from flipproof.datasets.readers.inert_pickle import read_inert
 from flipproof.models.weights import load_weights, read_arrays
 
 SPARE = 400 * 2**20
@@ -22,7 +22,7 @@ def zip_member(content):
 
 
 def npz_of_strangers(content):
-    from flipproof.smoothing.array_archive import read_array
+    from flipproof.files.archive import read_array
 
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return read_array(archive, "a")

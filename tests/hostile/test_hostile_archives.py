@@ -8,8 +8,8 @@ import pytest
 from hostile_loaders import ARCHIVES, bomb, first_array, members_of, npy, refusal, zip_again
 
 import flipproof as fp
-from flipproof.smoothing import files
-from flipproof.smoothing.array_archive import read_array
+from flipproof.files import whole as files
+from flipproof.files.archive import read_array
 
 EVERY_ARCHIVE = pytest.mark.parametrize("loader", ARCHIVES.values(), ids=ARCHIVES)
 

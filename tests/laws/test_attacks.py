@@ -17,8 +17,8 @@ from attacks import Bits, NoisyGCN, attack_structure, greedy_flips, random_flips
 from scipy.stats import binom
 
 import flipproof as fp
-from flipproof.noise.graph import NoisyGraph
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.graph import NoisyGraph
 
 CLASSES, WORDS = 3, 18
 

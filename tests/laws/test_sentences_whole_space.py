@@ -18,8 +18,8 @@ from reading import read, spoken_of
 from worlds import ahead, entry_law
 
 import flipproof as fp
-from flipproof.report.sentences import Sentences
-from flipproof.report.subject import Subject
+from flipproof.report.described_inputs import Subject
+from flipproof.report.words.sentences import Sentences
 from flipproof.report.writing import change_words
 
 ALPHA = 1e-7

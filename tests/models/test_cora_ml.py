@@ -7,7 +7,7 @@ import torch
 from torch_geometric.nn import GCNConv
 
 import flipproof as fp
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 
 
 @pytest.fixture(scope="module")

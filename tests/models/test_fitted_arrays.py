@@ -14,8 +14,8 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 import flipproof as fp
-from flipproof.models.estimator_training import fit_estimator
-from flipproof.models.fitted_arrays import ForestRows, LinearRows, classifier_of_arrays, fitted
+from flipproof.models.fitted.estimators import ForestRows, LinearRows, classifier_of_arrays, fitted
+from flipproof.models.training.estimators import fit_estimator
 from flipproof.models.weights import arrays_bytes, read_arrays
 
 RNG = np.random.default_rng(0)
@@ -108,7 +108,7 @@ def test_no_sklearn_is_needed_afterwards(tmp_path):
     code = (
         "import sys, numpy as np\n"
         "from pathlib import Path\n"
-        "from flipproof.models.fitted_arrays import classifier_of_arrays\n"
+        "from flipproof.models.fitted.estimators import classifier_of_arrays\n"
         "from flipproof.models.weights import read_arrays\n"
         f"classifier = classifier_of_arrays(read_arrays(Path({str(path)!r}).read_bytes(), 'file'))\n"
         "print(classifier(np.ones((1, 12), int))[0], 'sklearn' in sys.modules)"

@@ -13,9 +13,9 @@ import torch
 from torch.nn.utils import parametrize
 
 import flipproof as fp
-from flipproof.models.fused_nodes import FusedNodes, NoisyAdjacency, NoisyProducts
-from flipproof.models.node_modules import RowsLinear
-from flipproof.noise.sampling import Role
+from flipproof.models.fused.nodes import FusedNodes, NoisyAdjacency, NoisyProducts
+from flipproof.models.networks.node_modules import RowsLinear
+from flipproof.noise.sampling.samplers import Role
 
 SAMPLES = range(3, 7)
 SIZES = [(5, 2), (16, 7), (64, 9), (100, 17)]
@@ -447,11 +447,11 @@ def test_logits_that_overflow(model, noisy):
 WITH_FREED_MEMORY_OVERWRITTEN = """
 import numpy as np, scipy.sparse as sp
 import flipproof as fp
-from flipproof.models.fixed_point import fixed_point
-from flipproof.models.fused_heads import APPNPHead, GCNHead, TwoLayers
-from flipproof.models.fused_nodes import NoisyProducts, adjacency_of
-from flipproof.noise.edges import Edges
-from flipproof.noise.sampling import Role
+from flipproof.models.fused.fixed_point import fixed_point
+from flipproof.models.fused.heads import APPNPHead, GCNHead, TwoLayers
+from flipproof.models.fused.nodes import NoisyProducts, adjacency_of
+from flipproof.noise.spaces.edges import Edges
+from flipproof.noise.sampling.samplers import Role
 
 rng = np.random.default_rng(0)
 edges = Edges.from_index([[0, 1, 1, 2, 5, 0], [1, 0, 2, 1, 0, 5]], 9, directed=False, merge_duplicates=False)

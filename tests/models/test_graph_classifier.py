@@ -13,8 +13,8 @@ import torch_geometric.nn as pyg
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset
-from flipproof.models.graph_classifier import GraphClassifier
-from flipproof.noise.graphs import GraphUnion
+from flipproof.models.adapters.graph_classifier import GraphClassifier
+from flipproof.noise.spaces.graphs import GraphUnion
 from flipproof.theory.radii import axes_of, radii_at
 
 KINDS, CLASSES = 4, 2

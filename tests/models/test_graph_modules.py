@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.models.graph_modules import GIN
+from flipproof.models.networks.graph_modules import GIN
 
 KINDS, CLASSES = 4, 3
 

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 import flipproof as fp
-from flipproof.models.image_modules import CNN
+from flipproof.models.networks.image_modules import CNN
 
 SHAPES = [(4, 4), (5, 7), (8, 8), (19, 20), (20, 20), (28, 28), (21, 26), (4, 9, 3), (32, 32, 3)]
 

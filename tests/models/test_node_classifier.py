@@ -10,9 +10,9 @@ import torch
 import torch_geometric.nn as pyg
 
 import flipproof as fp
-from flipproof.models.node_classifier import NodeClassifier
-from flipproof.noise.graph import Graph, NoisyGraph
-from flipproof.noise.sampling import Role
+from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.graph import Graph, NoisyGraph
 
 NODES, WORDS, CLASSES = 12, 20, 3
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from flipproof.models.row_sums import (
+from flipproof.base.compiled import data_address
+from flipproof.models.fused.row_sums import (
     LANES,
     add_first_rows,
     add_rows,
@@ -12,7 +13,6 @@ from flipproof.models.row_sums import (
     in_large_pages,
     padded,
 )
-from flipproof.theory.compiled import data_address
 
 WIDTHS = [8, 16, 24, 40, 64, 72, 128, 200]
 COUNTS = [0, 1, 2, 3, 4, 5, 63]

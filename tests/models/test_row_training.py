@@ -5,9 +5,9 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.models.fitting import class_weights
-from flipproof.models.lessons import VALIDATION_FROM, RowLessons
-from flipproof.noise.sampling import Role
+from flipproof.models.training.batches import VALIDATION_FROM, RowLessons
+from flipproof.models.training.fitting import class_weights
+from flipproof.noise.sampling.samplers import Role
 from flipproof.theory.law import without_flips
 
 ROWS, ENTRIES = 120, 12

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 import flipproof as fp
-from flipproof.models.sklearn_classifier import SklearnClassifier
+from flipproof.models.adapters.sklearn_classifier import SklearnClassifier
 
 NAMES = np.array(["zebra", "ant", "mole"])
 X = np.random.default_rng(0).integers(0, 3, (60, 12))

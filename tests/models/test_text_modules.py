@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.models.text_modules import WordMean
+from flipproof.models.networks.text_modules import WordMean
 
 
 @pytest.fixture

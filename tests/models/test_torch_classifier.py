@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import torch
 
 import flipproof as fp
-from flipproof.models.torch_classifier import TorchClassifier
-from flipproof.models.torch_modules import evaluating
+from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.models.adapters.torch_modules import evaluating
 
 
 def images():

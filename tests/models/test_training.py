@@ -9,7 +9,7 @@ import torch
 import torch_geometric.nn as pyg
 
 import flipproof as fp
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 
 NODE_MODULES = {"gcn": fp.GCN, "gat": fp.GAT, "appnp": fp.APPNP}
 NODES, WORDS, CLASSES = 45, 24, 3

@@ -13,8 +13,8 @@ from sklearn.preprocessing import MaxAbsScaler
 from torch_geometric.data import Data
 
 import flipproof as fp
-from flipproof.noise.sampling import Role
-from flipproof.smoothing.threads import single_threaded
+from flipproof.base.threads import single_threaded
+from flipproof.noise.sampling.samplers import Role
 
 NOISE = fp.FlipNoise(0.05, 0.3)
 DELETING = fp.FlipNoise(0.0, 0.4)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from flipproof.noise.sampling import BitSampler, Stream
+from flipproof.noise.sampling.samplers import BitSampler, Stream
 from flipproof.theory.law import FlipNoise
 
 ROWS = [[0, 3, 4, 9], [], [5], list(range(12)), [0, 199], list(range(0, 200, 3))]

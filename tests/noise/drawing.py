@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 
 
 def draw(space, noise, samples=4, seed=0, role=Role.SELECT):

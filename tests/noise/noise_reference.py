@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import count
 
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 
 NONZEROS, ENTRIES, POSITIONS, VALUES = 0, 1, 2, 3
 MASK = 2**32 - 1

@@ -10,8 +10,8 @@ from scipy.stats import chi2
 
 import flipproof as fp
 from flipproof.noise.ablation import HIDDEN, AblationNoise
-from flipproof.noise.any_noise import sampler_of
-from flipproof.noise.sampling import Role
+from flipproof.noise.laws import sampler_of
+from flipproof.noise.sampling.samplers import Role
 
 ALL = 4000
 

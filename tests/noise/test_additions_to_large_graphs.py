@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from chi_square import p_value
-from flipproof.noise.graph import Graph
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.graph import Graph
 from flipproof.theory.law import FlipNoise
 
 NODES, PAIRS = 20_001, 20_001 * 20_000 // 2

@@ -9,10 +9,10 @@ from bit_rows import LENGTHS, NOISES, ROWS, bit_sampler, drawn_rows
 from noise_reference import Words, noisy_bits
 
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise import sampling
-from flipproof.noise.binomial import binomial_table
-from flipproof.noise.kernels import _binomial
-from flipproof.noise.sampling import BitSampler, Role, Stream
+from flipproof.noise.sampling import samplers as sampling
+from flipproof.noise.sampling.binomial import binomial_table
+from flipproof.noise.sampling.bit_kernels import _binomial
+from flipproof.noise.sampling.samplers import BitSampler, Role, Stream
 from flipproof.theory.law import FlipNoise
 
 

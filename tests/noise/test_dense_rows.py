@@ -5,7 +5,7 @@ import pytest
 from drawing import draw
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.rows import DenseRows
+from flipproof.noise.spaces.rows import DenseRows
 from flipproof.theory.law import FlipNoise
 
 NOISE = FlipNoise(0.2, 0.4)

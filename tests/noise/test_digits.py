@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipproof.noise.digits import coins, digits_of, flips
-from flipproof.noise.philox import ENTRIES, NONZEROS, U64, Place, fill_words, further_word
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.digits import coins, digits_of, flips
+from flipproof.noise.sampling.philox import ENTRIES, NONZEROS, U64, Place, fill_words, further_word
+from flipproof.noise.sampling.samplers import Role
 
 SPECIAL = [0.0, 1.0, 0.5, 0.1, 5e-324, 1 - 2**-53, 1e-300, 2**-32, 2**-32 + 2**-60, 2.2250738585072014e-308]
 PLACE = Place(U64(3), U64(0), U64(4), U64(0), U64(5))

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtri
 
 from chi_square import ENOUGH, p_value
-from flipproof.noise.value_kernels import fraction_of
+from flipproof.noise.sampling.value_kernels import fraction_of
 
 ONES = 2**32 - 1
 UNIT = Fraction(1, 2**53)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from flipproof.noise.graph import Graph
-from flipproof.noise.graphs import Graphs
-from flipproof.noise.rows import DenseRows, SparseRows
-from flipproof.noise.sampling import Role
-from flipproof.noise.table import Table
-from flipproof.noise.tokens import Tokens
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.graphs import Graphs
+from flipproof.noise.spaces.rows import DenseRows, SparseRows
+from flipproof.noise.spaces.table import Table
+from flipproof.noise.spaces.tokens import Tokens
 from flipproof.theory.law import FlipNoise, JointNoise
 
 SEED, SAMPLES = 2**40 + 2020, range(2**33 + 5, 2**33 + 7)

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.graph import Graph
-from flipproof.noise.rows import DenseRows, SparseRows
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.theory.law import FlipNoise, JointNoise
 
 TRIANGLE = [[0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]]

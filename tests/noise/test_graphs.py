@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from drawing import draw
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.graph import Graph
-from flipproof.noise.graphs import Graphs
-from flipproof.noise.rows import DenseRows, SparseRows
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.graphs import Graphs
+from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.theory.law import FlipNoise, JointNoise
 
 TRIANGLE = [[0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]]

@@ -13,8 +13,8 @@ from noise_reference import Words, noisy_values
 import flipproof as fp
 from chi_square import p_value
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling import Role
-from flipproof.noise.tokens import Tokens
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.tokens import Tokens
 
 NOISE = fp.FlipNoise(0.0, 0.6)
 MASK = 9

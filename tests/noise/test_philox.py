@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipproof.noise import philox
-from flipproof.noise.philox import ENTRIES, NONZEROS, POSITIONS, U64, Place
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling import philox
+from flipproof.noise.sampling.philox import ENTRIES, NONZEROS, POSITIONS, U64, Place
+from flipproof.noise.sampling.samplers import Role
 
 # Random123, kat_vectors, philox4x32 10.
 KNOWN_ANSWERS = [

@@ -7,9 +7,9 @@ import pytest
 from bit_rows import bit_sampler
 
 from chi_square import ENOUGH, assert_independent, assert_independent_columns, p_value
-from flipproof.noise import sampling
-from flipproof.noise.graph import Graph
-from flipproof.noise.sampling import Role, Stream, ValueSampler
+from flipproof.noise.sampling import samplers as sampling
+from flipproof.noise.sampling.samplers import Role, Stream, ValueSampler
+from flipproof.noise.spaces.graph import Graph
 from flipproof.theory.law import FlipNoise, JointNoise
 
 PROBABILITIES = [

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.noise.any_noise import scope_of
+from flipproof.noise.laws import scope_of
 
 BITS, THREE = fp.FlipNoise(0.1, 0.2), fp.FlipNoise(0.1, 0.2, 3)
 JOINT = fp.JointNoise(structure=BITS, attributes=THREE)

@@ -5,12 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.graph import Graph
-from flipproof.noise.graphs import Graphs
-from flipproof.noise.rows import DenseRows, SparseRows
-from flipproof.noise.spaces import space_of
-from flipproof.noise.table import Table
-from flipproof.noise.tokens import Tokens
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.graphs import Graphs
+from flipproof.noise.spaces.recognition import space_of
+from flipproof.noise.spaces.rows import DenseRows, SparseRows
+from flipproof.noise.spaces.table import Table
+from flipproof.noise.spaces.tokens import Tokens
 
 GRAPH = Graph.from_edge_index([[0, 1], [1, 0]], nodes=2)
 

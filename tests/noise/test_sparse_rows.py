@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from drawing import draw
 
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.rows import DenseRows, SparseRows
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.theory.law import FlipNoise, JointNoise
 
 NOISE = FlipNoise(0.2, 0.4)

@@ -5,7 +5,7 @@ import pytest
 from drawing import draw
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.table import Table
+from flipproof.noise.spaces.table import Table
 from flipproof.theory.law import FlipNoise, JointNoise
 
 NOISE = FlipNoise(0.2, 0.4)

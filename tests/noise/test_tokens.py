@@ -5,7 +5,7 @@ import pytest
 from drawing import draw
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.tokens import Tokens
+from flipproof.noise.spaces.tokens import Tokens
 from flipproof.theory.law import FlipNoise
 
 

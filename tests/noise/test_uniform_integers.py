@@ -7,7 +7,7 @@ import pytest
 from bit_rows import bit_sampler, drawn_rows
 from noise_reference import POSITIONS, Words, below
 
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 from flipproof.theory.law import FlipNoise
 
 # Of all blocks a sampler makes, the one for which most words are passed over: 2**32 = 4099 * 1047553 + 1047549.

@@ -7,7 +7,7 @@ import pytest
 from noise_reference import Words, noisy_values
 
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.sampling import Role, Stream, ValueSampler
+from flipproof.noise.sampling.samplers import Role, Stream, ValueSampler
 from flipproof.theory.law import FlipNoise
 
 # A third of all words is passed over for 1431655766 outcomes.

@@ -25,8 +25,8 @@ from flipproof.baselines import (
     robust_training,
     smooth_adversarial,
 )
-from flipproof.baselines.page_rank import PageRank
-from flipproof.baselines.page_rank_walk import Threat
+from flipproof.baselines.walks.page_rank import PageRank
+from flipproof.baselines.walks.walk import Threat
 from flipproof.datasets.loading import load
 
 NOISE, RADII = fp.FlipNoise(0.1, 0.3), fp.Radii(1, 1)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report.content import content
+from flipproof.report.described_inputs import Subject
 from flipproof.report.forecast import at_cap, forecasts, with_more_samples
+from flipproof.report.page.content import content
 from flipproof.report.section import Section
-from flipproof.report.subject import Subject
 from flipproof.theory.radii import axes_of
 from page_data import unpacked
 

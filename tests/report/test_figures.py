@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report import drawing, figures
+from flipproof.report.figures import drawing, figures
 from flipproof.report.shares import ShareGrid, ShareLine
 
 pytest.importorskip("matplotlib")

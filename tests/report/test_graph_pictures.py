@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.noise.sampling import Role
-from flipproof.report.graph_pictures import small_graphs
+from flipproof.noise.sampling.samplers import Role
+from flipproof.report.pictures.graph_pictures import small_graphs
 from page_data import PICTURES_OF_A_PAGE, unpacked
 
 SIZES = (5, 1, 8, 3)

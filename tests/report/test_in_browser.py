@@ -9,8 +9,8 @@ import pytest
 from browsing import CHROMIUM, HOSTILE, browser, opened  # noqa: F401 (fixtures for all tests here)
 
 import flipproof as fp
+from flipproof.report.described_inputs import Subject
 from flipproof.report.section import Facts, Section
-from flipproof.report.subject import Subject
 
 PHONE = {"width": 375, "height": 740}
 

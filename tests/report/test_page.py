@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report.page import page, write_page
+from flipproof.report.described_inputs import Subject
+from flipproof.report.page.page import page, write_page
 from flipproof.report.section import Section
-from flipproof.report.subject import Subject
 from page_data import data_of
 
 HOSTILE = (

@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.noise.sampling import Role
-from flipproof.report.graph_pictures import neighbourhoods, small_graphs
-from flipproof.report.pictures import pictures
-from flipproof.report.row_pictures import images
-from flipproof.report.subject import Subject
+from flipproof.noise.sampling.samplers import Role
+from flipproof.report.described_inputs import Subject
+from flipproof.report.pictures.graph_pictures import neighbourhoods, small_graphs
+from flipproof.report.pictures.pictures import pictures
+from flipproof.report.pictures.row_pictures import images
 from page_data import PICTURES_OF_A_PAGE, unpacked
 
 NOISE = fp.FlipNoise(0.05, 0.3)

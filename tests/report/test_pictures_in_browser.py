@@ -7,10 +7,10 @@ import scipy.sparse as sp
 from browsing import CHROMIUM, HOSTILE, browser, opened  # noqa: F401 (fixtures for all tests here)
 
 import flipproof as fp
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
+from flipproof.report.described_inputs import Subject
 from flipproof.report.section import Section
-from flipproof.report.subject import Subject
-from flipproof.report.words import plain_words
+from flipproof.report.words.promises import plain_words
 from flipproof.theory.radii import axes_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: install Debian's package chromium")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report.content import content
+from flipproof.report.described_inputs import Subject
+from flipproof.report.page.content import content
 from flipproof.report.section import Section
-from flipproof.report.subject import Subject
-from flipproof.report.words import plain_words
+from flipproof.report.words.promises import plain_words
 from flipproof.theory.radii import axes_of, parts_of
 from flipproof.theory.scope import Scope
 from page_data import unpacked
@@ -201,7 +201,7 @@ def test_any_changes_are_left_out_where_they_say_little():
 
 def test_promises_say_whether_the_classifier_was_checked():
     from flipproof.report.by_class import cautions
-    from flipproof.report.words import not_promised, promise
+    from flipproof.report.words.promises import not_promised, promise
 
     majority = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 2).astype(int), 2, "majority")
     rows, noise = [[1, 1, 1, 1, 1], [0, 0, 0, 0, 1]], fp.FlipNoise(0.05, 0.1)

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.report.by_class import cautions, class_results, majority
-from flipproof.report.content import content
+from flipproof.report.described_inputs import Subject
+from flipproof.report.page.content import content
 from flipproof.report.section import Blind, Section
-from flipproof.report.subject import Subject
-from flipproof.report.verdict import NOTHING_PROVEN, headline, withstanding
+from flipproof.report.words.verdict import NOTHING_PROVEN, headline, withstanding
 from flipproof.report.writing import change_words
 
 

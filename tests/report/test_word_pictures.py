@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.noise.sampling import Role
-from flipproof.report.pictures import pictures
-from flipproof.report.row_pictures import table_rows
-from flipproof.report.subject import Subject
-from flipproof.report.word_pictures import bags, sequences
+from flipproof.noise.sampling.samplers import Role
+from flipproof.report.described_inputs import Subject
+from flipproof.report.pictures.pictures import pictures
+from flipproof.report.pictures.row_pictures import table_rows
+from flipproof.report.pictures.word_pictures import bags, sequences
 from page_data import PICTURES_OF_A_PAGE, unpacked
 
 WORDS = ("any other", "free", "win", "hello", "mum", "tonight")

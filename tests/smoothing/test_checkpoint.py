@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
-from flipproof.smoothing import checkpoint as module
-from flipproof.smoothing.checkpoint import Checkpoint, CheckpointMismatchError, peek_identity
-from flipproof.smoothing.tally import MOST_PORTIONS, ROLES, Tally
+from flipproof.smoothing.voting import checkpoint as module
+from flipproof.smoothing.voting.checkpoint import Checkpoint, CheckpointMismatchError, peek_identity
+from flipproof.smoothing.voting.vote_counts import MOST_PORTIONS, ROLES, Tally
 
 IDENTITY = {"seed": 0, "noise": {"p_plus": 0.01, "p_minus": 0.6}, "data": "3f2a" * 16, "chunks": [10, 20]}
 LINE = b"flipproof-checkpoint 1\n"
@@ -423,8 +423,10 @@ def test_the_disk_is_told_to_keep_it_once_a_second_and_at_the_end(path, monkeypa
 
 def python(code, *arguments):
     """A process that runs the code, with our names and its arguments."""
-    start = "import os, sys, resource\nimport numpy as np\nfrom flipproof.smoothing.checkpoint import Checkpoint\n"
-    start += "from flipproof.smoothing.tally import Tally\nfrom flipproof.errors import OutputError\n"
+    start = (
+        "import os, sys, resource\nimport numpy as np\nfrom flipproof.smoothing.voting.checkpoint import Checkpoint\n"
+    )
+    start += "from flipproof.smoothing.voting.vote_counts import Tally\nfrom flipproof.errors import OutputError\n"
     start += f"path, IDENTITY = sys.argv[1], {IDENTITY!r}\n"
     return subprocess.Popen(
         [sys.executable, "-c", start + code, *map(str, arguments)],

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.noise.rows import DenseRows
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.rows import DenseRows
 
 ROWS = np.array([[0, 1, 2], [2, 2, 0]])
 NOISE = fp.FlipNoise(0.2, 0.3, categories=3)

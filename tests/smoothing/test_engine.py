@@ -8,13 +8,13 @@ import scipy.sparse as sp
 import torch
 
 import flipproof as fp
-from flipproof.experiments.model_spec import ModelSpec
-from flipproof.experiments.steps import Machine, train_run
-from flipproof.experiments.task import PerClass, Task
-from flipproof.models.training_settings import TrainingSettings
-from flipproof.noise.sampling import Role
-from flipproof.smoothing.checkpoint import CheckpointMismatchError
-from flipproof.smoothing.engine import Engine, check_engine, engine_for
+from flipproof.models.training.settings import TrainingSettings
+from flipproof.noise.sampling.samplers import Role
+from flipproof.pipeline.model_spec import ModelSpec
+from flipproof.pipeline.steps import Machine, train_run
+from flipproof.pipeline.task import PerClass, Task
+from flipproof.smoothing.voting.checkpoint import CheckpointMismatchError
+from flipproof.smoothing.voting.engine import Engine, check_engine, engine_for
 
 NODES, WORDS, CLASSES = 25, 60, 4
 FLIP = fp.FlipNoise(0.02, 0.4)

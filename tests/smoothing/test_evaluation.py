@@ -3,11 +3,11 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
 from flipproof.smoothing.classifier import Classifier
-from flipproof.smoothing.evaluation import Evaluation
-from flipproof.smoothing.plan import Chunk, Plan
-from flipproof.smoothing.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.chunks import Chunk, Plan
+from flipproof.smoothing.voting.evaluation import Evaluation
+from flipproof.smoothing.voting.sample_ranges import SampleRanges
 
 ROWS = np.array([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
 NOISE = fp.FlipNoise(0.2, 0.4)

@@ -19,7 +19,7 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 NAN = float("nan")
 
@@ -283,7 +283,7 @@ class Model:
 @pytest.mark.parametrize("file", ["mymodel.py", "myhelper.py"])
 def test_functions_depend_on_the_modules_they_use(use, file, tmp_path):
     """Whatever the way to another module, a change there, or in what it imports, is another model."""
-    program = f"{use}\nfrom flipproof.smoothing.fingerprints import fingerprint\nprint(fingerprint(f))"
+    program = f"{use}\nfrom flipproof.smoothing.fingerprint.fingerprints import fingerprint\nprint(fingerprint(f))"
     prints = []
     for factor in (2, 2, 3):
         (tmp_path / "mymodel.py").write_text(f"{MODULE}K = {factor if file == 'mymodel.py' else 2}\n")
@@ -356,7 +356,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 X, y = np.random.default_rng(0).integers(0, 2, (40, 6)), np.arange(40) % 3
 WORDS = {"a", "b", "c", "d"}

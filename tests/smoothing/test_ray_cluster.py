@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.noise.sampling import Role
-from flipproof.smoothing import ray_connection
-from flipproof.smoothing.ray_pool import RayPool
+from flipproof.noise.sampling.samplers import Role
+from flipproof.smoothing.workers import ray_connection
+from flipproof.smoothing.workers.ray_pool import RayPool
 from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 pytest.importorskip("ray", reason="ray is not installed")

@@ -20,21 +20,21 @@ import numpy as np
 import pytest
 
 import flipproof as fp
+from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.cli.run_options import MachineOptions
-from flipproof.experiments.model_spec import ModelSpec
-from flipproof.experiments.steps import Machine, Samples, certify_run, train_run, vote_run
-from flipproof.experiments.task import PerClass, Task
-from flipproof.experiments.torch_model import on_device
 from flipproof.extras import MissingExtraError
-from flipproof.models.training_settings import TrainingSettings
-from flipproof.smoothing import ray_connection
-from flipproof.smoothing.plan import Chunk, Plan
-from flipproof.smoothing.ray_pool import RayPool, check_workers
-from flipproof.smoothing.run_folder import RunFolder
-from flipproof.smoothing.sample_ranges import SampleRanges
-from flipproof.smoothing.spans import Spans
-from flipproof.smoothing.threads import ONE_THREAD_ENVIRONMENT
-from flipproof.smoothing.workers import WorkerError
+from flipproof.models.training.settings import TrainingSettings
+from flipproof.pipeline.model_spec import ModelSpec
+from flipproof.pipeline.steps import Machine, Samples, certify_run, train_run, vote_run
+from flipproof.pipeline.task import PerClass, Task
+from flipproof.pipeline.torch_model import on_device
+from flipproof.run_folder.folder import RunFolder
+from flipproof.smoothing.voting.chunk_groups import Spans
+from flipproof.smoothing.voting.chunks import Chunk, Plan
+from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.workers import ray_connection
+from flipproof.smoothing.workers.processes import WorkerError
+from flipproof.smoothing.workers.ray_pool import RayPool, check_workers
 from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
@@ -320,7 +320,7 @@ def test_without_ray_the_extra_is_named(monkeypatch):
 SCRIPT = """
     import os, signal
     import ray
-    from flipproof.smoothing.ray_pool import RayPool
+    from flipproof.smoothing.workers.ray_pool import RayPool
 
     before = signal.getsignal(signal.SIGTERM)
     with RayPool(lambda task: (task, os.getppid())) as pool:
@@ -350,7 +350,7 @@ DRIVER = """
     import sys, threading
     from pathlib import Path
     import ray
-    from flipproof.smoothing.ray_pool import RayPool
+    from flipproof.smoothing.workers.ray_pool import RayPool
 
     def work(begun):
         open(begun, "w").close()

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.smoothing.checkpoint import Checkpoint, CheckpointMismatchError
+from flipproof.smoothing.voting.checkpoint import Checkpoint, CheckpointMismatchError
 from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 ROWS = np.random.default_rng(0).integers(0, 2, (5, 8))

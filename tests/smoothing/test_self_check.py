@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.smoothing.answers import ROUNDING, Answer
-from flipproof.smoothing.identity import differences_between
+from flipproof.smoothing.fingerprint.identity import differences_between
 from flipproof.smoothing.run import Run
+from flipproof.smoothing.voting.answers import ROUNDING, Answer
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
@@ -279,7 +279,7 @@ def test_networks_of_ours_pass_by_both_engines(network, noisy, engine, targets):
 
 
 def test_two_engines_that_disagree_are_caught(monkeypatch):
-    from flipproof.models.fused_heads import GCNHead
+    from flipproof.models.fused.heads import GCNHead
 
     honest = GCNHead.logits
     monkeypatch.setattr(GCNHead, "logits", lambda self, *parts: -honest(self, *parts))

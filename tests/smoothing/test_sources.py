@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import flipproof as fp
 from flipproof.errors import FlipproofWarning
-from flipproof.smoothing import checkpoint as checkpoint_module
-from flipproof.smoothing.checkpoint import Checkpoint, CheckpointMismatchError, peek_identity
 from flipproof.smoothing.run import versions
-from flipproof.smoothing.sample_ranges import SampleRanges
-from flipproof.smoothing.sources import Source, merged_sources, merged_versions
-from flipproof.smoothing.tally import Tally
+from flipproof.smoothing.voting import checkpoint as checkpoint_module
+from flipproof.smoothing.voting.checkpoint import Checkpoint, CheckpointMismatchError, peek_identity
+from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.sources import Source, merged_sources, merged_versions
+from flipproof.smoothing.voting.vote_counts import Tally
 
 ROWS = np.random.default_rng(0).integers(0, 2, (4, 6))
 CALL = {

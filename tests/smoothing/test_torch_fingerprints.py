@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 
 def test_tensors_are_type_shape_and_numbers():

@@ -7,8 +7,8 @@ import pytest
 
 import flipproof as fp
 from flipproof.smoothing.run import STREAM_VERSION
-from flipproof.smoothing.tally import ROLES
 from flipproof.smoothing.vote import vote_again
+from flipproof.smoothing.voting.vote_counts import ROLES
 
 ROWS = np.random.default_rng(0).integers(0, 2, (4, 6))
 CLASSIFIER = fp.FunctionClassifier(lambda rows: rows[:, 0] | rows[:, 1], classes=2)

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.smoothing.sample_ranges import SampleRanges
-from flipproof.smoothing.tally import MOST_PORTIONS, ROLES
+from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.vote_counts import MOST_PORTIONS, ROLES
 
 BINARY = fp.FlipNoise(0.01, 0.6)
 JOINT = fp.JointNoise(structure=fp.FlipNoise(2e-5, 0.4), words=fp.FlipNoise(0.1, 1 / 3, 7))

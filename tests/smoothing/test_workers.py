@@ -18,9 +18,9 @@ import pytest
 import threadpoolctl
 
 import flipproof as fp
-from flipproof.smoothing import workers as module
-from flipproof.smoothing.threads import ONE_THREAD_ENVIRONMENT, single_threaded
-from flipproof.smoothing.workers import Watch, WorkerError, WorkerPool
+from flipproof.base.threads import ONE_THREAD_ENVIRONMENT, single_threaded
+from flipproof.smoothing.workers import processes as module
+from flipproof.smoothing.workers.processes import Watch, WorkerError, WorkerPool
 from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 
@@ -175,7 +175,7 @@ def test_a_script_needs_no_main_guard(tmp_path):
     """Functions, classes, globals and exceptions of __main__ work as well."""
     script = """
         from dataclasses import dataclass
-        from flipproof.smoothing.workers import WorkerPool
+        from flipproof.smoothing.workers.processes import WorkerPool
 
         print("started")
         OFFSET = 3
@@ -207,7 +207,7 @@ def test_a_script_needs_no_main_guard(tmp_path):
 def test_printing_and_reading_are_harmless(tmp_path):
     script = """
         import os, sys
-        from flipproof.smoothing.workers import WorkerPool
+        from flipproof.smoothing.workers.processes import WorkerPool
 
         def talks(task):
             print("said", task)
@@ -227,7 +227,7 @@ def test_printing_and_reading_are_harmless(tmp_path):
 def test_closed_standard_streams_are_no_obstacle(tmp_path):
     script = f"""
         import os
-        from flipproof.smoothing.workers import WorkerPool
+        from flipproof.smoothing.workers.processes import WorkerPool
 
         for descriptor in range(3):
             os.close(descriptor)
@@ -685,7 +685,7 @@ def test_leaving_the_pool_ends_its_workers(fifo, stuck):
 
 PARENT = """
     import os, signal, sys, threading
-    from flipproof.smoothing.workers import WorkerPool
+    from flipproof.smoothing.workers.processes import WorkerPool
 
     def work(_):
         descriptor = os.open({fifo!r}, os.O_WRONLY)
@@ -775,7 +775,7 @@ def test_one_thread_inside_and_as_before_afterwards():
 def test_torch_has_one_thread_if_it_is_there(tmp_path):
     script = """
         import sys
-        from flipproof.smoothing.threads import single_threaded
+        from flipproof.base.threads import single_threaded
 
         with single_threaded():
             print("torch" in sys.modules)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import flipproof as fp
+from flipproof.base.rounding import LOG_ERROR, ROUNDOFF
 from flipproof.theory import exact
 from flipproof.theory.lattice import lattice_of
-from flipproof.theory.rounding import LOG_ERROR, ROUNDOFF
 
 PROMISED = 8 * ROUNDOFF
 """Four units in the last place: what numpy promises, half of what we assume."""

@@ -13,9 +13,9 @@ from scipy.stats import binom
 import flipproof as fp
 from chi_square import ENOUGH, assert_standard_normal, p_value
 from flipproof.noise.ablation import HIDDEN, AblationNoise
-from flipproof.noise.any_noise import sampler_of
 from flipproof.noise.gaussian import GaussianNoise, RealRows
-from flipproof.noise.sampling import Role
+from flipproof.noise.laws import sampler_of
+from flipproof.noise.sampling.samplers import Role
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,9 @@ from scipy.special import chdtrc, ndtri
 
 import flipproof as fp
 from chi_square import ENOUGH, assert_standard_normal, p_value
-from flipproof.noise.graph import Graph
-from flipproof.noise.rows import DenseRows, SparseRows
-from flipproof.noise.sampling import Role
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.rows import DenseRows, SparseRows
 
 pytestmark = pytest.mark.slow
 

@@ -12,10 +12,10 @@ from certificates_of import rewrite_arrays, rewrite_json, state_hash
 from forging import members_of, state_all_hashes, write_members
 
 import flipproof as fp
-from flipproof.experiments.steps import certify_run
-from flipproof.smoothing.inputs_file import Inputs
-from flipproof.smoothing.run_folder import RunFolder, sha256_of
-from flipproof.smoothing.tally import RoleTally
+from flipproof.pipeline.steps import certify_run
+from flipproof.run_folder.folder import RunFolder, sha256_of
+from flipproof.run_folder.inputs import Inputs
+from flipproof.smoothing.voting.vote_counts import RoleTally
 from flipproof.verification.level import Level
 
 

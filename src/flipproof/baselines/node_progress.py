@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from flipproof.theory.arguments import checked_flag
+from flipproof.base.arguments import checked_flag
 
 _T = TypeVar("_T")
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
 
 
 class Subject(Enum):

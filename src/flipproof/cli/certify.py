@@ -17,9 +17,9 @@ from flipproof.cli.run_options import ForceOption, OutputOptions, PromiseOptions
 _JSON_COLUMNS = 101
 
 if TYPE_CHECKING:
+    from flipproof.base.arrays import IntArray
     from flipproof.smoothing.certificates import Certificates
     from flipproof.smoothing.run import Run
-    from flipproof.theory.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def certify(
     _check_csv(table.csv, votes, forced.force)
     promise = promised.promise()
     if votes.is_dir():
-        from flipproof.experiments.steps import certify_run
+        from flipproof.pipeline.steps import certify_run
 
         table.check(votes / "votes.npz")
         certificates = certify_run(votes, promise, forced.force)
@@ -162,8 +162,8 @@ def _print_verdict(certificates: Certificates) -> None:
     """How many inputs withstand one change, and what a reader of the shares must know."""
     from flipproof.cli.summary import print_wrapped
     from flipproof.report.by_class import cautions
-    from flipproof.report.subject import Subject
-    from flipproof.report.verdict import headline
+    from flipproof.report.described_inputs import Subject
+    from flipproof.report.words.verdict import headline
 
     print_wrapped("robust", headline(certificates, Subject()))
     for sentence in cautions(certificates, Subject()):
@@ -173,7 +173,7 @@ def _print_verdict(certificates: Certificates) -> None:
 def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:
     """The certified ratio: a table, or a line along each axis of a joint noise."""
     from flipproof.cli.text import print_table
-    from flipproof.report.words import share_words
+    from flipproof.report.words.promises import share_words
     from flipproof.theory.law import FlipNoise
 
     title = "\nCertified ratio: the share of inputs whose prediction no attacker within the radii can change"

@@ -16,9 +16,9 @@ from flipproof.cli.task_options import TaskOptions
 from flipproof.cli.train import interruptible
 
 if TYPE_CHECKING:
-    from flipproof.experiments.comparison import Comparison, Entry
-    from flipproof.experiments.setting import Terms
-    from flipproof.experiments.steps import Samples
+    from flipproof.comparison.comparison import Comparison, Entry
+    from flipproof.comparison.setting import Terms
+    from flipproof.pipeline.steps import Samples
 
 _TERMS = "Comparison"
 _SHOWN = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -65,7 +65,7 @@ class TermsOptions:
 
     def terms(self) -> Terms:
         """The value that the flags stand for."""
-        from flipproof.experiments.setting import Terms
+        from flipproof.comparison.setting import Terms
         from flipproof.theory.radii import checked_count
 
         nodes = Terms().nodes if self.nodes is None else checked_count(self.nodes, "--nodes") or None
@@ -74,7 +74,7 @@ class TermsOptions:
 
     def counts(self) -> Samples:
         """The samples that the flags stand for."""
-        from flipproof.experiments.steps import Samples
+        from flipproof.pipeline.steps import Samples
 
         return Samples(self.select_samples, self.samples)
 
@@ -92,9 +92,9 @@ def _pair(words: str) -> tuple[float, float]:
 @takes(TaskOptions, TermsOptions, MachineOptions, OutputOptions)
 def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, output: OutputOptions) -> None:
     """Prove the same predictions by every system that applies: a table, a figure, rows. What is done is kept."""
+    from flipproof.comparison.compare import compare as compared
     from flipproof.errors import InvalidInputError
-    from flipproof.experiments.compare import compare as compared
-    from flipproof.report.compared import write_comparison
+    from flipproof.report.figures.compared import write_comparison
 
     if asked.weights is not None:
         raise InvalidInputError("expected every system to train its own model, got --weights")
@@ -128,7 +128,7 @@ def _tell(system: str, done: int, of: int) -> None:
 
 
 def _print(comparison: Comparison, attacker: str, most: int) -> None:
-    from flipproof.report.words import share_words
+    from flipproof.report.words.promises import share_words
 
     radii = [radius for radius in _SHOWN if radius <= most]
 

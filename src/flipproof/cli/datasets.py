@@ -10,7 +10,7 @@ import typer
 from flipproof.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from flipproof.datasets.dataset_card import Card
+    from flipproof.datasets.cards.dataset_card import Card
 
 _WIDTH = 80
 
@@ -83,7 +83,7 @@ def _print_card(card: Card) -> None:
 
 def _print_file(file: Any, title: str) -> None:
     """Paths, addresses and sums are never broken: they are there to be copied."""
-    from flipproof.datasets.folders import find
+    from flipproof.datasets.fetching.folders import find
 
     path = find(file.name)
     typer.echo(f"{title:<10}{file.name if path is None else path}")
@@ -96,7 +96,7 @@ def _print_file(file: Any, title: str) -> None:
 
 
 def _facts(card: Card) -> dict[str, Any]:
-    from flipproof.datasets.folders import find
+    from flipproof.datasets.fetching.folders import find
     from flipproof.datasets.loading import found_form
 
     names = ("name", "kind", "what", "inputs", "nodes", "edges", "features", "classes", "ones", "density", "binary")

@@ -29,9 +29,9 @@ def demo(
     """Train a graph neural network on built-in data and prove how robust it is: about a minute."""
     from flipproof.cli.report import offer_run_page
     from flipproof.cli.summary import print_summary
-    from flipproof.experiments.model_spec import ModelSpec
-    from flipproof.experiments.steps import Samples, run
-    from flipproof.experiments.task import Task
+    from flipproof.pipeline.model_spec import ModelSpec
+    from flipproof.pipeline.steps import Samples, run
+    from flipproof.pipeline.task import Task
     from flipproof.theory.law import FlipNoise
 
     machine = MachineOptions(workers=workers, timeout=timeout).machine()

@@ -23,8 +23,8 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
         >>> repeating_command({"task": task}, "run")
         'flipproof run --dataset cora_ml --out run-again --p-plus 0.02 --p-minus 0.6 --seed 3'
     """
-    from flipproof.experiments.steps import Samples
-    from flipproof.experiments.usual import usual_samples
+    from flipproof.pipeline.defaults import usual_samples
+    from flipproof.pipeline.steps import Samples
 
     task, votes, promise = record["task"], record.get("votes", {}), record.get("certificates", {})
     asked = {
@@ -43,7 +43,7 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
 
 def _unusual(task: Mapping[str, Any]) -> dict[str, Any]:
     """The flags of what differs from what suits the data."""
-    from flipproof.experiments.usual import usual, usual_model, usual_noisy
+    from flipproof.pipeline.defaults import usual, usual_model, usual_noisy
 
     kind, noisy = task["kind"], task["noisy"]
     try:

@@ -23,7 +23,7 @@ def report(
 ) -> None:
     """Write a page that shows what is certified: one file, to be opened in a browser, without a network."""
     from flipproof.errors import InvalidInputError
-    from flipproof.report.page import check_replaceable, write_page
+    from flipproof.report.page.page import check_replaceable, write_page
 
     if out is None and len(runs) > 1:
         raise InvalidInputError("expected --out for a comparison, got none; say --out compare.html")
@@ -40,7 +40,7 @@ def report(
 def write_run_page(path: Path) -> Path:
     """Writes the report of a run into its folder."""
     from flipproof.report.writing import write_run_report
-    from flipproof.smoothing.run_folder import RunFolder
+    from flipproof.run_folder.folder import RunFolder
 
     return write_run_report(RunFolder.open(path), _section(path))
 
@@ -66,7 +66,7 @@ def _named(path: Path, alone: bool) -> Section:
 
 def _votes_section(path: Path, alone: bool) -> Section:
     """A votes file has no promise: it is certified as by default. What it counts is only comparable on equal data."""
-    from flipproof.report.subject import Subject
+    from flipproof.report.described_inputs import Subject
     from flipproof.report.writing import section_of
     from flipproof.smoothing.certify import certify
     from flipproof.smoothing.votes import Votes
@@ -82,9 +82,9 @@ def _votes_section(path: Path, alone: bool) -> Section:
 
 def _section(path: Path) -> Section:
     from flipproof.cli.repeat import repeating_command
-    from flipproof.experiments.observed import observed
+    from flipproof.pipeline.observed import observed
     from flipproof.report.run_section import run_section
-    from flipproof.smoothing.run_folder import RunFolder
+    from flipproof.run_folder.folder import RunFolder
 
     folder = RunFolder.open(path)
     drawn = observed(folder)

@@ -14,9 +14,9 @@ from flipproof.cli.run_options import MachineOptions
 from flipproof.cli.train import interruptible
 
 if TYPE_CHECKING:
-    from flipproof.experiments.paper.findings import Findings
-    from flipproof.experiments.paper.lab import Study
-    from flipproof.experiments.paper.reproduce import Ahead
+    from flipproof.reproduction.findings import Findings
+    from flipproof.reproduction.reproduce import Ahead
+    from flipproof.reproduction.workshop import Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ def reproduce(
 ) -> None:
     """Run experiments of the paper and show what comes out beside the published numbers. What is done is kept."""
     from flipproof.errors import InvalidInputError
-    from flipproof.experiments.paper.scale import scale_named
-    from flipproof.experiments.paper.studies import studies_named
-    from flipproof.report.paper.page import write_page
+    from flipproof.reproduction.pages.page import write_page
+    from flipproof.reproduction.scale import scale_named
+    from flipproof.reproduction.studies.registry import studies_named
 
     studies, scale = studies_named(what), scale_named(asked.scale)
     out = asked.out / scale.name
@@ -73,11 +73,11 @@ def reproduce(
 
 def _run(studies: list[Study], asked: ReproduceOptions, machine: MachineOptions) -> None:
     from flipproof.errors import InvalidInputError
-    from flipproof.experiments.paper.reproduce import reproduce as reproduced
-    from flipproof.experiments.paper.scale import scale_named
-    from flipproof.report.paper.figures import save_figure
-    from flipproof.report.paper.rows import write_rows
-    from flipproof.report.paper.tables import summary_lines
+    from flipproof.reproduction.pages.figures import save_figure
+    from flipproof.reproduction.pages.rows import write_rows
+    from flipproof.reproduction.pages.tables import summary_lines
+    from flipproof.reproduction.reproduce import reproduce as reproduced
+    from flipproof.reproduction.scale import scale_named
 
     scale = scale_named(asked.scale)
     count = scale.seeds if asked.seeds is None else asked.seeds
@@ -98,8 +98,8 @@ def _run(studies: list[Study], asked: ReproduceOptions, machine: MachineOptions)
 
 
 def _draw_again(out: Path) -> None:
-    from flipproof.report.paper.figures import save_figure
-    from flipproof.report.paper.page import all_rows
+    from flipproof.reproduction.pages.figures import save_figure
+    from flipproof.reproduction.pages.page import all_rows
 
     for study, found in all_rows(out).items():
         save_figure(study, found["rows"], out / study)

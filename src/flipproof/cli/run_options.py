@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from flipproof.experiments.steps import Machine, Samples
-    from flipproof.smoothing.run_certificates import Promise
+    from flipproof.pipeline.steps import Machine, Samples
+    from flipproof.run_folder.certified import Promise
 
 USUAL_TIMEOUT = 3600.0
 """As `vote` has it; to import that takes a while."""
@@ -38,8 +38,8 @@ class VoteOptions:
 
     def values(self, kind: str, run: Path, force: bool) -> Samples:
         """The value that the flags stand for, for a run folder, new or old, with data of a kind."""
-        from flipproof.experiments.steps import wanted_samples
-        from flipproof.experiments.usual import usual_samples
+        from flipproof.pipeline.defaults import usual_samples
+        from flipproof.pipeline.steps import wanted_samples
 
         estimate = usual_samples(kind) if self.samples is None else self.samples
         return wanted_samples(run, self.select_samples, estimate, force)
@@ -60,7 +60,7 @@ class PromiseOptions:
 
     def promise(self) -> Promise:
         """The value that the flags stand for."""
-        from flipproof.smoothing.run_certificates import Promise
+        from flipproof.run_folder.certified import Promise
 
         return Promise(self.alpha, self.rule, self.simultaneous)
 
@@ -82,7 +82,7 @@ class MemoryOption:
 
     def machine(self) -> Machine:
         """The value that the flags stand for."""
-        from flipproof.experiments.steps import Machine
+        from flipproof.pipeline.steps import Machine
 
         return Machine(memory_limit=self.memory)
 
@@ -131,7 +131,7 @@ class MachineOptions:
     def machine(self) -> Machine:
         """The value that the flags stand for."""
         from flipproof.errors import InvalidInputError, not_among
-        from flipproof.experiments.steps import Machine
+        from flipproof.pipeline.steps import Machine
 
         if self.executor not in ("local", "ray"):
             raise not_among("--executor", ("local", "ray"), self.executor)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from flipproof.report.kind_words import noise_words as noisy_words
-from flipproof.report.kind_words import unit_of
+from flipproof.report.words.kind_words import noise_words as noisy_words
+from flipproof.report.words.kind_words import unit_of
 
 if TYPE_CHECKING:
     from flipproof.report.by_class import ClassResult
@@ -24,7 +24,7 @@ _MOST_CLASSES = 12
 def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
     """The summary as JSON values."""
     from flipproof.report.summary import summary_of
-    from flipproof.smoothing.run_folder import RunFolder
+    from flipproof.run_folder.folder import RunFolder
 
     return {"task": RunFolder.open(run).record()["task"], "summary": summary_of(run, certificates).to_record()}
 
@@ -70,7 +70,7 @@ def print_summary(run: Path, certificates: Certificates) -> None:
 
 
 def _accuracy_words(summary: Summary, units: str) -> str:
-    from flipproof.smoothing.run_record import NOT_REPORTED
+    from flipproof.run_folder.records import NOT_REPORTED
 
     if summary.base_accuracy is None or summary.smoothed_accuracy is None:
         return NOT_REPORTED
@@ -121,8 +121,8 @@ def _print_classes(summary: Summary, units: str) -> None:
 def _example(run: Path, summary: Summary, certificates: Certificates) -> str:
     """What is proved about an input in the middle: half of those that are certified are surer, half are less."""
     from flipproof.report.run_section import run_subject
-    from flipproof.report.words import plain_words
-    from flipproof.smoothing.run_folder import RunFolder
+    from flipproof.report.words.promises import plain_words
+    from flipproof.run_folder.folder import RunFolder
 
     certified = [i for i in certificates.p_lower.argsort().tolist() if not certificates.abstained[i]]
     if not certified:
@@ -171,7 +171,7 @@ def _radius_words(along: AxisSummary, with_test: bool) -> str:
 
 
 def _print_axis(axis: str, along: AxisSummary, units: str) -> None:
-    from flipproof.report.words import share_words
+    from flipproof.report.words.promises import share_words
 
     lines = [
         (axis, [str(radius) for radius in along.radii]),

@@ -11,8 +11,8 @@ import typer
 from flipproof.errors import InvalidInputError, not_among
 
 if TYPE_CHECKING:
-    from flipproof.experiments.task import PerClass, Reading, Shares, Task
-    from flipproof.experiments.usual import Usual
+    from flipproof.pipeline.defaults import Usual
+    from flipproof.pipeline.task import PerClass, Reading, Shares, Task
     from flipproof.theory.law import Noise
 
 _TRAINING, _MODEL, _NOISE, _SPLIT = "Training", "Model and data", "Noise", "Which inputs are for what"
@@ -113,11 +113,11 @@ class TaskOptions:
 
     def task(self) -> Task:
         """The value that the flags stand for."""
-        from flipproof.datasets.own_files import is_own
-        from flipproof.experiments.jobs import kind_of
-        from flipproof.experiments.model_spec import ModelSpec
-        from flipproof.experiments.task import NOISES, Task
-        from flipproof.experiments.usual import usual, usual_model, usual_noisy
+        from flipproof.datasets.readers.own_files import is_own
+        from flipproof.pipeline.defaults import usual, usual_model, usual_noisy
+        from flipproof.pipeline.kinds.registry import kind_of
+        from flipproof.pipeline.model_spec import ModelSpec
+        from flipproof.pipeline.task import NOISES, Task
 
         kind = kind_of(self.dataset)
         noisy = self.noise or usual_noisy(kind, self.dataset)
@@ -142,7 +142,7 @@ class TaskOptions:
 
     def _check_of_use(self, kind: str, model: str) -> None:
         """Refuses flags that would change nothing."""
-        from flipproof.experiments.model_spec import ESTIMATORS
+        from flipproof.pipeline.model_spec import ESTIMATORS
 
         of_no_use = {"nodes": ["batch_size"], "images": ["test_share"]}.get(kind, [])
         if model in ESTIMATORS:
@@ -165,7 +165,7 @@ class TaskOptions:
         return replace(suits.split, **{name: value for name, value in given.items() if value is not None})
 
     def _reading(self, kind: str) -> Reading:
-        from flipproof.experiments.task import Reading
+        from flipproof.pipeline.task import Reading
 
         for flag, wanted, given in (
             ("--threshold", "images", self.threshold is not None),

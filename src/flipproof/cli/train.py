@@ -33,8 +33,8 @@ _Run = Annotated[Path, typer.Argument(help="A run folder, made by flipproof trai
 def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> None:
     """Train a model with noise and leave it in a run folder."""
     from flipproof.cli.summary import training_words
-    from flipproof.experiments.steps import train_run
-    from flipproof.smoothing.run_record import NOT_REPORTED, TrainingRecord, read_section
+    from flipproof.pipeline.steps import train_run
+    from flipproof.run_folder.records import NOT_REPORTED, TrainingRecord, read_section
 
     task = asked.task()
     with interruptible("nothing was written; the same command trains again"):
@@ -57,9 +57,9 @@ def vote(
 ) -> None:
     """Draw votes for a trained run; go on where it was interrupted, or add samples."""
     from flipproof.cli.summary import duration
-    from flipproof.experiments.steps import vote_run
-    from flipproof.smoothing.run_folder import RunFolder
-    from flipproof.smoothing.run_record import TRAIN, TaskRecord, read_section
+    from flipproof.pipeline.steps import vote_run
+    from flipproof.run_folder.folder import RunFolder
+    from flipproof.run_folder.records import TRAIN, TaskRecord, read_section
 
     kind = read_section(RunFolder.open(run), "task", TaskRecord, TRAIN).kind
     with interruptible(_RESUME):
@@ -88,7 +88,7 @@ def run(
     """Train, vote and certify. Steps that are done are not repeated."""
     from flipproof.cli.report import offer_run_page
     from flipproof.cli.summary import print_summary, summary_facts
-    from flipproof.experiments.steps import run as run_task
+    from flipproof.pipeline.steps import run as run_task
 
     task, promise = asked.task(), promised.promise()
     samples = wanted.values(task.kind, asked.out, forced.force)

@@ -19,7 +19,7 @@ from flipproof.cli.run_options import MachineOptions, ModelOption, OutputOptions
 from flipproof.cli.train import interruptible
 
 if TYPE_CHECKING:
-    from flipproof.experiments.resample import Resampled
+    from flipproof.pipeline.resample import Resampled
     from flipproof.verification.certificate import Certificate
     from flipproof.verification.check import Check
     from flipproof.verification.level import Level
@@ -105,7 +105,7 @@ def verify(
         checked, resampled = _check(run, depth), None
         certified = [checked.certified_at(each) for each in radii]
         if again.resample:
-            from flipproof.experiments.resample import resample
+            from flipproof.pipeline.resample import resample
 
             resampled = resample(run, again.resample, again.resample_seed, machine.machine(), chosen.model)
     if output.as_json:
@@ -122,7 +122,7 @@ def verify(
 
 
 def _check(run: Path, depth: DepthOptions) -> Check:
-    from flipproof.experiments.audit import verify as check
+    from flipproof.pipeline.audit import verify as check
 
     with _progress() as advance:
         return check(run, depth.arithmetic_only, depth.minutes, advance)

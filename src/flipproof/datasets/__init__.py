@@ -1,16 +1,16 @@
 """Datasets: files to arrays, with checksums and cards. `load("cora_ml")`, `load("mine.npz")`, `from_pyg(data)`."""
 
-from flipproof.datasets.catalogue import card, cards, names
-from flipproof.datasets.data_file import MissingDataError
-from flipproof.datasets.dataset_card import Card
-from flipproof.datasets.graph_dataset import GraphDataset
-from flipproof.datasets.image_dataset import ImageDataset
+from flipproof.datasets.cards.catalogue import card, cards, names
+from flipproof.datasets.cards.dataset_card import Card
+from flipproof.datasets.fetching.data_file import MissingDataError
+from flipproof.datasets.kinds.graph_dataset import GraphDataset
+from flipproof.datasets.kinds.image_dataset import ImageDataset
+from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets.kinds.table_dataset import TableDataset
+from flipproof.datasets.kinds.text_dataset import TextDataset
+from flipproof.datasets.kinds.vocabulary import Vocabulary
 from flipproof.datasets.loading import load
-from flipproof.datasets.node_dataset import NodeDataset
-from flipproof.datasets.own import from_networkx, from_pyg, from_scipy
-from flipproof.datasets.table_dataset import TableDataset
-from flipproof.datasets.text_dataset import TextDataset
-from flipproof.datasets.vocabulary import Vocabulary
+from flipproof.datasets.own_graphs import from_networkx, from_pyg, from_scipy
 
 __all__ = [
     "Card",

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from flipproof.datasets.catalogue import card as card_of
-from flipproof.datasets.data_file import DataFile, MissingDataError
-from flipproof.datasets.dataset_card import Card, Form
-from flipproof.datasets.download import download as download_file
-from flipproof.datasets.folders import find, folder_to_write, folders
-from flipproof.datasets.graph_dataset import GraphDataset
-from flipproof.datasets.image_dataset import ImageDataset
-from flipproof.datasets.node_dataset import NodeDataset
-from flipproof.datasets.own_files import is_own, load_own
-from flipproof.datasets.table_dataset import TableDataset
-from flipproof.datasets.text_dataset import TextDataset
+from flipproof.datasets.cards.catalogue import card as card_of
+from flipproof.datasets.cards.dataset_card import Card, Form
+from flipproof.datasets.fetching.data_file import DataFile, MissingDataError
+from flipproof.datasets.fetching.download import download as download_file
+from flipproof.datasets.fetching.folders import find, folder_to_write, folders
+from flipproof.datasets.kinds.graph_dataset import GraphDataset
+from flipproof.datasets.kinds.image_dataset import ImageDataset
+from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets.kinds.table_dataset import TableDataset
+from flipproof.datasets.kinds.text_dataset import TextDataset
+from flipproof.datasets.readers.own_files import is_own, load_own
 from flipproof.errors import FileFormatError
 
 Dataset = NodeDataset | GraphDataset | ImageDataset | TextDataset | TableDataset

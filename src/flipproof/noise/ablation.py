@@ -10,13 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.noise.graph import Graph, GraphSampler
-from flipproof.noise.rows import DenseRows, SparseRows, ones_at
-from flipproof.noise.sampling import Role, Sampler, Stream, span_of
-from flipproof.noise.space import Space
-from flipproof.noise.tokens import Tokens
-from flipproof.theory.arrays import IntArray
+from flipproof.noise.sampling.samplers import Role, Sampler, Stream, span_of
+from flipproof.noise.spaces.graph import Graph, GraphSampler
+from flipproof.noise.spaces.rows import DenseRows, SparseRows, ones_at
+from flipproof.noise.spaces.space import Space
+from flipproof.noise.spaces.tokens import Tokens
 from flipproof.theory.radii import checked_count
 
 HIDDEN = -1
@@ -122,7 +122,7 @@ class KeptEntries:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Starts and numbers of the kept ones of every (sample, row), samples first; numbers count from 0 in each."""
-        from flipproof.noise.ablation_kernels import draw_kept_entries
+        from flipproof.noise.sampling.ablation_kernels import draw_kept_entries
 
         listed = np.minimum(np.diff(self.starts)[rows], self.noise.kept)
         out = np.empty(int(listed.sum()) * len(samples) + 1, np.int64)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.arrays import FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling import Role, Sampler, Stream, span_of
-from flipproof.noise.space import as_array
-from flipproof.theory.arrays import FloatArray, IntArray, read_only
+from flipproof.noise.sampling.samplers import Role, Sampler, Stream, span_of
+from flipproof.noise.spaces.space import as_array
 from flipproof.theory.law import Noise
 
 LARGEST = 1e30
@@ -100,7 +100,7 @@ class GaussianSampler:
         """Every (sample, row), samples first."""
         from scipy.special import ndtri
 
-        from flipproof.noise.value_kernels import draw_fractions
+        from flipproof.noise.sampling.value_kernels import draw_fractions
 
         fractions = np.empty((len(samples) * rows.size, self.values[:1].size))
         draw_fractions(fractions, self.stream.words(role), span_of(samples), rows)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.report.described_inputs import Subject
 from flipproof.report.section import Blind
-from flipproof.report.sentences import unchecked_words
-from flipproof.report.subject import Subject
-from flipproof.report.verdict import Withstanding, percent, withstanding
-from flipproof.report.words import share_words
+from flipproof.report.words.promises import share_words
+from flipproof.report.words.sentences import unchecked_words
+from flipproof.report.words.verdict import Withstanding, percent, withstanding
 from flipproof.smoothing.certificates import Certificates
-from flipproof.theory.arrays import BoolArray, IntArray
 from flipproof.theory.radii import parts_of
 
 _NEARLY_ALL = 0.98

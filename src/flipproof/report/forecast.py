@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flipproof.smoothing.caps import caps
+from flipproof.base.arrays import IntArray
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.sample_limits import caps
 from flipproof.statistics.bounds import bounds_from_counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES
-from flipproof.theory.arrays import IntArray
 from flipproof.theory.radii import UNBOUNDED, axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from flipproof.report.kind_words import (
+from flipproof.files.json_text import is_number
+from flipproof.report.described_inputs import Subject
+from flipproof.report.section import Blind, Facts, Section
+from flipproof.report.words.kind_words import (
     bag_words,
     graph_words,
     image_words,
@@ -16,14 +19,10 @@ from flipproof.report.kind_words import (
     table_words,
     unit_of,
 )
-from flipproof.report.section import Blind, Facts, Section
-from flipproof.report.subject import Subject
-from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.inputs_file import Inputs
-from flipproof.smoothing.json_text import is_number
-from flipproof.smoothing.run_certificates import certified
-from flipproof.smoothing.run_folder import RunFolder
-from flipproof.smoothing.run_record import (
+from flipproof.run_folder.certified import certified
+from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.records import (
     TRAIN,
     UNKNOWN,
     UNTOLD,
@@ -34,6 +33,7 @@ from flipproof.smoothing.run_record import (
     VotesRecord,
     read_section,
 )
+from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.radii import parts_of
 
 

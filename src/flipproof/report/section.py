@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from flipproof.errors import InvalidInputError
-from flipproof.report.subject import Subject
+from flipproof.report.described_inputs import Subject
 from flipproof.smoothing.certificates import Certificates
 
 

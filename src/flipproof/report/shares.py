@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flipproof.base.arrays import FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError, not_among
-from flipproof.smoothing.caps import caps
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.sample_limits import caps
 from flipproof.smoothing.stairs import GridCounts, axis_names, ranges_along, ranges_of, reach
-from flipproof.theory.arrays import FloatArray, IntArray, read_only
 from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 

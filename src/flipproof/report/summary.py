@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.base.arrays import BoolArray, IntArray
 from flipproof.errors import FileFormatError
-from flipproof.report.any_changes import any_radii, withstands_any
 from flipproof.report.by_class import ClassResult, cautions, class_results, majority
 from flipproof.report.forecast import mean_radius
 from flipproof.report.run_section import blind_of, run_subject
 from flipproof.report.section import Blind
-from flipproof.report.verdict import headline, withstanding
-from flipproof.smoothing.caps import caps
-from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.inputs_file import Inputs
-from flipproof.smoothing.run_folder import RunFolder
-from flipproof.smoothing.run_record import (
+from flipproof.report.words.any_changes import any_radii, withstands_any
+from flipproof.report.words.verdict import headline, withstanding
+from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.records import (
     TRAIN,
     VOTE,
     DataRecord,
@@ -28,7 +27,8 @@ from flipproof.smoothing.run_record import (
     VotesRecord,
     read_section,
 )
-from flipproof.theory.arrays import BoolArray, IntArray
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.sample_limits import caps
 from flipproof.theory.radii import UNBOUNDED, Radii, axes_of
 
 _FEW = 6

@@ -10,31 +10,31 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from flipproof.base.arguments import checked_flag, checked_items, checked_kind, checked_texts
 from flipproof.errors import OutputError
-from flipproof.noise.graph import Graph
-from flipproof.noise.graphs import Graphs
-from flipproof.noise.rows import DenseRows
-from flipproof.noise.space import Space
-from flipproof.noise.spaces import space_of
-from flipproof.noise.table import Table
-from flipproof.noise.tokens import Tokens
-from flipproof.report import drawing, figures
-from flipproof.report.content import MOST_GRID_AXES
-from flipproof.report.kind_words import graph_words, image_words, sequence_words, small_graph_words, table_words
-from flipproof.report.page import check_replaceable, write_page
-from flipproof.report.plots import plot_heatmap
+from flipproof.files.whole import cannot_write
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.graphs import Graphs
+from flipproof.noise.spaces.recognition import space_of
+from flipproof.noise.spaces.rows import DenseRows
+from flipproof.noise.spaces.space import Space
+from flipproof.noise.spaces.table import Table
+from flipproof.noise.spaces.tokens import Tokens
+from flipproof.report.described_inputs import Subject
+from flipproof.report.figures import drawing, figures
+from flipproof.report.figures.plots import plot_heatmap
+from flipproof.report.page.content import MOST_GRID_AXES
+from flipproof.report.page.page import check_replaceable, write_page
 from flipproof.report.run_section import noise_facts, promise_facts
 from flipproof.report.section import Facts, Section
 from flipproof.report.shares import accuracy_lines, ratio_lines
-from flipproof.report.subject import Subject
-from flipproof.report.words import plain_words
+from flipproof.report.words.kind_words import graph_words, image_words, sequence_words, small_graph_words, table_words
+from flipproof.report.words.promises import plain_words
+from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.files import cannot_write
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.run_folder import RunFolder
-from flipproof.smoothing.split import Split, checked_labels
 from flipproof.smoothing.votes import scope_of_outputs
-from flipproof.theory.arguments import checked_flag, checked_items, checked_kind, checked_texts
 from flipproof.theory.radii import axes_of, checked_count, parts_of
 
 

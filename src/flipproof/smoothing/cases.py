@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.statistics.bounds import Bounds
-from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.grid import Grid
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED, Point, axes_of

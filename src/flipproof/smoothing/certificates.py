@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.arguments import checked_index, checked_kind, checked_rows
+from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.any_noise import OtherNoise
-from flipproof.noise.space import as_array
+from flipproof.files.whole import checked_path, replacing
+from flipproof.noise.laws import OtherNoise
+from flipproof.noise.spaces.space import as_array
 from flipproof.smoothing.cases import Cases
-from flipproof.smoothing.files import checked_path, replacing
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
-from flipproof.theory.arguments import checked_index, checked_kind, checked_rows
-from flipproof.theory.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.theory.claim import Claim
 from flipproof.theory.frontier import frontier
 from flipproof.theory.grid import Counts, Grid, grid_of
@@ -369,4 +369,4 @@ class Certificates:
 
 def _plots() -> Any:
     """Drawing is of a room above this one, and optional: it is asked for by name, and only when it is wanted."""
-    return import_module("flipproof.report.plots")
+    return import_module("flipproof.report.figures.plots")

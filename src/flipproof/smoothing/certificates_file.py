@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.errors import FileFormatError
-from flipproof.smoothing.array_archive import FileKind, write_archive
+from flipproof.files.archive import FileKind, write_archive
+from flipproof.files.json_file import read_json, write_json
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.json_file import read_json, write_json
-from flipproof.smoothing.sample_ranges import SampleRanges
 from flipproof.smoothing.votes_file import SCOPE_COUNTS, compact, scope_record
+from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.statistics.bounds import splits_alpha
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import axes_of, parts_of

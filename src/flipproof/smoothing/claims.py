@@ -8,9 +8,9 @@ from enum import Enum
 
 import numpy as np
 
+from flipproof.base.arrays import IntArray
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.stairs import Stairs, page_counts
-from flipproof.theory.arrays import IntArray
 from flipproof.theory.claim import Budget, Claim
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED, axes_of, parts_of

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
+from flipproof.base.arguments import checked_kind
 from flipproof.errors import InvalidInputError
-from flipproof.smoothing.sample_ranges import SampleRanges
-from flipproof.smoothing.sources import (
+from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.sources import (
     Source,
     check_sources,
     check_versions,
@@ -21,7 +22,6 @@ from flipproof.smoothing.sources import (
     merged_versions,
     sources_from_record,
 )
-from flipproof.theory.arguments import checked_kind
 from flipproof.theory.radii import checked_count
 
 STREAM_VERSION = 3

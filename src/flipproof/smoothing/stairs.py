@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certificates import Certificates
-from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis, axes_of, axis_index, checked_count
 from flipproof.theory.regions import positions_at

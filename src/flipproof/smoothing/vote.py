@@ -14,33 +14,33 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flipproof.base.arguments import checked_flag
+from flipproof.base.arrays import IntArray
+from flipproof.base.progress import progress_of
+from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
-from flipproof.noise.any_noise import AnyNoise, sampler_of, space_for
-from flipproof.noise.census import census
-from flipproof.noise.graph import GraphSampler
-from flipproof.noise.space import Space, as_array
-from flipproof.smoothing.checkpoint import Checkpoint, peek_identity
+from flipproof.noise.law_records import noise_record
+from flipproof.noise.laws import AnyNoise, sampler_of, space_for
+from flipproof.noise.spaces.census import census
+from flipproof.noise.spaces.graph import GraphSampler
+from flipproof.noise.spaces.space import Space, as_array
 from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
-from flipproof.smoothing.engine import TORCH, engine_for
-from flipproof.smoothing.evaluation import Evaluation
-from flipproof.smoothing.fingerprints import fingerprint
-from flipproof.smoothing.identity import differences_again
-from flipproof.smoothing.model_identity import model_identity
-from flipproof.smoothing.noise_record import noise_record
-from flipproof.smoothing.plan import Chunk, Plan, checked_memory, checked_wanted
-from flipproof.smoothing.progress import progress_of
-from flipproof.smoothing.ray_pool import RayPool, check_workers
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.smoothing.fingerprint.identity import differences_again
+from flipproof.smoothing.fingerprint.model_identity import model_identity
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
-from flipproof.smoothing.sample_ranges import SampleRanges
-from flipproof.smoothing.self_check import CheckedEvaluation, NoCheck, SelfCheck, done_here
-from flipproof.smoothing.sources import Source, merged_versions, warn_of_other_versions
-from flipproof.smoothing.spans import SpanEvaluation, Spans
-from flipproof.smoothing.tally import ROLES, RoleTally, Tally
-from flipproof.smoothing.threads import single_threaded
 from flipproof.smoothing.votes import Votes, scope_of_outputs
-from flipproof.smoothing.workers import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
-from flipproof.theory.arguments import checked_flag
-from flipproof.theory.arrays import IntArray
+from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
+from flipproof.smoothing.voting.chunk_groups import SpanEvaluation, Spans
+from flipproof.smoothing.voting.chunks import Chunk, Plan, checked_memory, checked_wanted
+from flipproof.smoothing.voting.engine import TORCH, engine_for
+from flipproof.smoothing.voting.evaluation import Evaluation
+from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.self_check import CheckedEvaluation, NoCheck, SelfCheck, done_here
+from flipproof.smoothing.voting.sources import Source, merged_versions, warn_of_other_versions
+from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
+from flipproof.smoothing.workers.processes import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
+from flipproof.smoothing.workers.ray_pool import RayPool, check_workers
 from flipproof.theory.radii import checked_count
 
 

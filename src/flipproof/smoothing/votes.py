@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.arguments import checked_kind, checked_rows
+from flipproof.base.arrays import IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.any_noise import AnyNoise, OtherNoise, scope_of, space_for
-from flipproof.noise.graph import Graph
-from flipproof.noise.space import Space
-from flipproof.smoothing.identity import run_differences
-from flipproof.smoothing.noise_record import noise_record
+from flipproof.noise.law_records import noise_record
+from flipproof.noise.laws import AnyNoise, OtherNoise, scope_of, space_for
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.space import Space
+from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.tally import Tally
+from flipproof.smoothing.voting.vote_counts import Tally
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
-from flipproof.theory.arguments import checked_kind, checked_rows
-from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.arrays import IntArray
 from flipproof.errors import FileFormatError
-from flipproof.smoothing.array_archive import ArrayArchive, FileKind, reading_archive, write_archive
-from flipproof.smoothing.noise_record import any_noise_from_record, noise_record
+from flipproof.files.archive import ArrayArchive, FileKind, reading_archive, write_archive
+from flipproof.noise.law_records import any_noise_from_record, noise_record
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.sample_ranges import SampleRanges
-from flipproof.smoothing.tally import ROLES, RoleTally, Tally
-from flipproof.theory.arrays import IntArray
+from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
 from flipproof.theory.scope import Scope
 
 if TYPE_CHECKING:

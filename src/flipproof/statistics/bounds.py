@@ -7,10 +7,10 @@ from enum import StrEnum
 
 import numpy as np
 
+from flipproof.base.arrays import FloatArray, IntArray, read_only
+from flipproof.base.choices import chosen
 from flipproof.statistics.budget import AlphaBudget
 from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
-from flipproof.theory.arrays import FloatArray, IntArray, read_only
-from flipproof.theory.choices import chosen
 
 
 class Rule(StrEnum):

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.theory.arrays import IntArray
 from flipproof.theory.law import checked_probability
 from flipproof.theory.radii import checked_count
 

@@ -16,10 +16,10 @@ from itertools import count
 
 import numpy as np
 
-from flipproof.theory.arrays import FloatArray
+from flipproof.base.arrays import FloatArray
+from flipproof.base.rounding import ROUNDOFF
 from flipproof.theory.curve import Curve, Step
 from flipproof.theory.regions import Regions
-from flipproof.theory.rounding import ROUNDOFF
 
 STEEPER = Fraction(17, 16)
 """The slopes of the worst change are powers of it."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from flipproof.base.arrays import FloatArray
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.theory.arrays import FloatArray
 from flipproof.theory.lattice import MAX_WORK
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
-from flipproof.theory.compiled import compiled
-from flipproof.theory.rounding import ROUNDOFF
+from flipproof.base.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.compiled import compiled
+from flipproof.base.rounding import ROUNDOFF
 
 EVALUATION_STEPS = 24.0
 """Roundings outside the sums: the product of two sides (7), slope, difference, factors, scaling, and room to spare."""

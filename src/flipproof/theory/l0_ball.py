@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.theory.arrays import FloatArray, IntArray
+from flipproof.base.arrays import FloatArray, IntArray
 from flipproof.theory.budgets import Budgets, EntryCounts, budgets_of
 from flipproof.theory.domination import WorstChange, worst_change
 from flipproof.theory.lattice import MAX_WORK

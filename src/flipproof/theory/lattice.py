@@ -15,11 +15,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from flipproof.base.arrays import FloatArray, IntArray, read_only
+from flipproof.base.rounding import LOG_ERROR, ROUNDOFF
 from flipproof.errors import TooLargeError
-from flipproof.theory.arrays import FloatArray, IntArray, read_only
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.radii import Point
-from flipproof.theory.rounding import LOG_ERROR, ROUNDOFF
 
 ERROR_PER_STEP = 5 * ROUNDOFF
 """Relative error that one step adds to a mass: coefficient 2, product 1, two sums 2 (statement 7)."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.arrays import FloatArray
 from flipproof.errors import InvalidInputError
-from flipproof.theory.arrays import FloatArray
 
 
 def checked_probabilities(values: ArrayLike, name: str, dimensions: int | None = None) -> FloatArray:

@@ -9,14 +9,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from flipproof.base.arguments import checked_kind
+from flipproof.base.arrays import FloatArray, read_only
+from flipproof.base.rounding import LOG_ERROR, ROUNDOFF, raised
 from flipproof.errors import InvalidInputError
-from flipproof.theory.arguments import checked_kind
-from flipproof.theory.arrays import FloatArray, read_only
 from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.probabilities import checked_probabilities
 from flipproof.theory.radii import AnyRadii, Point, by_part, point_of
-from flipproof.theory.rounding import LOG_ERROR, ROUNDOFF, raised
 
 MAX_REGIONS = 2**23
 """Above this, the regions of a joint noise are merged on a grid of log ratios (statement 10)."""

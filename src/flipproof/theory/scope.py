@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.arrays import IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.theory.arrays import IntArray, read_only
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED, Axis, axes_of, parts_of
 

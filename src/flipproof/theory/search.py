@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.lattice import lattice_of
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs, in_shape_of

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.theory.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.rounding import ROUNDOFF, raised
 from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.lattice import Keys, Lattice, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.probabilities import checked_pairs, checked_probabilities
 from flipproof.theory.radii import by_part
 from flipproof.theory.regions import mass_slack
-from flipproof.theory.rounding import ROUNDOFF, raised
 
 if TYPE_CHECKING:
     from flipproof.theory.kernels import Cells

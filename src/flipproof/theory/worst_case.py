@@ -7,7 +7,7 @@ from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from flipproof.theory.arrays import FloatArray
+from flipproof.base.arrays import FloatArray
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs, checked_probabilities, in_shape_of
 from flipproof.theory.radii import AnyRadii

@@ -1,0 +1,86 @@
+"""What callers of certificates for networks ask for, checked in one place: which graph, nodes, radii and budgets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray
+from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.errors import InvalidInputError
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.space import as_array
+from flipproof.theory.radii import UNBOUNDED, checked_count
+
+NO_LIMIT = 2**62
+"""A local budget that nobody can spend; sums of two fit an int64."""
+
+
+def checked_graph(data: Any, noisy: str) -> Graph:
+    """The graph of a dataset, whose "attributes" or "structure" are attacked, or the graph itself; with attributes."""
+    graph = data.graph(noisy) if isinstance(data, NodeDataset) else data
+    if not isinstance(graph, Graph):
+        raise InvalidInputError(f"expected a NodeDataset or a Graph, got {type(data).__name__}")
+    if graph.attributes is None:
+        raise InvalidInputError("expected a graph with attributes, got none")
+    return graph
+
+
+def check_width(attributes: Any, weights: Any) -> None:
+    """Raises unless a network whose first weights are [features, hidden] takes these attributes [nodes, features]."""
+    if attributes.shape[1] != len(weights):
+        raise InvalidInputError(f"expected {len(weights)} attributes of a node, got {attributes.shape[1]}")
+
+
+def checked_nodes(given: Any, nodes: int) -> IntArray:
+    """Returns numbers of nodes; all of them for None.
+
+    Example:
+        >>> checked_nodes([2, 0], nodes=3), checked_nodes(None, nodes=3)
+        (array([2, 0]), array([0, 1, 2]))
+    """
+    which = np.arange(nodes) if given is None else as_array(given, "nodes")
+    if which.ndim != 1 or (which.size and which.dtype.kind not in "iu"):
+        raise InvalidInputError(f"expected nodes to be a list of integers, got {which.dtype} of shape {which.shape}")
+    if which.size and (which.min() < 0 or which.max() >= nodes):
+        wrong = which.min() if which.min() < 0 else which.max()
+        raise InvalidInputError(f"expected nodes from 0 to {nodes - 1}, got {wrong}")
+    return which.astype(np.int64)
+
+
+def checked_radii(given: Any, name: str) -> tuple[int, ...]:
+    """Returns all radii that are asked for, each once and in increasing order, and first the radius 0.
+
+    Example:
+        >>> checked_radii([3, 1, 3], "budgets")
+        (0, 1, 3)
+    """
+    try:
+        listed = list(given.tolist() if hasattr(given, "tolist") else given)
+    except (TypeError, OverflowError):
+        raise InvalidInputError(f"expected {name} to be a list of non-negative integers, got {given!r}") from None
+    radii = sorted({0, *(checked_count(each, f"each of the {name}") for each in listed)})
+    if radii[-1] > UNBOUNDED:
+        raise InvalidInputError(f"expected {name} below 2**63, got {radii[-1]}")
+    return tuple(radii)
+
+
+def checked_local(given: Any) -> IntArray:
+    """Returns the budget of every node, or those of all nodes one by one; None is no limit.
+
+    Example:
+        >>> checked_local(2), checked_local([0, 3])
+        (array(2), array([0, 3]))
+    """
+    local = as_array(NO_LIMIT if given is None else given, "local")
+    if local.ndim > 1 or local.dtype.kind not in "iu" or (local.size and local.min() < 0):
+        raise InvalidInputError(f"expected local to be one non-negative integer, or one per node, got {given!r}")
+    return np.asarray(np.minimum(local, NO_LIMIT), dtype=np.int64)  # a uint64 number may not fit
+
+
+def local_of_each(local: IntArray, nodes: int) -> IntArray:
+    """Returns one local budget per node."""
+    if local.ndim == 1 and local.size != nodes:
+        raise InvalidInputError(f"expected one local budget or one for each of {nodes} nodes, got {local.size}")
+    return np.broadcast_to(local, nodes)

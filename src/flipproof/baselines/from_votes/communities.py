@@ -1,0 +1,142 @@
+"""Communities that no attacker can split or merge (Jia et al., WWW 2020), for any method that detects communities.
+
+Nodes that belong together are the victims. Whether a method puts them all into one community is a label of the graph,
+and this label is smoothed: noise on pairs of nodes, votes, and a certificate as for any other classifier with two
+labels. Label 1 that is certified at radius r: changes of r pairs (edges added or deleted) do not split the victims.
+Label 0: they do not bring all victims into one community. The proof is about the smoothed method. The paper flips
+every pair with one probability, which makes any graph dense; noise for sparse graphs, `FlipNoise(1e-3, 0.4)` say, is
+given to `flipproof.vote` in the same way.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray
+from flipproof.baselines.from_votes.vote_bounds import checked_votes
+from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.noise.spaces.graph import NoisyGraph
+from flipproof.smoothing.certify import certify as certify_votes
+from flipproof.smoothing.votes import Votes
+from flipproof.theory.law import FlipNoise
+from flipproof.theory.search import SEARCH_LIMIT
+
+Detector = Callable[[Any], Iterable[Collection[int]]]
+"""From a networkx graph of the nodes 0, 1, ... to communities, each a set of nodes; always the same for one graph."""
+
+
+_THREATS = {None: "r edges are added or deleted", "add": "r edges are added", "delete": "r edges are deleted"}
+
+
+def louvain(graph: Any) -> list[set[int]]:
+    """Louvain communities by networkx, with the nodes in one fixed random order."""
+    found: list[set[int]] = require("networkx").community.louvain_communities(_checked_graph(graph), seed=0)
+    return found
+
+
+def label_propagation(graph: Any) -> list[set[int]]:
+    """Communities by networkx's label propagation without randomness."""
+    return list(require("networkx").community.label_propagation_communities(_checked_graph(graph)))
+
+
+def _checked_graph(graph: Any) -> Any:
+    if not isinstance(graph, require("networkx").Graph):
+        raise InvalidInputError(f"expected a networkx graph, got {type(graph).__name__}")
+    return graph
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """For each set of victims: 1 if a detector puts all of them into one community, 0 if not.
+
+    A classifier for `flipproof.vote` on a graph.
+
+    Attributes:
+        detector: `louvain`, `label_propagation`, or a function of yours.
+        victims: sets of node numbers, with two nodes or more in each.
+
+    Example:
+        >>> import flipproof as fp
+        >>> path = fp.Graph.from_edge_index([[0, 1, 2, 3, 3, 4], [1, 0, 3, 2, 4, 3]], nodes=5)
+        >>> Together(label_propagation, [(0, 1), (1, 2)])([path.clean()])
+        array([[1, 0]])
+    """
+
+    detector: Detector
+    victims: Sequence[Sequence[int]]
+
+    def __post_init__(self) -> None:
+        if not callable(self.detector):
+            raise InvalidInputError(f"expected detector to be a function of a graph, got {self.detector!r}")
+        try:
+            sets = tuple(tuple(sorted({operator.index(node) for node in nodes})) for nodes in self.victims)
+        except TypeError:
+            sets = ()
+        if not sets or any(len(nodes) < 2 or nodes[0] < 0 for nodes in sets):
+            raise InvalidInputError(f"expected sets of two node numbers or more, got {self.victims!r}")
+        object.__setattr__(self, "victims", sets)
+
+    @property
+    def classes(self) -> int:
+        """Apart, together."""
+        return 2
+
+    def __call__(self, graphs: Sequence[NoisyGraph], /) -> IntArray:
+        """Labels [graphs, sets of victims]."""
+        if not isinstance(graphs, Sequence):
+            raise InvalidInputError(f"expected copies of one graph, got {type(graphs).__name__}")
+        labels = [self._labels(graph) for graph in graphs]
+        return np.array(labels, dtype=np.int64).reshape(len(graphs), len(self.victims))
+
+    def _labels(self, noisy: NoisyGraph) -> list[bool]:
+        if not isinstance(noisy, NoisyGraph):
+            raise InvalidInputError(f"expected copies of one graph, got a {type(noisy).__name__}")
+        most = max(nodes[-1] for nodes in self.victims)
+        if most >= noisy.nodes:
+            raise InvalidInputError(f"expected victims from 0 to {noisy.nodes - 1}, got {most}")
+        graph = require("networkx").empty_graph(noisy.nodes)
+        graph.add_edges_from(noisy.edge_index.T.tolist())
+        community = _community_of(self.detector(graph))
+        if community is None or set(community) != set(range(noisy.nodes)):
+            raise InvalidInputError("expected a detector that puts every node into one community, got another one")
+        return [len({community[node] for node in nodes}) == 1 for nodes in self.victims]
+
+
+def _community_of(found: Any) -> dict[int, int] | None:
+    """The community of every node, or None if these are no communities or a node is in two of them."""
+    try:
+        listed = [list(members) for members in found]
+        community = {node: number for number, members in enumerate(listed) for node in members}
+    except TypeError:
+        return None
+    return community if sum(map(len, listed)) == len(community) else None
+
+
+def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: int = SEARCH_LIMIT) -> Proofs:
+    """The largest number of changed pairs that neither split nor merge, one for each set of victims.
+
+    With probability at least 1 - alpha over the samples, for each set by itself.
+
+    Args:
+        votes: of a `Together`.
+        along: "add" or "delete" for edges that are only added or only deleted; by default any changes.
+        alpha: failure probability.
+        limit: the largest number that is looked for.
+    """
+    if checked_votes(votes).classes != 2:
+        raise InvalidInputError(f"expected votes with two labels, apart and together, got {votes.classes}")
+    if not isinstance(votes.noise, FlipNoise) or votes.noise.categories != 2:
+        raise InvalidInputError(f"expected votes under a FlipNoise on edges, got votes under {votes.noise}")
+    if not isinstance(along, str | None) or along not in _THREATS:
+        raise InvalidInputError(f"expected along to be 'add', 'delete' or None, got {along!r}")
+    certificates = certify_votes(votes, alpha)
+    radius = certificates.max_l0_radius(limit=limit) if along is None else certificates.max_radius(along, limit=limit)
+    promise = Promise("Jia et al. 2020", Subject.SMOOTHED, _THREATS[along], "two-class", alpha)
+    return Proofs(promise, certificates.label, radius, certificates.abstained)

@@ -1,0 +1,42 @@
+"""From votes to radii, for certificates whose noise has a rule of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.base.arrays import BoolArray, FloatArray
+from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.errors import InvalidInputError
+from flipproof.smoothing.votes import Votes
+from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
+from flipproof.statistics.budget import AlphaBudget
+
+RadiusRule = Callable[[FloatArray, FloatArray], NDArray[Any]]
+"""The largest radii at bounds p_lower and p_upper."""
+
+
+def checked_votes(votes: Any) -> Votes:
+    """Returns what are votes."""
+    if not isinstance(votes, Votes):
+        raise InvalidInputError(f"expected Votes, got {type(votes).__name__}")
+    return votes
+
+
+def proofs_of(votes: Votes, system: str, threat: str, alpha: float, rule: str, radius_at: RadiusRule) -> Proofs:
+    """What votes prove about the smoothed classifier by somebody's rule for the radius."""
+    named = Rule.named(rule)
+    bounds, abstained = bounds_of(votes, alpha, named)
+    promise = Promise(system, Subject.SMOOTHED, threat, str(named), alpha)
+    return Proofs(promise, bounds.label, radius_at(bounds.p_lower, bounds.p_upper), abstained)
+
+
+def bounds_of(votes: Votes, alpha: float, rule: Rule) -> tuple[Bounds, BoolArray]:
+    """Labels with bounds on their probabilities, and where none is ahead of all others."""
+    budget = AlphaBudget(alpha, sampling_error=votes.sampling_error)
+    bounds = bounds_from_counts(votes.selection_counts, votes.estimation_counts, budget, rule)
+    unseen = (votes.selection.sum(axis=1) == 0) | (votes.estimation.sum(axis=1) == 0)
+    return bounds, np.asarray(unseen | (bounds.p_lower <= bounds.p_upper))

@@ -1,0 +1,247 @@
+"""How far flipped attribute bits can move the hidden units of a GCN: the first half of `gcn_attributes`.
+
+Before its ReLU, hidden unit h of node m is H[m, h] = b[h] + sum_n A[m, n] sum_d X[n, d] W[d, h]. Flipping bit d of
+node n moves it by A[m, n] s[n, d] W[d, h] with s = 1 for an added and -1 for a deleted bit: flips do not interact.
+So with at most `local` flips per node and `total` altogether the largest move up is exactly the sum of the `total`
+largest positive moves among the `local` largest of every node, and likewise down.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray
+from flipproof.base.choices import chosen
+from flipproof.base.rounding import ROUNDOFF
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.models.networks.weighted_sums import Gathering
+from flipproof.theory.radii import checked_count
+
+require("torch")
+import torch  # noqa: E402
+
+PORTION = 2**20
+"""How many numbers are looked through at once: 8 MB, about what a cache holds."""
+FLOOR = 2.0**-90
+"""Added to sizes, so that a rounding error relative to them also covers float32 numbers that are rounded to zero."""
+
+
+class Flips(StrEnum):
+    """Which bits an attacker may flip."""
+
+    BOTH = "both"
+    ADD = "add"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Threat:
+    """At most `local` attribute bits of every node are flipped, and at most a total altogether, one of `totals`.
+
+    Attributes:
+        local: the budget of a node; at most as many as it has attributes.
+        totals: budgets of the whole graph, in increasing order; each is looked at by itself.
+        flips: "add" allows only zeros to become one, "delete" only ones to become zero, "both" either.
+
+    Example:
+        >>> Threat(local=2, totals=(1, 5), flips="add").per_node
+        2
+    """
+
+    local: int
+    totals: tuple[int, ...]
+    flips: str = Flips.BOTH
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "flips", chosen(Flips, self.flips, "flips"))
+        object.__setattr__(self, "totals", tuple(checked_count(total, "a budget") for total in self.totals))
+        if not self.totals or any(np.diff(self.totals) < 1):
+            raise InvalidInputError(f"expected budgets in increasing order, got {list(self.totals)[:9]}")
+        checked_count(self.local, "local")
+
+    @property
+    def per_node(self) -> int:
+        """How many bits of a node may be flipped at most."""
+        return min(self.local, self.totals[-1])
+
+
+class Weights(NamedTuple):
+    """The weights of a GCN in float64: A relu(A X first + first_bias) second + second_bias."""
+
+    first: torch.Tensor
+    first_bias: torch.Tensor
+    second: torch.Tensor
+    second_bias: torch.Tensor
+
+    @classmethod
+    def of(cls, module: Any) -> Weights:
+        """Those of a module; gradients reach it."""
+        weights = (module.first.weight, module.first_bias, module.second.weight, module.second_bias)
+        return cls(*(weight.cpu().double() for weight in weights))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """What is known to everybody: who sends to whom, and the clean attributes.
+
+    Attributes:
+        adjacency: csr_array [nodes, nodes] of float64; row m has what m multiplies the rows of its senders with.
+        attributes: csr_array [nodes, features] of zeros and ones.
+    """
+
+    adjacency: Any
+    attributes: Any
+
+    @property
+    def most_ones(self) -> int:
+        """The largest number of ones in a row of attributes."""
+        return int(np.diff(self.attributes.indptr).max(initial=0))
+
+    @property
+    def most_senders(self) -> int:
+        """The largest number of nodes that send to one."""
+        return int(np.diff(self.adjacency.indptr).max(initial=0))
+
+    def signs(self, nodes: IntArray, flips: str) -> torch.Tensor:
+        """By how much each bit [nodes, features] changes when it is flipped; 0 where it may not be."""
+        ones = torch.from_numpy(self.attributes[nodes].toarray().astype(np.float64))
+        if flips == Flips.ADD:
+            return 1.0 - ones
+        return -ones if flips == Flips.DELETE else 1.0 - 2.0 * ones
+
+
+class HiddenBounds(NamedTuple):
+    """Where hidden units are before their ReLU, for some nodes.
+
+    Attributes:
+        nodes: which, sorted.
+        clean: [nodes, hidden] without flips.
+        lower: [budgets, nodes, hidden] under all flips that a budget allows; rounded down.
+        upper: likewise; rounded up.
+        size: [nodes, hidden] the sum of the sizes of all terms under any of these flips.
+    """
+
+    nodes: torch.Tensor
+    clean: torch.Tensor
+    lower: torch.Tensor
+    upper: torch.Tensor
+    size: torch.Tensor
+
+
+def hidden_bounds(weights: Weights, scene: Scene, threat: Threat, nodes: IntArray) -> HiddenBounds:
+    """Bounds of the hidden units of some nodes (sorted), for every budget of the threat; gradients reach the weights.
+
+    In float64. The sums of terms that are exact products have at most ones + senders + total + 5 rounded steps, so the
+    error is at most gamma = steps * u / (1 - steps * u) times the sum of the sizes of the terms (Higham, 2002, lemma
+    3.1); twice that is added outwards, which covers the rounding of that sum as well.
+    """
+    near = scene.adjacency[nodes]
+    senders = np.unique(near.indices)
+    near = near[:, senders]
+    spread, ones = gathering_of(near), gathering_of(scene.attributes[senders])
+    clean = spread.of(ones.of(weights.first)) + weights.first_bias
+    size = _size(weights, threat, ones, spread)
+    rise, fall = _largest_moves(weights.first, scene, threat, near, senders)
+    slack = 2 * gamma(scene.most_ones + scene.most_senders + threat.totals[-1] + 5, ROUNDOFF) * size
+    return HiddenBounds(torch.from_numpy(nodes), clean, clean - fall - slack, clean + rise + slack, size)
+
+
+def gamma(steps: int, roundoff: float) -> float:
+    """The relative error of a sum of products after so many rounded steps, in whatever order they are taken."""
+    return steps * roundoff / (1.0 - steps * roundoff) if steps * roundoff < 0.5 else math.inf
+
+
+def gathering_of(matrix: Any) -> Gathering:
+    """A scipy CSR matrix as sums of rows in float64."""
+    parts = (matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data.astype(np.float64))
+    return Gathering(*map(torch.from_numpy, parts))
+
+
+def _size(weights: Weights, threat: Threat, ones: Gathering, spread: Gathering) -> torch.Tensor:
+    """With the largest weights of every unit added as if all were flipped on, at every node."""
+    first = weights.first.detach().abs()
+    flipped = first.topk(min(threat.per_node, first.shape[0]), dim=0).values.sum(dim=0)
+    return spread.of(ones.of(first) + flipped) + weights.first_bias.detach().abs() + FLOOR
+
+
+def _largest_moves(
+    first: torch.Tensor, scene: Scene, threat: Threat, near: Any, senders: IntArray
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest moves up and down, each [budgets, nodes, hidden], some hidden units at a time."""
+    per_node = min(threat.per_node, first.shape[0])
+    units = max(1, 8 * PORTION // max(1, near.nnz * per_node))
+    moves: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
+    for block in first.t().chunk(-(-first.shape[1] // units)):
+        for moved, direction in zip(moves, (block, -block), strict=True):
+            own = _own_moves(direction, scene, threat, senders, per_node)
+            moved.append(_shared_moves(own, threat, near))
+    return torch.cat(moves[0], dim=2), torch.cat(moves[1], dim=2)
+
+
+def _own_moves(units: torch.Tensor, scene: Scene, threat: Threat, senders: IntArray, count: int) -> torch.Tensor:
+    """The largest moves [units, senders, count] of weights [units, features] that flips at each sender make.
+
+    Flips are chosen without gradients, so that these need little memory, and are then looked up. Senders with about
+    as many ones are looked at together.
+    """
+    order = np.argsort(np.diff(scene.attributes.indptr)[senders], kind="stable")
+    work = senders.size * len(units) * (2 * scene.most_ones + count)
+    columns, signs = [], []
+    with torch.no_grad():
+        for part in np.array_split(senders[order], max(1, min(senders.size, -(-work // PORTION)))):
+            place, sign = _candidates(units, scene, threat, part, count)
+            best = (_looked_up(units, place) * sign).topk(count, dim=2).indices
+            columns.append(place.gather(2, best))
+            signs.append(sign.gather(2, best))
+    back = torch.from_numpy(np.argsort(order))
+    place, sign = torch.cat(columns, dim=1)[:, back], torch.cat(signs, dim=1)[:, back]
+    return (_looked_up(units, place) * sign).clamp(min=0.0)
+
+
+def _candidates(
+    units: torch.Tensor, scene: Scene, threat: Threat, senders: IntArray, count: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Bits [units, senders, candidates] among which the best `count` are, and how flipping them changes them.
+
+    All ones, and so many of the largest weights that enough of them belong to zeros. Sign 0 means: not to be flipped.
+    """
+    bits = scene.attributes[senders]
+    numbers = np.diff(bits.indptr)
+    most = int(numbers.max())
+    there = np.arange(most) < numbers[:, None]
+    ones = np.zeros(there.shape, dtype=np.int64)
+    ones[there] = bits.indices
+    largest = units.topk(min(units.shape[1], count + most), dim=1).indices
+    shape = (len(units), senders.size, -1)
+    added = largest.unsqueeze(1).expand(*shape)
+    deleted, kept = (torch.from_numpy(part).expand(*shape) for part in (ones, there))
+    taken = torch.from_numpy(bits.toarray()).expand(*shape).gather(2, added).double()
+    signs = (1.0 - taken) * (threat.flips != Flips.DELETE), -kept.double() * (threat.flips != Flips.ADD)
+    return torch.cat([added, deleted], dim=2), torch.cat(signs, dim=2)
+
+
+def _looked_up(units: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+    return units.gather(1, columns.flatten(1)).view(columns.shape)
+
+
+def _shared_moves(own: torch.Tensor, threat: Threat, near: Any) -> torch.Tensor:
+    """The largest sums [budgets, nodes, units] of moves of all senders of a node, from the largest of each.
+
+    For a total below the local budget the largest `total` of a sender would do; more of them change nothing.
+    """
+    senders = np.diff(near.indptr)
+    sums, order = [], np.argsort(senders, kind="stable")
+    for number in np.unique(senders):  # nodes with as many senders at once
+        entries = near.indptr[order[senders[order] == number], None] + np.arange(number)
+        scale = torch.from_numpy(near.data[entries]).unsqueeze(2)
+        moves = (own[:, torch.from_numpy(near.indices[entries])] * scale).flatten(2)
+        most = min(threat.totals[-1], moves.shape[2])
+        running = torch.nn.functional.pad(moves.topk(most, dim=2).values.cumsum(dim=2), (1, 0))
+        sums.append(running[:, :, [min(total, most) for total in threat.totals]])
+    return torch.cat(sums, dim=1)[:, torch.from_numpy(np.argsort(order))].permute(2, 1, 0)

@@ -1,0 +1,197 @@
+"""Training a GCN so that more of its labels can be certified by `gcn_attributes` (Zügner and Günnemann, KDD 2019).
+
+The certificate is a lower bound of margins, and its gradient reaches the weights. The robust hinge loss asks for a
+bound of at least log(90/10) for nodes whose labels are known, and of log(60/40) over their predicted label for all
+others: those have no label to learn, but a decision to be sure of (Sec. 5 there).
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray
+from flipproof.base.threads import single_threaded
+from flipproof.baselines.checked_arguments import checked_graph
+from flipproof.baselines.gcn.attribute_bounds import Scene, Threat, Weights
+from flipproof.baselines.gcn.attribute_margins import margin_bounds
+from flipproof.baselines.gcn.attributes import scene_of, threat_of
+from flipproof.baselines.gcn.module import checked_gcn
+from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
+from flipproof.models.networks.node_modules import GCN
+from flipproof.models.training.fitting import checked_targets
+from flipproof.models.training.settings import TrainingError
+from flipproof.noise.sampling.samplers import Stream
+from flipproof.noise.spaces.graph import Graph
+from flipproof.run_folder.split import Split
+from flipproof.theory.radii import checked_count
+
+require("torch")
+import torch  # noqa: E402
+
+_MOST = 1e30
+
+
+@dataclass(frozen=True, slots=True)
+class RobustSettings:
+    """How a GCN is trained with the robust hinge loss.
+
+    Attributes:
+        total: flips altogether that the bounds hold for.
+        local: flips of one node; by default a hundredth of its attributes, at least one.
+        known_margin: the bound that is asked for where the label is known.
+        other_margin: the bound that is asked for elsewhere, over the predicted label.
+        batch_size: nodes of the whole graph whose bounds a step looks at.
+        steps: of Adam.
+        learning_rate: of Adam.
+        weight_decay: of Adam.
+    """
+
+    total: int = 12
+    local: int | None = None
+    known_margin: float = math.log(90 / 10)
+    other_margin: float = math.log(60 / 40)
+    batch_size: int = 20
+    steps: int = 500
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-5
+
+    def __post_init__(self) -> None:
+        for name in ("total", "local", "batch_size", "steps"):
+            count = getattr(self, name)
+            if not (name == "local" and count is None) and checked_count(count, name) < 1:
+                raise InvalidInputError(f"expected {name} to be at least 1, got {count}")
+        for name in ("known_margin", "other_margin", "learning_rate", "weight_decay"):
+            number = getattr(self, name)
+            real = isinstance(number, numbers.Real) and not isinstance(number, bool)
+            if not real or not 0.0 <= number <= _MOST:
+                raise InvalidInputError(f"expected {name} to be a number from 0 to {_MOST:g}, got {number!r}")
+            object.__setattr__(self, name, float(number))
+
+
+def robust_loss(bounds: torch.Tensor, margins: torch.Tensor) -> torch.Tensor:
+    """The robust hinge loss: how far lower bounds of margins [nodes, rivals] are below what is asked of each node.
+
+    Summed over rivals, averaged over nodes. `gcn_margins.margin_bounds` gives the bounds.
+
+    Example:
+        >>> robust_loss(torch.tensor([[3.0, 1.5], [-1.0, 2.0]]), torch.tensor([2.0, 1.0]))
+        tensor(1.2500)
+    """
+    return (margins.unsqueeze(1) - bounds).clamp(min=0.0).sum(dim=1).mean()
+
+
+def train_robustly(
+    model: Any,
+    data: NodeDataset | Graph,
+    labels: Any,
+    split: Split,
+    settings: RobustSettings | None = None,
+    seed: int = 0,
+) -> list[float]:
+    """Trains a GCN in place with cross-entropy plus robust hinge loss, and returns the loss of every step.
+
+    It starts from the weights that the module has: those that `train` left are a good start. The same seed gives the
+    same weights on the same machine; torch's global generator is left as it was.
+
+    Args:
+        model: a `GCN`, or a `NodeClassifier` of one.
+        data: the clean graph with binary attributes.
+        labels: class numbers, one per node; only those of training nodes are used.
+        split: which nodes are for what.
+        settings: see `RobustSettings`.
+        seed: of dropout and of the nodes that each step looks at.
+
+    Example:
+        >>> _ = torch.manual_seed(0)
+        >>> attributes = np.repeat(np.eye(2, dtype=int), 2, axis=0)
+        >>> graph = Graph.from_edge_index([[0, 1, 2, 3], [1, 0, 3, 2]], attributes=attributes, noisy="attributes")
+        >>> split = Split(train=[0, 2], validation=[1, 3], test=[])
+        >>> settings = RobustSettings(total=1, batch_size=4, steps=20, learning_rate=0.05)
+        >>> losses = train_robustly(GCN(2, 2, dropout=0.0), graph, [0, 0, 1, 1], split, settings)
+        >>> len(losses), losses[-1] < losses[0]
+        (20, True)
+    """
+    settings = RobustSettings() if settings is None else settings
+    if not isinstance(settings, RobustSettings):
+        raise InvalidInputError(f"expected RobustSettings, got {type(settings).__name__}")
+    with torch.inference_mode(False), torch.enable_grad():
+        return _trained(checked_gcn(model), checked_graph(data, "attributes"), labels, split, settings, seed)
+
+
+def _trained(module: GCN, graph: Graph, labels: Any, split: Split, settings: RobustSettings, seed: int) -> list[float]:
+    known = checked_targets(labels, graph.nodes, split, module.second_bias.numel(), "nodes")
+    scene = scene_of(module, graph)
+    threat = threat_of(scene, settings.local, [settings.total])
+    lesson = _Lesson(module, graph, scene, threat, split.train, known, settings)
+    optimizer = torch.optim.Adam(_trainable(module), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    Stream(seed)  # refuses what is no seed
+    rng, losses = np.random.Generator(np.random.Philox(seed)), []
+    with single_threaded(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(seed))
+        for _ in range(settings.steps):
+            batch = np.sort(rng.choice(graph.nodes, min(settings.batch_size, graph.nodes), replace=False))
+            loss: Any = lesson.loss(batch)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(_finite(float(loss.detach())))
+    module.eval()
+    return losses
+
+
+def _trainable(module: GCN) -> list[torch.nn.Parameter]:
+    found = [weights for weights in module.parameters() if weights.requires_grad and not weights.is_inference()]
+    if not found:
+        raise InvalidInputError("expected a GCN with weights that require gradients, got one whose weights are frozen")
+    return found
+
+
+class _Lesson:
+    """A graph with some known labels, and what is asked of its nodes."""
+
+    def __init__(
+        self, module: GCN, graph: Graph, scene: Scene, threat: Threat, train: IntArray, known: IntArray,
+        settings: RobustSettings,
+    ) -> None:  # fmt: skip
+        clean = graph.clean()
+        self._module, self._scene, self._threat = module, scene, threat
+        self._x = attribute_tensor(clean, AttributeForm.SPARSE, "cpu")
+        self._structure = module.structure(edge_tensor(clean, "cpu"), graph.nodes)
+        self._train, self._labels = torch.tensor(train), torch.from_numpy(known)
+        self._margins = torch.full((graph.nodes,), settings.other_margin, dtype=torch.float64)
+        self._margins[self._train] = settings.known_margin
+
+    def loss(self, batch: IntArray) -> torch.Tensor:
+        """The cross-entropy of all known labels, and the robust hinge loss of the batch."""
+        self._module.train()
+        learned = self._logits()[self._train]
+        entropy = torch.nn.functional.cross_entropy(learned, self._labels[self._train])
+        bounds = margin_bounds(
+            Weights.of(self._module), self._scene, self._threat, batch, self._decisions()[torch.from_numpy(batch)]
+        )
+        return entropy + robust_loss(bounds, self._margins[torch.from_numpy(batch)])
+
+    def _logits(self) -> torch.Tensor:
+        return self._module.combine(self._module.features(self._x), self._structure)
+
+    def _decisions(self) -> torch.Tensor:
+        """Known labels of training nodes, predicted ones elsewhere."""
+        self._module.eval()
+        with torch.no_grad():
+            decided = self._logits().argmax(dim=1)
+        decided[self._train] = self._labels[self._train]
+        return decided
+
+
+def _finite(loss: float) -> float:
+    if not math.isfinite(loss):
+        raise TrainingError(f"expected a finite loss, got {loss}; lower learning_rate")
+    return loss

@@ -1,0 +1,222 @@
+"""Certificates of a GCN under deleted edges (Zügner and Günnemann, KDD 2020).
+
+The paper is "Certifiable robustness of graph convolutional networks under structure perturbations". The network is that
+of Kipf and Welling with two layers; at most Q edges of an undirected graph are deleted, at most so many at each node.
+The label of a node is proved if its margin over every other class is positive under all such deletions.
+
+As in the paper the margin is a bilinear program: the target's row of the normalised adjacency times a hidden layer
+that depends on the other rows, with ReLUs replaced by their convex hull, McCormick envelopes, and branching. The
+relaxation is another one. The paper bounds the entries of the matrix one by one, and sums of their changes; here how
+much of each edge is deleted is a variable, entries lie between planes in it, and both directions of an edge are one
+variable. One deletion then changes all that it must at once, and branching on edges ends at single graphs: with enough
+programs the answer is exact. Most nodes need no program, because an interval bound is enough.
+
+The proof is about the network in exact arithmetic, with the weights and attributes as they are; the rounding errors of
+the proof are accounted for. A forward pass in float32 has rounding errors of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
+from flipproof.baselines.checked_arguments import (
+    check_width,
+    checked_graph,
+    checked_local,
+    checked_nodes,
+    checked_radii,
+    local_of_each,
+)
+from flipproof.baselines.gcn.module import checked_gcn
+from flipproof.baselines.gcn.structure_bounds import Layers, Surroundings, slack_of
+from flipproof.baselines.gcn.structure_search import Reached, logits, search
+from flipproof.baselines.node_progress import one_by_one
+from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.noise.spaces.graph import Graph, plain_attributes
+from flipproof.noise.spaces.space import as_array
+from flipproof.theory.radii import checked_count
+
+SYSTEM = "Zügner and Günnemann 2020"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Margins:
+    """How far the margins of predictions are known under the worst deletions.
+
+    Attributes:
+        label: the prediction, one per node.
+        budgets: of deleted edges in total, from 1.
+        lower: what is proved, [nodes, budgets]; the label is proved where it is positive. After the first budget that
+            is not proved no more is tried, and it is -inf.
+        upper: the margin under the worst deletions that were found; the label is refuted where it is not positive.
+        programs: how many linear programs that took, for each node.
+        abstained: where rounding errors leave open what the label of the graph as it is would be, or where the network
+            itself, in float32, gives another.
+    """
+
+    label: IntArray
+    budgets: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    programs: IntArray
+    abstained: BoolArray
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            object.__setattr__(self, name, read_only(as_array(getattr(self, name), name)))
+
+    @property
+    def radius(self) -> IntArray:
+        """The largest budget that is proved, or 0."""
+        radius: IntArray = np.where(self.lower > 0.0, self.budgets, 0).max(axis=1, initial=0)
+        return radius
+
+
+def certify(
+    model: Any,
+    graph: Graph | NodeDataset,
+    nodes: Any = None,
+    *,
+    local: Any = None,
+    budgets: Iterable[int] = range(1, 6),
+    node_limit: int = 50,
+    progress: bool = False,
+) -> Proofs:
+    """The largest number of deleted edges at which the GCN's own label of each node is proved.
+
+    Args:
+        model: a `GCN`, or a `NodeClassifier` of one.
+        graph: an undirected graph with attributes, or a dataset of one.
+        nodes: which nodes to certify; all by default.
+        local: how many edges may be deleted at a node, one number for all or one per node; by default as many as
+            in total.
+        budgets: how many edges may be deleted in total; tried in order until one is not proved. Without deletions the
+            label is always looked at: a node abstains where rounding errors leave it open.
+        node_limit: how many linear programs may be solved for a node and a budget, in branch and bound.
+        progress: whether to show a line in a terminal.
+
+    Example:
+        >>> import torch
+        >>> from flipproof import GCN
+        >>> _ = torch.manual_seed(1)
+        >>> ring = [[0, 1, 2, 3, 1, 2, 3, 0], [1, 2, 3, 0, 0, 1, 2, 3]]
+        >>> graph = Graph.from_edge_index(ring, attributes=np.eye(4, 5), noisy="structure")
+        >>> certify(GCN(features=5, classes=2), graph, budgets=[1, 2]).radius
+        array([1, 1, 2, 2])
+    """
+    margins = bounds(model, graph, nodes, local=local, budgets=budgets, node_limit=node_limit, progress=progress)
+    at_node = "at each node at most its budget" if np.ndim(local) else f"at most {local} at a node"
+    threat = "r edges are deleted" + ("" if local is None else f", {at_node}")
+    rule = f"linear programs, at most {node_limit} for a node and a radius, and branching"
+    return Proofs(Promise(SYSTEM, Subject.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
+
+
+def bounds(
+    model: Any,
+    graph: Graph | NodeDataset,
+    nodes: Any = None,
+    *,
+    local: Any = None,
+    budgets: Iterable[int] = range(1, 6),
+    node_limit: int = 50,
+    progress: bool = False,
+) -> Margins:
+    """The bounds that `certify` reaches, whose arguments it has."""
+    module, graph = checked_gcn(model), _undirected(checked_graph(graph, "structure"))
+    radii, limit = checked_radii(budgets, "budgets"), checked_count(node_limit, "node_limit")
+    targets, at_nodes = checked_nodes(nodes, graph.nodes), local_of_each(checked_local(local), graph.nodes)
+    adjacency = _adjacency(graph)
+    most = min(radii[-1], int(adjacency.nnz))  # more than all edges are no threat
+    layers = _layers(module, graph, adjacency, most)
+    label = np.zeros(targets.size, dtype=np.int64)
+    found = np.zeros((targets.size, len(radii), len(Reached._fields)))
+    for i, target in one_by_one(list(enumerate(targets)), "nodes", progress):
+        around, near = _surroundings(adjacency, target, at_nodes, most)
+        here = layers.of_nodes(near)
+        label[i] = logits(around, here).argmax()
+        found[i] = _searches(around, here, int(label[i]), radii, limit)
+    lower, upper, programs = np.moveaxis(found, 2, 0)
+    programs = programs.sum(axis=1).astype(np.int64)
+    abstained = (lower[:, 0] <= 0.0) | (label != _own_labels(module, graph)[targets])
+    return Margins(label, np.array(radii[1:], dtype=np.int64), lower[:, 1:], upper[:, 1:], programs, abstained)
+
+
+def _searches(around: Surroundings, layers: Layers, label: int, budgets: Iterable[int], limit: int) -> list[Reached]:
+    """One search after another, until one does not prove the label."""
+    found = [Reached(np.inf, np.inf, 0)]
+    for budget in budgets:
+        if found[-1].lower > 0.0:
+            allowed = min(budget, int(around.free.sum()))  # more than all edges are no threat
+            found.append(search(replace(around, budget=allowed), layers, label, found[-1].upper, limit))
+        else:
+            found.append(Reached(-np.inf, found[-1].upper, 0))
+    return found[1:]
+
+
+def _own_labels(module: Any, graph: Graph) -> IntArray:
+    """What the network says in float32."""
+    classifier = NodeClassifier(module, classes=module.second_bias.numel())
+    return np.asarray(classifier([graph.clean()])[0])
+
+
+def _surroundings(adjacency: Any, target: int, local: IntArray, most: int) -> tuple[Surroundings, IntArray]:
+    """What matters to a target, and the numbers that its nodes have in the graph (the last one is made up)."""
+
+    def next_to(nodes: IntArray, known: IntArray) -> IntArray:
+        return np.setdiff1d(adjacency[nodes].indices, known).astype(np.int64)
+
+    inner = np.concatenate([[target], next_to(np.array([target]), np.array([target]))])
+    near = np.concatenate([inner, next_to(inner, inner)])
+    # Deleting an edge beyond costs the local budget of its far end, which only matters if that is small.
+    beyond = next_to(near, near)
+    joined = adjacency[beyond][:, near].indptr
+    near_and_tight = np.concatenate([near, beyond[local[beyond] < np.minimum(np.diff(joined), most)]])
+    place = np.full(adjacency.shape[0], near_and_tight.size, dtype=np.int64)
+    place[near_and_tight] = np.arange(near_and_tight.size)
+    rows = adjacency[near].tocoo()
+    heads, tails = rows.coords[0].astype(np.int64), place[rows.coords[1]]
+    pairs, free = np.unique(np.stack([heads, tails], axis=1)[heads < tails], axis=0, return_counts=True)
+    degrees = np.append(np.diff(adjacency.indptr)[near_and_tight] + 1, 1)
+    there = np.ones(free.size, dtype=bool)
+    budgets = np.append(np.minimum(local[near_and_tight], most), free.sum() + most)
+    around = Surroundings(inner.size, pairs, there, free, degrees, budgets, most)
+    return around, np.append(near_and_tight, target)
+
+
+def _layers(module: Any, graph: Graph, adjacency: Any, most: int) -> Layers:
+    attributes = plain_attributes(graph.attributes)
+    check_width(attributes, module.first.weight)
+    first, second, *biases = (
+        parameter.detach().cpu().double().numpy()
+        for parameter in (module.first.weight, module.second.weight, module.first_bias, module.second_bias)
+    )
+    x = sp.csr_array(attributes).astype(np.float32).astype(np.float64)  # what the network is given
+    if not all(np.isfinite(numbers).all() for numbers in (x.data, first, second, *biases)):
+        raise InvalidInputError("expected finite weights and attributes, got others")
+    terms = int(np.diff(x.indptr).max(initial=0))
+    largest = int(np.diff(adjacency.indptr).max(initial=0))
+    slack = slack_of(terms, first.shape[1], 2 * largest, 4 * most)
+    return Layers(x @ first, abs(x) @ np.abs(first), biases[0], second, biases[1], slack)
+
+
+def _adjacency(graph: Graph) -> Any:
+    """Without loops: the network gives every node one, whether it has one or not."""
+    heads, tails = graph.edges.index()
+    proper = heads != tails
+    ones = np.ones(int(proper.sum()), dtype=np.int8)
+    return sp.csr_array((ones, (heads[proper], tails[proper])), shape=(graph.nodes, graph.nodes))
+
+
+def _undirected(graph: Graph) -> Graph:
+    if graph.edges.directed:
+        raise InvalidInputError("expected an undirected graph, got a directed one; see NodeDataset.standardised")
+    return graph

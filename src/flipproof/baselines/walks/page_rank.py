@@ -1,0 +1,176 @@
+"""Bojchevski and Günnemann (NeurIPS 2019), "Certifiable Robustness to Graph Perturbations": PageRank and edges.
+
+The model is PPNP with a random walk: node t gets the logits (1 - a) e_t' (I - a D^-1 A)^-1 H, the average over where
+a walk from t ends, and H does not depend on the edges. That is label propagation if H holds the known labels. It is
+*not* flipproof's `APPNP`, which normalises symmetrically, adds self-loops and stops after some steps: what is proved
+here is proved for the PPNP with the same H.
+
+The threat: a set of fragile edges, each of which may be switched; at most b_i of those of node i, and, if there is a
+global budget, at most B in all. Edges are directed: (i, j), which node i listens to, and (j, i) are two. An attacker of
+an undirected graph who changes k edges switches 2 k directed ones, at most k at each node, so that the directed
+threat with b = k and B = 2 k contains all he can do; `Budget.UNDIRECTED` is that one. Local budgets alone contain him
+with b = k.
+
+With local budgets the certificate is exact but for rounding: policy iteration, one run per pair of classes for all
+nodes. With a global budget it is a lower bound, by a linear program per node and class. Both are proofs about the
+classifier itself, and no solver needs to be believed; see `page_rank_policy` and `page_rank_program`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from flipproof.base.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.choices import chosen
+from flipproof.baselines.checked_arguments import checked_nodes, checked_radii
+from flipproof.baselines.node_progress import one_by_one
+from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.walks.model import PageRank as PageRank
+from flipproof.baselines.walks.policy import Rewards, worst_values
+from flipproof.baselines.walks.program import Program, flow_bounds
+from flipproof.baselines.walks.walk import Threat, Walk, outside_forest
+from flipproof.errors import InvalidInputError
+from flipproof.theory.radii import checked_count
+
+SYSTEM = "Bojchevski and Günnemann 2019"
+
+
+class Budget(StrEnum):
+    """What an attacker of radius r may do.
+
+    Attributes:
+        LOCAL: switch r fragile edges of every node.
+        GLOBAL: switch r directed fragile edges in all, the setting of the paper's comparison, b = B = r.
+        UNDIRECTED: switch 2 r directed fragile edges in all and r of every node, which contains every change of r
+            undirected edges.
+    """
+
+    LOCAL = "local"
+    GLOBAL = "global"
+    UNDIRECTED = "undirected"
+
+    @classmethod
+    def named(cls, name: str) -> Budget:
+        """The budget with this name."""
+        return chosen(cls, name, "budget")
+
+    def threat(self, fragile: Any, radius: int) -> Threat:
+        """The threat of this radius."""
+        totals = {Budget.LOCAL: None, Budget.GLOBAL: radius, Budget.UNDIRECTED: 2 * radius}
+        return Threat(fragile, radius, totals[self])
+
+
+_WORDS = {
+    Budget.LOCAL: "at most r fragile edges of every node are switched",
+    Budget.GLOBAL: "at most r directed fragile edges are switched",
+    Budget.UNDIRECTED: "at most r fragile edges are switched, each in one or both directions",
+}
+
+
+def worst_margins(model: PageRank, threat: Threat, label: int, other: int, nodes: Any = None) -> FloatArray:
+    """Lower bounds on logits[label] - logits[other] of nodes, whatever is switched: exact without a global budget.
+
+    With one, each is the bound of a linear program, or that of the local budgets if there is no better.
+
+    Example:
+        >>> import scipy.sparse as sp
+        >>> triangle = sp.csr_array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+        >>> model = PageRank(triangle, np.eye(3, 2), teleport=0.5)
+        >>> worst_margins(model, Threat(outside_forest(triangle), local=1), label=0, other=1).round(4) + 0.0
+        array([ 0.4, -0.4,  0. ])
+    """
+    _check_model(model)
+    if not isinstance(threat, Threat):
+        raise InvalidInputError(f"expected a Threat, got {type(threat).__name__}")
+    classes = model.features.shape[1]
+    for each in (label, other):
+        if checked_count(each, "a class") >= classes:
+            raise InvalidInputError(f"expected classes from 0 to {classes - 1}, got {each}")
+    walk, visit = model.walk(threat), _visit(model, label, other)
+    which = checked_nodes(nodes, walk.nodes)
+    earned = worst_values(walk, Rewards.of_visits(visit))[which]
+    if threat.total is not None:
+        bounds = flow_bounds(walk, which)
+        for i, node in enumerate(which):
+            earned[i] = min(earned[i], Program(walk, int(node), threat.total, bounds[i]).bound(visit))
+    return np.nextafter(-model.teleport * earned, -np.inf)
+
+
+def certify(
+    model: PageRank,
+    radii: Iterable[int],
+    budget: str = Budget.LOCAL,
+    fragile: Any = None,
+    nodes: Any = None,
+    progress: bool = False,
+) -> Proofs:
+    """The largest of some radii at which the prediction of each node is proved.
+
+    Args:
+        model: whose predictions.
+        radii: those to try, from the smallest, until it fails; 0, the prediction itself, always is.
+        budget: what a radius is: "local", "global" or "undirected".
+        fragile: integers [2, edges] that may be switched; by default both directions of all edges outside a spanning
+            forest, for deletion only.
+        nodes: which nodes; by default all. A global budget takes a linear program or more for each of them.
+        progress: whether to show a line in a terminal.
+
+    Example:
+        >>> import scipy.sparse as sp
+        >>> triangle = sp.csr_array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+        >>> model = PageRank(triangle, np.array([[1.0, 0.0], [0.0, 0.2], [0.0, 0.2]]))
+        >>> certify(model, [1, 2]).radius
+        array([2, 2, 2])
+    """
+    _check_model(model)
+    budget, tried = Budget.named(budget), checked_radii(radii, "radii")
+    fragile = outside_forest(model.adjacency) if fragile is None else fragile
+    which = checked_nodes(nodes, model.adjacency.shape[0])
+    label = model.logits().argmax(axis=1)[which]
+    radius, alive = np.full(which.size, -1), np.ones(which.size, dtype=bool)
+    for each in tried:
+        alive[alive] = _proved(model, budget.threat(fragile, each), which[alive], label[alive], progress)
+        radius[alive] = each
+    rule = "policy iteration" if budget is Budget.LOCAL else "linear program, dual bound proved"
+    return Proofs(Promise(SYSTEM, Subject.BASE, _WORDS[budget], rule), label, radius, radius < 0)
+
+
+def _check_model(model: Any) -> None:
+    if not isinstance(model, PageRank):
+        raise InvalidInputError(f"expected a PageRank, got {type(model).__name__}")
+
+
+def _proved(model: PageRank, threat: Threat, nodes: IntArray, label: IntArray, progress: bool) -> BoolArray:
+    """For each node whether its label is proved under the threat."""
+    walk = model.walk(threat)
+    earned = _within_local(model, walk, nodes, label)
+    proved = np.asarray((earned < 0.0).all(axis=1))
+    open_ = np.flatnonzero(~proved)
+    if not threat.total or not open_.size:
+        return proved
+    pairs = list(zip(open_, flow_bounds(walk, nodes[open_]), strict=True))
+    for i, flows in one_by_one(pairs, f"{threat.total} edges switched", progress):
+        program = Program(walk, int(nodes[i]), threat.total, flows)
+        others = [other for other in np.argsort(-earned[i]) if earned[i, other] >= 0.0]
+        proved[i] = all(program.bound(_visit(model, label[i], other)) < 0.0 for other in others)
+    return proved
+
+
+def _within_local(model: PageRank, walk: Walk, nodes: IntArray, label: IntArray) -> FloatArray:
+    """Upper bounds [nodes, classes] on what a walk from each node earns, within the local budgets alone."""
+    earned = np.full((nodes.size, model.features.shape[1]), -np.inf)
+    for own in np.unique(label):
+        mine = label == own
+        for other in range(model.features.shape[1]):
+            if other != own:
+                earned[mine, other] = worst_values(walk, Rewards.of_visits(_visit(model, own, other)))[nodes[mine]]
+    return earned
+
+
+def _visit(model: PageRank, label: int, other: int) -> FloatArray:
+    """What a walk earns for the other class against its own."""
+    return np.asarray(model.features[:, other] - model.features[:, label])

@@ -1,0 +1,172 @@
+"""All certificates that apply to a setting, made one after another: runs are kept, so that it can be gone on with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flipproof.base.arrays import IntArray
+from flipproof.comparison.comparison import ANY, Comparison, Entry
+from flipproof.comparison.entries_file import known_entries, write_entries
+from flipproof.comparison.setting import Setting, Terms, compared_inputs
+from flipproof.comparison.smoothed_rivals import (
+    OURS,
+    ablation_entries,
+    can_be_hidden,
+    divergence_entries,
+    flipproof_entries,
+    has_even_noise,
+    lee_entries,
+)
+from flipproof.comparison.white_box_rivals import (
+    gcn_attributes_entries,
+    gcn_structure_entries,
+    has_noisy_attributes,
+    has_noisy_edges,
+    joins_all_nodes,
+    page_rank_all_edges_entries,
+    page_rank_entries,
+)
+from flipproof.errors import InvalidInputError, not_among
+from flipproof.files.whole import make_folder
+from flipproof.noise.laws import OtherNoise
+from flipproof.pipeline.job import Job
+from flipproof.pipeline.kinds.registry import job_of
+from flipproof.pipeline.shared_runs import Runs
+from flipproof.pipeline.steps import Machine, Samples, check_can_vote
+from flipproof.pipeline.task import Task
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.smoothing.run import versions
+from flipproof.smoothing.votes import scope_of_outputs
+from flipproof.theory.law import Noise
+from flipproof.theory.radii import axes_of
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A system.
+
+    Attributes:
+        applies: to which jobs.
+        entries: what it proves about them.
+        slow: whether that is worth keeping in a file.
+        unasked: whether it belongs to a comparison whose systems nobody names.
+    """
+
+    applies: Callable[[Job], bool]
+    entries: Callable[[Setting], Iterator[Entry]]
+    slow: bool = False
+    unasked: bool = True
+
+
+RIVALS: Mapping[str, Rival] = {
+    OURS: Rival(lambda job: True, flipproof_entries),
+    "f_divergence": Rival(lambda job: True, divergence_entries),
+    "lee": Rival(has_even_noise, lee_entries),
+    "ablation": Rival(can_be_hidden, ablation_entries),
+    "gcn_attributes": Rival(has_noisy_attributes, gcn_attributes_entries, slow=True),
+    "gcn_structure": Rival(has_noisy_edges, gcn_structure_entries, slow=True),
+    "page_rank": Rival(joins_all_nodes, page_rank_entries, slow=True),
+    "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True, unasked=False),
+}
+"""All systems for classifiers of discrete data, in the order of tables."""
+
+
+def compare(
+    path: str | os.PathLike[str],
+    task: Task,
+    systems: Iterable[str] | None = None,
+    terms: Terms | None = None,
+    samples: Samples | None = None,
+    machine: Machine | None = None,
+    tell: Callable[[str, int, int], None] = lambda system, done, of: None,
+    runs: Runs | None = None,
+) -> Comparison:
+    """Proves what can be proved about the same inputs, by every system that applies.
+
+    Systems that need votes train the model of the task under their own noise; those about a network itself train the
+    one that they are made for, without noise. What is there already is not made again.
+
+    Args:
+        path: of a folder, for the runs and proofs of all systems.
+        task: data, model, noise and training of the certificate of this package.
+        systems: some of `RIVALS`; by default those that apply to the task and do not take hours.
+        terms: see `Terms`.
+        samples: of every vote.
+        machine: what may be used.
+        tell: is told which system comes next, how many are done, and how many there are.
+        runs: where the runs of all systems are, if they are not in the folder.
+    """
+    machine, terms = machine or Machine(), terms or Terms()
+    check_can_vote(machine, task)
+    job = job_of(task)
+    if isinstance(job.noise, OtherNoise):
+        raise InvalidInputError(f"expected noise that flips entries, got {job.noise}")
+    job.check()
+    chosen = _chosen(job, systems)
+    inputs = compared_inputs(job, terms.nodes)
+    setting = Setting(runs or Runs(Path(path) / "runs", machine), job, job.noise, inputs, terms, samples or Samples())
+    make_folder(Path(path))
+    entries: list[Entry] = []
+    for done, system in enumerate(chosen):
+        tell(system, done, len(chosen))
+        entries += _entries(setting, system, Path(path) / f"{system}.json")
+    return Comparison(tuple(entries), inputs, job.certified.labels[inputs], _room(job, job.noise, inputs))
+
+
+def _room(job: Job, noise: Noise, inputs: IntArray) -> dict[str, IntArray]:
+    """By attacker, how many changes each input can suffer."""
+    scope = scope_of_outputs(job.certified.space, noise, job.certified.labels.size)
+    if scope is None:
+        return {}
+    alone = dict(zip(map(str, axes_of(noise)), scope.room_alone(noise)[inputs].T, strict=True))
+    return {**alone, ANY: scope.totals[inputs]}
+
+
+def _chosen(job: Job, systems: Iterable[str] | None) -> list[str]:
+    """Systems that apply, in the order of tables."""
+    fitting = [name for name, rival in RIVALS.items() if rival.applies(job)]
+    if systems is None:
+        return [name for name in fitting if RIVALS[name].unasked]
+    wanted = list(systems)
+    for name in wanted:
+        if name not in RIVALS:
+            raise not_among("system", RIVALS, name)
+        if name not in fitting:
+            what = f"such {job.task.kind} with noise on {job.task.noisy}"
+            raise InvalidInputError(f"expected systems for {what} ({', '.join(fitting)}), got {name}")
+    if not wanted:
+        raise InvalidInputError("expected at least one system, got none")
+    return [name for name in fitting if name in wanted]
+
+
+def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
+    """What a system proves, from its file if it takes long and was asked the same before."""
+    rival, asked = RIVALS[system], _asked(setting)
+    known = known_entries(file, asked) if rival.slow else None
+    if known is not None and all(_answers(entry, setting) for entry in known):
+        return known
+    entries = list(rival.entries(setting))
+    if rival.slow:
+        write_entries(file, asked, entries)
+    return entries
+
+
+def _asked(setting: Setting) -> dict[str, Any]:
+    """What proofs about a network itself depend on."""
+    return {
+        "task": {name: value for name, value in setting.job.asked().items() if name != "noise"},
+        "data": setting.job.record.fingerprint,
+        "inputs": fingerprint(setting.inputs),
+        "radii": setting.terms.radii,
+        "versions": versions(),
+    }
+
+
+def _answers(entry: Entry, setting: Setting) -> bool:
+    """Whether it can be what was asked for; files may be edited."""
+    radius = entry.proofs.radius
+    return len(entry.proofs) == setting.inputs.size and bool((radius <= setting.terms.radii[-1]).all())

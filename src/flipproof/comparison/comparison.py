@@ -1,0 +1,183 @@
+"""What several systems prove about the same inputs, as values: one entry for each system and kind of attacker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.base.arrays import BoolArray, IntArray, read_only
+from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.errors import FileFormatError, InvalidInputError
+from flipproof.files.json_text import is_number
+from flipproof.theory.radii import UNBOUNDED
+
+ANY = "any"
+"""The attacker who may make changes of any kind: what is proved against him is proved against all others."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """What one system proves against one kind of attacker.
+
+    Attributes:
+        system: its name; "flipproof" is the certificate of this package, others are modules of `flipproof.baselines`.
+        against: who may make r changes of one kind, "delete", "add", "change", for a joint noise "structure.add" and
+            the like; or of "any" kind.
+        model: whose predictions are proved.
+        noise: the law of the votes in words; "none" for a proof about the classifier itself.
+        proofs: one for each of the inputs.
+        seconds: what training, votes and certificates took.
+        spared: what the attackers of this proof leave alone, though others of their kind do not; mostly nothing.
+    """
+
+    system: str
+    against: str
+    model: str
+    noise: str
+    proofs: Proofs
+    seconds: float
+    spared: str = ""
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """What tells it from others against the same attacker."""
+        return (self.system, self.model, self.noise)
+
+    def to_record(self) -> dict[str, Any]:
+        """JSON values."""
+        promise, proofs = self.proofs.promise, self.proofs
+        return {
+            "system": self.system,
+            "against": self.against,
+            "model": self.model,
+            "noise": self.noise,
+            "seconds": self.seconds,
+            "spared": self.spared,
+            "promise": {
+                "system": promise.system,
+                "subject": promise.subject.value,
+                "threat": promise.threat,
+                "rule": promise.rule,
+                "alpha": promise.alpha,
+            },
+            "label": proofs.label.tolist(),
+            "radius": proofs.radius.tolist(),
+            "abstained": proofs.abstained.tolist(),
+        }
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Entry:
+        """The inverse of `to_record`. The record may come from anywhere: whatever does not fit is refused."""
+        words = {name: record[name] for name in ("system", "against", "model", "noise", "spared")}
+        words |= {name: record["promise"][name] for name in ("threat", "rule")}
+        if not all(isinstance(word, str) for word in words.values()):
+            raise FileFormatError(f"expected an entry in words, got {words}")
+        for number in (record["seconds"], record["promise"]["alpha"]):
+            if not is_number(number):
+                raise FileFormatError(f"expected an entry with a number, got {number!r}")
+        promise = Promise(**(record["promise"] | {"subject": Subject(record["promise"]["subject"])}))
+        proofs = Proofs(promise, *(np.array(record[name]) for name in ("label", "radius", "abstained")))
+        return cls(
+            **{name: record[name] for name in ("system", "against", "model", "noise", "seconds", "spared")},
+            proofs=proofs,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Entries about the same inputs.
+
+    Attributes:
+        entries: of all systems.
+        inputs: the numbers of the inputs.
+        labels: what they really are.
+        room: by attacker, how many changes of this kind each input can suffer. Whoever withstands all of them is
+            certified at every larger radius, and no mean counts more.
+
+    Example:
+        >>> promise = Promise("somebody", Subject.BASE, "r bits change", "exact")
+        >>> proofs = Proofs(promise, np.array([0, 1]), np.array([3, 1]), np.array([False, False]))
+        >>> entry = Entry("theirs", "any", "gcn", "none", proofs, seconds=1.0)
+        >>> comparison = Comparison((entry,), np.array([4, 7]), np.array([0, 0]))
+        >>> [row["certified_ratio"] for row in comparison.rows([1, 2])]
+        [1.0, 0.5]
+    """
+
+    entries: tuple[Entry, ...]
+    inputs: IntArray
+    labels: IntArray
+    room: Mapping[str, IntArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        sizes = {self.inputs.size, self.labels.size, *(len(entry.proofs) for entry in self.entries)}
+        sizes |= {room.size for room in self.room.values()}
+        if len(sizes) != 1:
+            raise InvalidInputError(f"expected proofs about the same inputs, got {sorted(sizes)} of them")
+        for name in ("inputs", "labels"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def attackers(self) -> tuple[str, ...]:
+        """All kinds of attackers, those who may do anything last."""
+        found = dict.fromkeys(entry.against for entry in self.entries)
+        return (*(each for each in found if each != ANY), *(each for each in found if each == ANY))
+
+    def against(self, attacker: str) -> list[Entry]:
+        """One entry for each system and noise with something to say: what it proves about him, or else about anyone."""
+        best = {entry.name: entry for entry in self.entries if entry.against == ANY}
+        best |= {entry.name: entry for entry in self.entries if entry.against == attacker}
+        order = dict.fromkeys(entry.name for entry in self.entries)
+        return [best[name] for name in order if name in best]
+
+    def accuracy(self, entry: Entry) -> float:
+        """The share of inputs with a right label that the system does not abstain from."""
+        return self._share(entry.proofs.certified(0) & (entry.proofs.label == self.labels))
+
+    def certified(self, entry: Entry, attacker: str, radius: int) -> BoolArray:
+        """Whether an attacker with so many changes, or as many as there can be, is withstood."""
+        return np.asarray((entry.proofs.radius >= np.minimum(radius, self._room(attacker))) & ~entry.proofs.abstained)
+
+    def certified_ratio(self, entry: Entry, attacker: str, radius: int) -> float:
+        """The share of inputs whose label is proved."""
+        return self._share(self.certified(entry, attacker, radius))
+
+    def certified_accuracy(self, entry: Entry, attacker: str, radius: int) -> float:
+        """The share of inputs whose label is right and proved."""
+        return self._share(self.certified(entry, attacker, radius) & (entry.proofs.label == self.labels))
+
+    def mean_radius(self, entry: Entry, attacker: str, most: int) -> float:
+        """Over all inputs, where longer ones count as the largest that is looked for: so that all can be compared."""
+        return self._share(np.minimum(np.minimum(entry.proofs.radius, self._room(attacker)), most))
+
+    def _room(self, attacker: str) -> IntArray:
+        return self.room.get(attacker, np.full(self.inputs.size, UNBOUNDED))
+
+    @staticmethod
+    def _share(numbers: NDArray[Any]) -> float:
+        return float(numbers.mean()) if numbers.size else 0.0
+
+    def rows(self, radii: list[int]) -> Iterator[dict[str, Any]]:
+        """One row for each attacker, system and radius, with all that is needed to draw it."""
+        for attacker in self.attackers:
+            for entry in self.against(attacker):
+                promise = entry.proofs.promise
+                for radius in radii:
+                    yield {
+                        "attacker": attacker,
+                        "system": entry.system,
+                        "published_by": promise.system,
+                        "proved_about": promise.subject.value,
+                        "model": entry.model,
+                        "noise": entry.noise,
+                        "spared": entry.spared,
+                        "alpha": promise.alpha,
+                        "inputs": len(entry.proofs),
+                        "radius": radius,
+                        "certified_ratio": self.certified_ratio(entry, attacker, radius),
+                        "certified_accuracy": self.certified_accuracy(entry, attacker, radius),
+                        "seconds": entry.seconds,
+                    }

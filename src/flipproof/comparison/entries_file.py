@@ -1,0 +1,30 @@
+"""The file of what a slow system has proved, so that it is not asked the same twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flipproof.comparison.comparison import Entry
+from flipproof.errors import FlipproofError
+from flipproof.files.archive import FileKind
+from flipproof.files.json_file import read_json, write_json
+
+_ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
+
+
+def write_entries(file: Path, asked: Mapping[str, Any], entries: Iterable[Entry]) -> None:
+    """Writes what was proved and what had been asked."""
+    write_json(file, _ENTRIES, {"asked": asked, "entries": [entry.to_record() for entry in entries]})
+
+
+def known_entries(file: Path, asked: Mapping[str, Any]) -> list[Entry] | None:
+    """The entries of a file that answers this; one that is damaged answers nothing."""
+    if not file.exists():
+        return None
+    try:
+        record = read_json(file, _ENTRIES)
+        return [Entry.from_record(entry) for entry in record["entries"]] if record["asked"] == asked else None
+    except (FlipproofError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return None

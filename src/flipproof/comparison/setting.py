@@ -1,0 +1,113 @@
+"""What systems are compared on: a task with its data, some of its inputs, terms and samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray
+from flipproof.errors import InvalidInputError
+from flipproof.pipeline.job import Job
+from flipproof.pipeline.shared_runs import Runs
+from flipproof.pipeline.steps import Samples
+from flipproof.statistics.bounds import Rule
+from flipproof.statistics.clopper_pearson import checked_alpha
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.radii import checked_count
+
+_EVERY, _FARTHEST = 10, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On which terms systems are compared.
+
+    Attributes:
+        nodes: so many test nodes, at random, if the inputs are nodes; None: all. Proofs about a network itself take
+            seconds for each.
+        largest_radius: up to which these proofs are looked for.
+        even: the flip probability of noise that treats zeros and ones alike; None: one that suits the data.
+        kept_share: the share of entries that an ablation leaves to be seen.
+        also: further noises, as (p_plus, p_minus), for the certificate of this package.
+        alpha: the probability, for each input, that a proof from samples is wrong.
+        rule: "multi-class" or "two-class", for all proofs from samples.
+    """
+
+    nodes: int | None = 50
+    largest_radius: int = 10
+    even: float | None = None
+    kept_share: float = 0.2
+    also: tuple[tuple[float, float], ...] = ()
+    alpha: float = 0.01
+    rule: str = Rule.MULTI_CLASS
+
+    def __post_init__(self) -> None:
+        if self.nodes is not None and checked_count(self.nodes, "nodes") < 1:
+            raise InvalidInputError("expected at least one of the nodes, got 0")
+        if checked_count(self.largest_radius, "largest_radius") < 1:
+            raise InvalidInputError("expected largest_radius to be at least 1, got 0")
+        if self.largest_radius > _FARTHEST:
+            raise InvalidInputError(f"expected largest_radius to be at most {_FARTHEST}, got {self.largest_radius}")
+        for name, value in (("even noise", self.even), ("kept share", self.kept_share)):
+            if value is not None and not 0.0 < value < 1.0:
+                raise InvalidInputError(f"expected the {name} between 0 and 1, got {value!r}")
+        if len({FlipNoise(*pair) for pair in self.also}) < len(self.also):
+            raise InvalidInputError(f"expected different further noises, got {self.also}")
+        checked_alpha(self.alpha)
+        object.__setattr__(self, "rule", str(Rule.named(self.rule)))
+
+    @property
+    def radii(self) -> list[int]:
+        """Those that proofs about a network itself are looked for: all up to 10, and then every fifth.
+
+        Example:
+            >>> Terms(largest_radius=21).radii
+            [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 21]
+        """
+        most = self.largest_radius
+        return [radius for radius in range(1, most + 1) if radius <= _EVERY or radius % 5 == 0 or radius == most]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """A job whose inputs are to be certified by several systems.
+
+    Attributes:
+        runs: of all of them.
+        job: the task with its data.
+        noise: of the job: the law under which the certificate of this package gets its votes.
+        inputs: which of the certified inputs are compared.
+        terms: see `Terms`.
+        samples: of every vote.
+    """
+
+    runs: Runs
+    job: Job
+    noise: Noise
+    inputs: IntArray
+    terms: Terms
+    samples: Samples
+
+    def __post_init__(self) -> None:
+        self.further_noises()
+
+    def further_noises(self) -> list[FlipNoise]:
+        """Those of the terms, with as many categories as the data have."""
+        if not self.terms.also:
+            return []
+        if not isinstance(self.noise, FlipNoise):
+            raise InvalidInputError(f"expected no further noises beside one with parts, got {self.terms.also}")
+        noises = [FlipNoise(p_plus, p_minus, self.noise.categories) for p_plus, p_minus in self.terms.also]
+        if self.noise in noises:
+            raise InvalidInputError(f"expected further noises beside {self.noise}, got it again")
+        return noises
+
+
+def compared_inputs(job: Job, nodes: int | None) -> IntArray:
+    """Test nodes of a graph at random, in order; of all else the inputs that the task wants certified."""
+    test = np.asarray(job.certified.split.test)
+    if job.task.kind != "nodes" or nodes is None or nodes >= test.size:
+        return test
+    rng = np.random.Generator(np.random.Philox(key=job.task.seed))
+    return np.sort(rng.choice(test, nodes, replace=False))

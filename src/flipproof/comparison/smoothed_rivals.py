@@ -1,0 +1,102 @@
+"""Systems that prove something about the smoothed classifier, each from votes under a noise of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from flipproof.baselines import ablation, f_divergence, lee
+from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.comparison.comparison import ANY, Entry
+from flipproof.comparison.setting import Setting
+from flipproof.errors import InvalidInputError
+from flipproof.noise.ablation import AblationNoise, entries_of
+from flipproof.noise.laws import AnyNoise
+from flipproof.pipeline.job import Job
+from flipproof.pipeline.shared_runs import short_words
+from flipproof.smoothing.certify import certify
+from flipproof.smoothing.votes import Votes
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.radii import axes_of
+
+_EVEN = {
+    ("nodes", "attributes"): 0.1,
+    ("nodes", "structure"): 0.001,
+    ("images", "pixels"): 0.2,
+    ("images", "levels"): 0.8,
+    ("text", "substitution"): 0.75,
+}
+"""Flip probabilities of noise that treats zeros and ones alike, by what gets it; as published where it was."""
+_USUAL_EVEN = 0.1
+OURS = "flipproof"
+_DIVERGENCES = ("renyi", "hockey-stick")
+
+
+def flipproof_entries(setting: Setting) -> Iterator[Entry]:
+    """The certificate of this package, along every axis and for any change."""
+    for noise in (setting.noise, *setting.further_noises()):
+        yield from _tight_entries(setting, noise)
+
+
+def _tight_entries(setting: Setting, noise: Noise) -> Iterator[Entry]:
+    votes, seconds = _votes(setting, noise)
+    tight = certify(votes, setting.terms.alpha, setting.terms.rule)
+    radii = {str(axis): tight.max_radius(str(axis)) for axis in axes_of(tight.noise)}
+    radii[ANY] = tight.max_l0_radius()
+    for against, radius in radii.items():
+        threat = "any change of r entries" if against == ANY else f"r changes, all of kind {against}"
+        promise = Promise("Bojchevski et al. 2020", Subject.SMOOTHED, threat, str(tight.rule), tight.alpha)
+        proofs = Proofs(promise, tight.label, radius, tight.abstained)
+        yield _entry(setting, OURS, against, noise, proofs, seconds)
+
+
+def divergence_entries(setting: Setting) -> Iterator[Entry]:
+    """The certificates of two divergences, from the same votes as ours."""
+    votes, seconds = _votes(setting, setting.noise)
+    for divergence in _DIVERGENCES:
+        for axis in map(str, axes_of(setting.noise)):
+            proofs = f_divergence.certify(votes, axis, setting.terms.alpha, setting.terms.rule, divergence)
+            yield _entry(setting, f"f_divergence ({divergence})", axis, setting.noise, proofs, seconds)
+
+
+def has_even_noise(job: Job) -> bool:
+    """Whether there is one law for all entries."""
+    return isinstance(job.noise, FlipNoise)
+
+
+def lee_entries(setting: Setting) -> Iterator[Entry]:
+    """The symmetric certificate, with a model trained under its noise: the noise of the task if that is symmetric."""
+    noise, asked, task = setting.noise, setting.terms.even, setting.job.task
+    if not isinstance(noise, FlipNoise):
+        raise InvalidInputError(f"expected one law for all entries, got {noise}")
+    even = _EVEN.get((task.kind, task.noisy), _USUAL_EVEN) if asked is None else asked
+    own = noise.p_plus == noise.p_minus and asked in (None, noise.p_plus)
+    law = noise if own else FlipNoise(even, even, noise.categories)
+    votes, seconds = _votes(setting, law)
+    yield _entry(setting, "lee", ANY, law, lee.certify(votes, setting.terms.alpha, setting.terms.rule), seconds)
+
+
+def can_be_hidden(job: Job) -> bool:
+    """Whether there is an ablation of such data."""
+    return entries_of(job.certified.space) is not None
+
+
+def ablation_entries(setting: Setting) -> Iterator[Entry]:
+    """Randomized ablation, with a model trained under it."""
+    entries = entries_of(setting.job.certified.space)
+    if entries is None:
+        raise InvalidInputError(f"expected data that can be hidden, got {setting.job.task.kind}")
+    law = AblationNoise(entries, max(1, round(setting.terms.kept_share * entries)))
+    votes, seconds = _votes(setting, law)
+    proofs = ablation.certify(votes, setting.terms.alpha, setting.terms.rule)
+    yield _entry(setting, "ablation", ANY, law, proofs, seconds)
+
+
+def _votes(setting: Setting, noise: AnyNoise) -> tuple[Votes, float]:
+    """Votes of the model, trained and evaluated under a noise, and how long that took."""
+    return setting.runs.voted(replace(setting.job.task, noise=noise), setting.samples)
+
+
+def _entry(setting: Setting, system: str, against: str, noise: AnyNoise, proofs: Proofs, seconds: float) -> Entry:
+    model = setting.job.task.model.name
+    return Entry(system, against, model, short_words(noise), proofs.selected(setting.inputs), seconds)

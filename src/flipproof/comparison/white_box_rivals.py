@@ -1,0 +1,129 @@
+"""Systems that prove something about a network itself: trained without noise, and made for one architecture."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray
+from flipproof.base.threads import single_threaded
+from flipproof.baselines.proofs import Proofs
+from flipproof.comparison.comparison import ANY, Entry
+from flipproof.comparison.setting import Setting
+from flipproof.errors import InvalidInputError
+from flipproof.noise.spaces.graph import Graph
+from flipproof.pipeline.job import Job
+from flipproof.pipeline.model_spec import ModelSpec
+from flipproof.theory.law import without_flips
+
+if TYPE_CHECKING:
+    from flipproof.baselines.walks.model import PageRank
+
+_FLIPS = {"add": "add", "delete": "delete", ANY: "both"}
+
+
+def has_noisy_attributes(job: Job) -> bool:
+    """Whether an attacker changes attributes of nodes."""
+    return (job.task.kind, job.task.noisy) == ("nodes", "attributes")
+
+
+def has_noisy_edges(job: Job) -> bool:
+    """Whether an attacker changes edges between nodes of an undirected graph."""
+    space = job.certified.space
+    return job.task.noisy == "structure" and isinstance(space, Graph) and not space.edges.directed
+
+
+def joins_all_nodes(job: Job) -> bool:
+    """Whether these are edges of a graph in which nobody is alone: one who is has no edge to keep."""
+    space = job.certified.space
+    if not has_noisy_edges(job) or not isinstance(space, Graph):
+        return False
+    heads, tails = space.edges.index()
+    return np.unique(heads[heads != tails]).size == space.nodes
+
+
+def gcn_attributes_entries(setting: Setting) -> Iterator[Entry]:
+    """A GCN with two layers under flips of attribute bits; all of them may be at one node."""
+    from flipproof.baselines import gcn_attributes
+
+    radii, (classifier, trained) = setting.terms.radii, _trained(setting, "gcn")
+    for against, flips in _FLIPS.items():
+        start = time.perf_counter()
+        with single_threaded():
+            proofs = gcn_attributes.certify(
+                classifier, _graph(setting), setting.inputs, local=radii[-1], budgets=radii, flips=flips
+            )
+        yield Entry("gcn_attributes", against, "gcn", "none", proofs, trained + time.perf_counter() - start)
+
+
+def gcn_structure_entries(setting: Setting) -> Iterator[Entry]:
+    """A GCN with two layers under deleted edges."""
+    from flipproof.baselines import gcn_structure
+
+    show, (classifier, trained) = setting.runs.machine.progress, _trained(setting, "gcn")
+    start = time.perf_counter()
+    with single_threaded():
+        proofs = gcn_structure.certify(
+            classifier, _graph(setting), setting.inputs, budgets=setting.terms.radii, progress=show
+        )
+    yield Entry("gcn_structure", "delete", "gcn", "none", proofs, trained + time.perf_counter() - start)
+
+
+def page_rank_entries(setting: Setting) -> Iterator[Entry]:
+    """PPNP with the features of an APPNP, under deleted edges outside a spanning forest, as published."""
+    from flipproof.baselines.walks.walk import outside_forest
+
+    model, trained = _page_rank(setting)
+    proofs, seconds = _page_rank_proofs(setting, model, outside_forest(model.adjacency), " outside a spanning forest")
+    spared = "edges of a spanning forest"
+    yield Entry("page_rank", "delete", "ppnp", "none", proofs, trained + seconds, spared)
+
+
+def page_rank_all_edges_entries(setting: Setting) -> Iterator[Entry]:
+    """The same with a self-loop at every node, so that an attacker may delete any other edge."""
+    from flipproof.baselines.walks.walk import all_edges
+
+    model, trained = _page_rank(setting)
+    looped = model.with_self_loops()
+    proofs, seconds = _page_rank_proofs(setting, looped, all_edges(looped.adjacency), "")
+    yield Entry("page_rank_all_edges", "delete", "ppnp with loops", "none", proofs, trained + seconds)
+
+
+def _page_rank(setting: Setting) -> tuple[PageRank, float]:
+    from flipproof.baselines.walks.model import PageRank
+
+    classifier, trained = _trained(setting, "appnp")
+    return PageRank.from_appnp(classifier, _graph(setting)), trained
+
+
+def _page_rank_proofs(setting: Setting, model: PageRank, fragile: IntArray, where: str) -> tuple[Proofs, float]:
+    """What is proved if the fragile edges are deleted, and how long that took."""
+    from flipproof.baselines.walks.page_rank import Budget, certify
+
+    start = time.perf_counter()
+    with single_threaded():
+        proofs = certify(
+            model, setting.terms.radii, Budget.UNDIRECTED, fragile, setting.inputs, setting.runs.machine.progress
+        )
+    promise = replace(proofs.promise, threat=f"at most r edges{where} are deleted, each in one or both directions")
+    return replace(proofs, promise=promise), time.perf_counter() - start
+
+
+def _graph(setting: Setting) -> Graph:
+    space = setting.job.certified.space
+    if not isinstance(space, Graph):
+        raise InvalidInputError(f"expected the nodes of a graph, got {setting.job.task.kind}")
+    return space
+
+
+def _trained(setting: Setting, name: str) -> tuple[Any, float]:
+    """A network that was trained without noise, and how long that took."""
+    task = setting.job.task
+    spec = task.model if task.model.name == name else ModelSpec(name)
+    training = replace(task.training, noisy_samples=0)
+    plain = replace(task, model=spec, noise=without_flips(setting.noise), training=training)
+    return setting.runs.trained(plain)

@@ -1,0 +1,161 @@
+"""Many small graphs with a label each, such as molecules: what graph classification starts from."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from flipproof.base.arguments import checked_index, checked_items, checked_rows
+from flipproof.base.arrays import IntArray, read_only
+from flipproof.base.choices import chosen
+from flipproof.datasets.kinds.given_split import checked_split
+from flipproof.datasets.kinds.labels import checked_labels, checked_names
+from flipproof.errors import InvalidInputError
+from flipproof.noise.spaces.edges import Edges
+from flipproof.noise.spaces.graph import STRUCTURE, Graph
+from flipproof.noise.spaces.graphs import Graphs, naming_graph
+from flipproof.noise.spaces.rows import DenseRows
+from flipproof.noise.spaces.space import as_array
+from flipproof.run_folder.split import Split
+
+
+class Kinds(StrEnum):
+    """How the kinds of nodes become attributes."""
+
+    ONE_HOT = "one-hot"
+    CATEGORY = "category"
+
+    @classmethod
+    def named(cls, name: str) -> Kinds:
+        """The reading with this name."""
+        return chosen(cls, name, "kinds")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphDataset:
+    """Undirected graphs whose nodes are of a few kinds.
+
+    Attributes:
+        name: what to call it.
+        edge_indices: per graph, integers [2, edges]: every edge in both directions.
+        node_labels: per graph, the kind of each node, from 0.
+        labels: int64 [graphs], from 0.
+        class_names: one name per class; by default the numbers.
+        node_names: one name per kind of node; by default the numbers.
+        split: which graphs are for training, validation and testing, if the data say so; runs then keep to it.
+
+    Example:
+        >>> data = GraphDataset("two", ([[0, 1], [1, 0]], [[], []]), ([0, 1], [1]), [0, 1])
+        >>> len(data), data.nodes, data.edges, data.features
+        (2, 3, 1, 2)
+    """
+
+    name: str
+    edge_indices: tuple[IntArray, ...] = field(repr=False)
+    node_labels: tuple[IntArray, ...] = field(repr=False)
+    labels: IntArray
+    class_names: tuple[str, ...] = ()
+    node_names: tuple[str, ...] = ()
+    split: Split | None = None
+
+    def __post_init__(self) -> None:
+        edge_indices = checked_items(self.edge_indices, "edge_indices", "edges, one per graph")
+        node_labels = checked_items(self.node_labels, "node_labels", "kinds of nodes, one per graph")
+        if len(edge_indices) != len(node_labels):
+            raise InvalidInputError(
+                f"expected edges and node labels of equally many graphs, got {len(edge_indices)} and {len(node_labels)}"
+            )
+        kinds = tuple(itertools.starmap(_checked_kinds, enumerate(node_labels)))
+        edges = tuple(map(_checked_edges, itertools.count(), edge_indices, kinds))
+        labels = checked_labels(self.labels, len(edges), "graph")
+        every_kind = np.concatenate([np.zeros(0, np.int64), *kinds])
+        object.__setattr__(self, "edge_indices", edges)
+        object.__setattr__(self, "node_labels", kinds)
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
+        object.__setattr__(self, "node_names", checked_names(self.node_names, every_kind))
+        checked_split(self.split, labels.size, "graph")
+
+    def __len__(self) -> int:
+        return len(self.edge_indices)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes all graphs have together."""
+        return sum(kinds.size for kinds in self.node_labels)
+
+    @property
+    def edges(self) -> int:
+        """How many undirected edges all graphs have together, without self-loops."""
+        return sum(int(np.count_nonzero(index[0] < index[1])) for index in self.edge_indices)
+
+    @property
+    def features(self) -> int:
+        """How many kinds of nodes there are: the columns of the one-hot attributes."""
+        return len(self.node_names)
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.class_names)
+
+    def graph(self, i: int, noisy: str = STRUCTURE, kinds: str = Kinds.ONE_HOT) -> Graph:
+        """The i-th graph with the kinds of its nodes as attributes, and noise on the parts named; see `graphs`."""
+        i = checked_index(i, len(self), "i")
+        numbers = self.node_labels[i]
+        attributes: Any
+        if Kinds.named(kinds) is Kinds.CATEGORY:
+            attributes = DenseRows(numbers[:, None])
+        else:
+            starts = np.arange(numbers.size + 1)
+            shape = numbers.size, self.features
+            attributes = sp.csr_array((np.ones(numbers.size, np.float32), numbers, starts), shape=shape)
+        return Graph.from_edge_index(self.edge_indices[i], numbers.size, attributes, noisy=noisy)
+
+    def graphs(self, noisy: str = STRUCTURE, which: Iterable[int] | None = None, kinds: str = Kinds.ONE_HOT) -> Graphs:
+        """All graphs, or some of them, as `vote` takes them.
+
+        Args:
+            noisy: "structure", "attributes" or "both": the parts that get noise.
+            which: numbers of graphs; all by default.
+            kinds: how the kinds of nodes are attributes. "one-hot": as zeros and ones, one for each kind, so that
+                another kind is two flips. "category": as one number, so that another kind is one change; noise on
+                it is `FlipNoise(..., categories=features)`, and a model gets them with `GraphClassifier(one_hot=...)`.
+        """
+        numbers = range(len(self)) if which is None else checked_rows(which, len(self), "which").tolist()
+        return Graphs(tuple(self.graph(i, noisy, kinds) for i in numbers))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
+        from flipproof.datasets.kinds.graph_file import write_graphs
+
+        write_graphs(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> GraphDataset:
+        """Reads a file written by `save`."""
+        from flipproof.datasets.kinds.graph_file import read_graphs
+
+        return read_graphs(path)
+
+
+def _checked_kinds(number: int, given: Any) -> IntArray:
+    if np.size(given) == 0:
+        raise InvalidInputError(f"expected graphs with nodes, got graph {number} with none")
+    with naming_graph(number):
+        return checked_labels(given, np.size(given), "node")
+
+
+def _checked_edges(number: int, given: Any, kinds: IntArray) -> IntArray:
+    with naming_graph(number):
+        index = as_array(given, "edge_index")
+        Edges.from_index(index, kinds.size, directed=False, merge_duplicates=False)
+    checked: IntArray = read_only(index.astype(np.int64).reshape(2, -1))
+    return checked

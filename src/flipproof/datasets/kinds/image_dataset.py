@@ -1,0 +1,128 @@
+"""Images of whole grey or colour levels with labels, split into training and test."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.base.arrays import BoolArray, IntArray, read_only
+from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array
+from flipproof.errors import InvalidInputError
+from flipproof.noise.spaces.space import first_place
+from flipproof.theory.radii import checked_count
+
+Images = NDArray[np.uint8]
+_AXES = ("image", "row", "column", "colour")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImageDataset:
+    """Images [n, height, width] or [n, height, width, 3] of uint8, and their labels.
+
+    Attributes:
+        name: what to call it.
+        train_images: images to learn from.
+        train_labels: their labels, from 0.
+        test_images: images to certify; of the same shape.
+        test_labels: their labels.
+        class_names: one name per class; by default the numbers.
+        levels: how many values a pixel may have.
+
+    Example:
+        >>> data = ImageDataset("two", [[[0, 9]]], [0], [[[200, 3]]], [1])
+        >>> data.binarised(7).test_images.tolist()
+        [[[1, 0]]]
+    """
+
+    name: str
+    train_images: Images
+    train_labels: IntArray
+    test_images: Images
+    test_labels: IntArray
+    class_names: tuple[str, ...] = ()
+    levels: int = 256
+
+    def __post_init__(self) -> None:
+        for part in ("train", "test"):
+            images = _checked_images(getattr(self, f"{part}_images"), self.levels, part)
+            object.__setattr__(self, f"{part}_images", images)
+            labels = checked_labels(getattr(self, f"{part}_labels"), len(images), "image")
+            object.__setattr__(self, f"{part}_labels", labels)
+        if self.train_images.shape[1:] != self.test_images.shape[1:]:
+            shapes = f"{self.train_images.shape[1:]} and {self.test_images.shape[1:]}"
+            raise InvalidInputError(f"expected training and test images of one shape, got {shapes}")
+        labels = np.concatenate([self.train_labels, self.test_labels])
+        object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
+
+    def __len__(self) -> int:
+        return len(self.train_images) + len(self.test_images)
+
+    @property
+    def features(self) -> int:
+        """How many numbers an image has."""
+        return int(np.prod(self.train_images.shape[1:]))
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.class_names)
+
+    def binarised(self, threshold: int) -> ImageDataset:
+        """The same images in black and white: one where a pixel is above the threshold."""
+        threshold = checked_count(threshold, "threshold")
+        return ImageDataset(
+            self.name,
+            (self.train_images > threshold).view(np.uint8),
+            self.train_labels,
+            (self.test_images > threshold).view(np.uint8),
+            self.test_labels,
+            self.class_names,
+            levels=2,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
+        from flipproof.datasets.kinds.image_file import write_images
+
+        write_images(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ImageDataset:
+        """Reads a file written by `save`."""
+        from flipproof.datasets.kinds.image_file import read_images
+
+        return read_images(path)
+
+
+def _checked_images(given: Any, levels: int, part: str) -> Images:
+    if not 2 <= checked_count(levels, "levels") <= 256:
+        raise InvalidInputError(f"expected levels from 2 to 256, got {levels}")
+    images = plain_array(given)
+    if images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[3] != 3):
+        raise InvalidInputError(
+            f"expected {part} images of shape [n, height, width] or [n, height, width, 3], "
+            f"got {images.dtype} of shape {list(images.shape)}"
+        )
+    if not math.prod(images.shape[1:]):
+        raise InvalidInputError(f"expected {part} images with at least one pixel, got shape {list(images.shape)}")
+    if images.dtype.kind == "f":
+        _refuse_first(images, (images != np.floor(images)) | np.isinf(images), f"{part} pixels to be whole numbers")
+    if images.dtype.kind not in "biu":
+        raise InvalidInputError(f"expected {part} pixels of an integer type, got {images.dtype}")
+    if images.size and (images.min() < 0 or images.max() >= levels):
+        _refuse_first(images, (images < 0) | (images >= levels), f"{part} pixels from 0 to {levels - 1}")
+    checked: Images = read_only(images.astype(np.uint8, copy=False))
+    return checked
+
+
+def _refuse_first(images: Any, wrong: BoolArray, expected: str) -> None:
+    """Raises for the first pixel that is wrong, and says where it is."""
+    index = first_place(wrong)
+    if index is not None:
+        place = ", ".join(f"{axis} {number}" for axis, number in zip(_AXES, index, strict=False))
+        raise InvalidInputError(f"expected {expected}, got {images[index]} in {place}")

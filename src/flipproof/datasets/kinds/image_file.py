@@ -1,0 +1,57 @@
+"""The file of an `ImageDataset`: a zip of arrays that numpy can open and a JSON description. Never a pickle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from flipproof.errors import FileFormatError, one_line
+from flipproof.files.archive import FileKind, reading_archive, write_archive
+
+if TYPE_CHECKING:
+    from flipproof.datasets.kinds.image_dataset import ImageDataset
+
+IMAGES_FILE = FileKind("dataset", "flipproof-images", 1, "; fp.datasets.ImageDataset(...).save writes one")
+_ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
+
+
+def write_images(data: ImageDataset, path: str | os.PathLike[str]) -> None:
+    """Writes the file, whole or not at all."""
+    description = {
+        "name": one_line(str(data.name)),
+        "class_names": data.class_names,
+        "levels": data.levels,
+        "images": len(data),
+    }
+    write_archive(path, IMAGES_FILE, description, {name: getattr(data, name) for name in _ARRAYS})
+
+
+def read_images(path: str | os.PathLike[str]) -> ImageDataset:
+    """Reads and checks a file written by `write_images`."""
+    from flipproof.datasets.kinds.image_dataset import ImageDataset
+
+    with reading_archive(path, IMAGES_FILE) as file:
+        images, levels = _sizes(file.description)
+        data = ImageDataset(
+            name=str(file.description["name"]),
+            **{name: file.array(name) for name in _ARRAYS},
+            class_names=tuple(file.description["class_names"]),
+            levels=levels,
+        )
+        if len(data) != images:
+            raise FileFormatError(f"its description speaks of {images} images, it has {len(data)}")
+        return data
+
+
+def described_images(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """How many images and how many levels a file has by its description; the images stay unread."""
+    with reading_archive(path, IMAGES_FILE, whole=False) as file:
+        return _sizes(file.description)
+
+
+def _sizes(description: Mapping[str, Any]) -> tuple[int, int]:
+    images, levels = description["images"], description["levels"]
+    if type(images) is not int or type(levels) is not int or images < 0:
+        raise FileFormatError(f"its description speaks of {images!r} images with {levels!r} levels")
+    return images, levels

@@ -1,0 +1,170 @@
+"""One graph with attributes and labels of its nodes, as files and users give it, before noise has a say."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from flipproof.base.arguments import checked_flag
+from flipproof.base.arrays import IntArray, read_only, read_only_csr
+from flipproof.datasets.kinds.given_split import checked_split
+from flipproof.datasets.kinds.labels import checked_labels, checked_names
+from flipproof.errors import InvalidInputError
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.rows import binary_csr
+from flipproof.noise.spaces.space import as_array
+from flipproof.run_folder.split import Split
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeDataset:
+    """A graph whose nodes have labels and, if there are any, attributes.
+
+    Attributes:
+        name: what to call it.
+        adjacency: csr_array [nodes, nodes] of float32 zeros and ones; symmetric unless `directed`.
+        attributes: zeros and ones are a csr_array of float32, whatever they came as; other sparse attributes stay
+            sparse, others are an array; or None.
+        labels: int64 [nodes], from 0.
+        class_names: one name per class; by default the numbers.
+        directed: whether (u, v) and (v, u) are different entries.
+        split: which nodes are for training, validation and testing, if the data say so; runs then keep to it.
+
+    Example:
+        >>> data = NodeDataset("path", sp.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), None, [0, 1, 1])
+        >>> data.nodes, data.edges, data.features, data.classes
+        (3, 2, 0, 2)
+    """
+
+    name: str
+    adjacency: Any
+    attributes: Any
+    labels: IntArray
+    class_names: tuple[str, ...] = ()
+    directed: bool = False
+    split: Split | None = None
+
+    def __post_init__(self) -> None:
+        adjacency = _checked_adjacency(self.adjacency, checked_flag(self.directed, "directed"))
+        labels = checked_labels(self.labels, adjacency.shape[0], "node")
+        object.__setattr__(self, "adjacency", adjacency)
+        object.__setattr__(self, "attributes", _checked_attributes(self.attributes, adjacency.shape[0]))
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
+        checked_split(self.split, labels.size, "node")
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def edges(self) -> int:
+        """How many pairs of different nodes are joined; ordered pairs if directed."""
+        entries = int(self.adjacency.nnz - np.count_nonzero(self.adjacency.diagonal()))
+        return entries if self.directed else entries // 2
+
+    @property
+    def features(self) -> int:
+        """How many attributes a node has."""
+        return 0 if self.attributes is None else int(self.attributes.shape[1])
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are, with or without nodes."""
+        return len(self.class_names)
+
+    def graph(self, noisy: str) -> Graph:
+        """The graph with noise on "structure", "attributes" or "both", as `vote` takes it."""
+        return Graph.from_scipy(self.adjacency, self.attributes, noisy=noisy, directed=self.directed)
+
+    def standardised(self) -> NodeDataset:
+        """The largest component of the undirected graph, without self-loops, and which attributes are not zero.
+
+        Sec. 7 of the paper. Of equally large components it is the one with the first node; nodes keep their order.
+
+        Example:
+            >>> one_way = sp.csr_array([[1, 0, 0], [0, 0, 1], [0, 0, 0]])
+            >>> data = NodeDataset("pair", one_way, [[0.0], [0.3], [0.0]], [0, 0, 1], directed=True).standardised()
+            >>> data.adjacency.toarray().tolist(), data.attributes.toarray().tolist(), data.labels.tolist()
+            ([[0.0, 1.0], [1.0, 0.0]], [[1.0], [0.0]], [0, 1])
+        """
+        from scipy.sparse.csgraph import connected_components
+
+        both = self.adjacency.maximum(self.adjacency.T).tocoo()
+        heads, tails = both.coords
+        kept = heads != tails
+        pairs = sp.csr_array((both.data[kept], (heads[kept], tails[kept])), shape=both.shape)
+        component = connected_components(pairs, directed=False)[1]
+        nodes = np.flatnonzero(component == np.bincount(component).argmax()) if component.size else component
+        attributes = None
+        if self.attributes is not None:
+            attributes = (sp.csr_array(self.attributes[nodes]) != 0).astype(np.float32)
+        split = None if self.split is None else self.split.among(nodes)
+        kept = pairs[nodes][:, nodes]
+        return NodeDataset(self.name, kept, attributes, self.labels[nodes], self.class_names, split=split)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
+        from flipproof.datasets.kinds.node_file import write_nodes
+
+        write_nodes(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> NodeDataset:
+        """Reads a file written by `save`."""
+        from flipproof.datasets.kinds.node_file import read_nodes
+
+        return read_nodes(path)
+
+
+def _checked_adjacency(given: Any, directed: bool) -> Any:
+    starts, columns = binary_csr(given, "the adjacency matrix")
+    if given.shape[0] != given.shape[1]:
+        raise InvalidInputError(f"expected a square adjacency matrix, got shape {given.shape}")
+    ones = np.ones(columns.size, dtype=np.float32)
+    adjacency = sp.csr_array((ones, columns, starts), shape=given.shape)
+    one_way = 0 if directed else (adjacency > adjacency.T).nnz
+    if one_way:
+        raise InvalidInputError(
+            f"expected an undirected graph to have every edge in both directions, got {one_way} without the reverse; "
+            "give directed=True, or add them (torch_geometric.utils.to_undirected, A.maximum(A.T))"
+        )
+    return _compact(adjacency)
+
+
+def _checked_attributes(given: Any, nodes: int) -> Any:
+    if given is None:
+        return None
+    attributes = _without_duplicates(given) if sp.issparse(given) else as_array(given, "attributes")
+    if attributes.ndim != 2 or attributes.shape[0] != nodes:
+        raise InvalidInputError(f"expected attributes of shape [{nodes} nodes, ...], got shape {attributes.shape}")
+    values: Any = attributes.data if sp.issparse(attributes) else attributes
+    if values.dtype.kind not in "biuf":
+        raise InvalidInputError(f"expected attributes to be numbers, got {values.dtype}")
+    if not np.isfinite(values).all():
+        raise InvalidInputError(f"expected finite attributes, got {values[~np.isfinite(values)].flat[0]}")
+    if ((values == 0) | (values == 1)).all():
+        return _compact(sp.csr_array(attributes, dtype=np.float32))
+    return _compact(attributes) if sp.issparse(attributes) else read_only(attributes)
+
+
+def _compact(matrix: Any) -> Any:
+    """The same read-only, with indices of 32 bits wherever they are enough, however it was made."""
+    index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
+    arrays = (matrix.data, matrix.indices.astype(index), matrix.indptr.astype(index))
+    return read_only_csr(sp.csr_array(arrays, shape=matrix.shape))
+
+
+def _without_duplicates(given: Any) -> Any:
+    matrix = sp.csr_array(given, copy=True)
+    stored = given.nnz if given.format == "coo" else matrix.nnz  # a COO matrix adds up duplicates as it is converted
+    matrix.sum_duplicates()
+    if matrix.nnz < stored:
+        raise InvalidInputError(f"expected every attribute once, got {stored - matrix.nnz} duplicates")
+    matrix.eliminate_zeros()
+    return matrix

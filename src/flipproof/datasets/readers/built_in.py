@@ -1,0 +1,67 @@
+"""Data that needs no download: scikit-learn's digits, as images in black and white or grey, and as nodes of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from flipproof.datasets.kinds.image_dataset import ImageDataset
+from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.extras import require
+
+LEVELS = 17
+THRESHOLD = 7
+NEIGHBOURS = 5
+_TRAIN = 1_437
+
+
+def digits(contents: Mapping[str, bytes]) -> ImageDataset:
+    """Images of 8 x 8 pixels, one where the grey level is above 7; the last 360 are for testing."""
+    return replace(digits_grey(contents), name="digits").binarised(THRESHOLD)
+
+
+def digits_grey(contents: Mapping[str, bytes]) -> ImageDataset:
+    """The same images with their 17 grey levels, of which 0 is the paper."""
+    grey, labels = _grey_digits()
+    images = grey.reshape(-1, 8, 8)
+    return ImageDataset(
+        "digits-grey", images[:_TRAIN], labels[:_TRAIN], images[_TRAIN:], labels[_TRAIN:], levels=LEVELS
+    )
+
+
+def digits_graph(contents: Mapping[str, bytes]) -> NodeDataset:
+    """The images as nodes, each joined to the five whose grey levels are nearest, with the pixels as attributes."""
+    grey, labels = _grey_digits()
+    chosen = nearest(grey, NEIGHBOURS)
+    heads = np.repeat(np.arange(len(grey)), NEIGHBOURS)
+    one_way = sp.csr_array((np.ones(chosen.size, np.float32), (heads, chosen.ravel())), shape=(len(grey),) * 2)
+    pixels = sp.csr_array(grey > THRESHOLD, dtype=np.float32)
+    return NodeDataset("digits-graph", one_way.maximum(one_way.T), pixels, labels)
+
+
+def nearest(points: NDArray[np.uint8], k: int) -> NDArray[np.int64]:
+    """The k nearest other points of each by squared Euclidean distance; of equally near ones, the first.
+
+    All numbers are integers far below 2^53, so float64 is exact whatever the order of summation, and the result is
+    the same on every machine.
+
+    Example:
+        >>> nearest(np.array([[0], [3], [6], [7]], dtype=np.uint8), 1).ravel()
+        array([1, 0, 3, 2])
+    """
+    exact = points.astype(np.float64)
+    squares = (exact**2).sum(axis=1)
+    distances = squares[:, None] + squares[None, :] - 2.0 * (exact @ exact.T)
+    np.fill_diagonal(distances, np.inf)
+    return np.argsort(distances, axis=1, kind="stable")[:, :k]
+
+
+def _grey_digits() -> tuple[NDArray[np.uint8], Any]:
+    """Grey levels 0 to 16 of 1797 digits, 64 each, and which digits they are."""
+    data, labels = require("sklearn.datasets").load_digits(return_X_y=True)
+    return data.astype(np.uint8), labels

@@ -1,0 +1,264 @@
+"""Arrays out of the pickles that older datasets were published as, without running anything that they name.
+
+A pickle is a program: it names functions, which a plain reader imports and calls. Here a small machine of our own
+goes through its operations. Nothing is imported and nothing is called: names stay names, and the few things that such
+a file is made of are values of this module that only remember what they were told. So the worst that a file can do is
+to be wrong.
+"""
+
+from __future__ import annotations
+
+import math
+import pickletools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.datasets.readers.sparse_arrays import checked_csr
+from flipproof.errors import FileFormatError, reason_of
+
+_PLAIN_TYPES = ("f4", "f8", "i4", "i8")
+
+
+class _TypeOfNumbers:
+    """Stands for numpy.dtype: the code of a plain type of numbers."""
+
+    def __init__(self, code: Any, *_: Any) -> None:
+        if not isinstance(code, str) or code not in _PLAIN_TYPES:
+            raise FileFormatError(f"expected an array of plain numbers, got type {_shown(code)}")
+        self.code = "<" + code
+
+    def set_state(self, state: Any) -> None:
+        """The order of bytes, among other things."""
+        if state[1] != "<":
+            raise FileFormatError(f"expected numbers in little-endian order, got {_shown(state[1])}")
+
+
+class _Array:
+    """Stands for numpy.ndarray. It becomes one only if it is asked for: a program may make very many."""
+
+    def __init__(self, *_: Any) -> None:
+        self._state: Any = None
+
+    def set_state(self, state: Any) -> None:
+        """All that it is."""
+        self._state = state
+
+    @property
+    def result(self) -> NDArray[Any]:
+        """An array of plain numbers."""
+        _, shape, numbers, by_columns, content = self._state
+        if not isinstance(shape, tuple) or len(shape) > 2 or not all(type(length) is int for length in shape):
+            raise FileFormatError("expected an array of one or two dimensions, got another")
+        values = np.frombuffer(content.encode("latin1"), dtype=numbers.code)
+        if math.prod(shape) != values.size:
+            raise FileFormatError(f"expected {math.prod(shape)} numbers in an array, got {values.size}")
+        return values.reshape(shape, order="F" if by_columns else "C")
+
+
+class _SparseMatrix:
+    """Stands for scipy's csr_matrix: its state becomes a checked sparse matrix."""
+
+    def __init__(self) -> None:
+        self._state: Any = None
+
+    def set_state(self, state: Any) -> None:
+        """All that it is."""
+        self._state = state
+
+    @property
+    def result(self) -> Any:
+        """A sparse matrix whose arrays fit together."""
+        data, indices, starts = (self._state[name].result for name in ("data", "indices", "indptr"))
+        return checked_csr("the pickled matrix", data, indices, starts, np.array(self._state["_shape"]))
+
+
+class _Dictionary(dict[Any, Any]):
+    """Stands for collections.defaultdict: a dictionary without its default."""
+
+    def __init__(self, _: Any) -> None:
+        super().__init__()
+
+    def set_state(self, state: Any) -> NoReturn:
+        """Such a dictionary has none."""
+        raise FileFormatError("expected a dictionary of lists, got one with a state")
+
+    @property
+    def result(self) -> dict[int, list[int]]:
+        """Lists of whole numbers, each of them in the dictionary once."""
+        lists = dict(self)
+        whole = all(type(key) is int and type(each) is list for key, each in lists.items())
+        if not whole or not all(type(number) is int for each in lists.values() for number in each):
+            raise FileFormatError("expected a dictionary of lists of whole numbers, got something else in it")
+        if len(set(map(id, lists.values()))) < len(lists):
+            raise FileFormatError("expected a dictionary of different lists, got one of them twice")
+        return lists
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a program would import."""
+
+    path: str
+
+
+_CALLED: dict[str, Callable[..., Any]] = {
+    "numpy dtype": _TypeOfNumbers,
+    "numpy.core.multiarray _reconstruct": _Array,
+    "collections defaultdict": _Dictionary,
+}
+_MADE: dict[str, Callable[..., Any]] = {"scipy.sparse.csr csr_matrix": _SparseMatrix}
+_NAMES = {*_CALLED, *_MADE, "numpy ndarray", "__builtin__ list"}
+
+_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
+_WRITTEN_OUT = {"INT", "BININT", "BININT1", "BININT2", "STRING", "BINSTRING", "SHORT_BINSTRING"}
+_SHORT_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
+
+
+@dataclass(slots=True)
+class _Machine:
+    """Goes through a program: a stack of values, the places that marks were set at, and values kept for later."""
+
+    stack: list[Any] = field(default_factory=list)
+    marks: list[int] = field(default_factory=list)
+    kept: dict[int, Any] = field(default_factory=dict)
+
+    def step(self, operation: str, argument: Any) -> None:
+        """One operation."""
+        if operation in _CONSTANTS:
+            self.stack.append(_CONSTANTS[operation])
+        elif operation in _WRITTEN_OUT:
+            self.stack.append(argument)
+        elif operation in _SHORT_TUPLES:
+            self.stack.append(tuple(self._popped(len(self.stack) - _SHORT_TUPLES[operation])))
+        else:
+            _STEPS[operation](self, argument)
+
+    def mark(self, _: Any) -> None:
+        """What follows belongs together."""
+        self.marks.append(len(self.stack))
+
+    def keep(self, place: int) -> None:
+        """The last value may be needed again."""
+        self.kept[place] = self.stack[-1]
+
+    def again(self, place: int) -> None:
+        """A value that was kept."""
+        self.stack.append(self.kept[place])
+
+    def name(self, path: str) -> None:
+        """A name, of which only a few are known."""
+        if path not in _NAMES:
+            raise FileFormatError(f"expected a pickle of arrays, got one that names {path[:100].replace(' ', '.')}")
+        self.stack.append(_Name(path))
+
+    def call(self, _: Any) -> None:
+        """What a plain reader would get by calling a function with some arguments."""
+        arguments, called = self.stack.pop(), self.stack.pop()
+        self.stack.append(_CALLED[called.path](*arguments))
+
+    def make(self, _: Any) -> None:
+        """What a plain reader would get by making an object of a class."""
+        arguments, made = self.stack.pop(), self.stack.pop()
+        self.stack.append(_MADE[made.path](*arguments))
+
+    def build(self, _: Any) -> None:
+        """Tells the last value what it is."""
+        state = self.stack.pop()
+        self.stack[-1].set_state(state)
+
+    def append(self, _: Any) -> None:
+        """One more value in a list."""
+        self._add_to_list(self._popped(len(self.stack) - 1))
+
+    def extend(self, _: Any) -> None:
+        """Several more values in a list."""
+        self._add_to_list(self._popped(self.marks.pop()))
+
+    def set_item(self, _: Any) -> None:
+        """One more value in a dictionary."""
+        self._add_to_dictionary(self._popped(len(self.stack) - 2))
+
+    def set_items(self, _: Any) -> None:
+        """Several more values in a dictionary."""
+        self._add_to_dictionary(self._popped(self.marks.pop()))
+
+    def tuple(self, _: Any) -> None:
+        """A tuple of all values since the last mark."""
+        self.stack.append(tuple(self._popped(self.marks.pop())))
+
+    def _popped(self, start: int) -> list[Any]:
+        if not 0 <= start <= len(self.stack):
+            raise FileFormatError("expected a pickle of arrays, got one that takes values which are not there")
+        values = self.stack[start:]
+        del self.stack[start:]
+        return values
+
+    def _add_to_list(self, values: list[Any]) -> None:
+        if type(self.stack[-1]) is not list:
+            raise FileFormatError("expected a pickle of arrays, got one that appends to something else than a list")
+        self.stack[-1].extend(values)
+
+    def _add_to_dictionary(self, items: list[Any]) -> None:
+        if not isinstance(self.stack[-1], dict) or not all(isinstance(key, int | str) for key in items[::2]):
+            raise FileFormatError("expected a pickle of arrays, got one with another kind of dictionary")
+        self.stack[-1].update(zip(items[::2], items[1::2], strict=True))
+
+
+_STEPS: dict[str, Callable[[_Machine, Any], None]] = {
+    "PROTO": lambda machine, _: None,
+    "STOP": lambda machine, _: None,
+    "EMPTY_LIST": lambda machine, _: machine.stack.append([]),
+    "EMPTY_DICT": lambda machine, _: machine.stack.append({}),
+    "MARK": _Machine.mark,
+    "TUPLE": _Machine.tuple,
+    "APPEND": _Machine.append,
+    "APPENDS": _Machine.extend,
+    "SETITEM": _Machine.set_item,
+    "SETITEMS": _Machine.set_items,
+    "GLOBAL": _Machine.name,
+    "REDUCE": _Machine.call,
+    "NEWOBJ": _Machine.make,
+    "BUILD": _Machine.build,
+    "BINPUT": _Machine.keep,
+    "LONG_BINPUT": _Machine.keep,
+    "BINGET": _Machine.again,
+    "LONG_BINGET": _Machine.again,
+}
+_OPERATIONS = frozenset((*_CONSTANTS, *_WRITTEN_OUT, *_SHORT_TUPLES, *_STEPS))
+"""What such a program consists of. There are others, which could reach further; they are refused."""
+
+
+def read_inert(content: bytes) -> Any:
+    r"""The array, sparse matrix or dictionary of lists in a pickle that Python 2 wrote.
+
+    Example:
+        >>> read_inert(b"cos\nsystem\n(S'echo hurt'\ntR.")
+        Traceback (most recent call last):
+        flipproof.errors.FileFormatError: expected a pickle of arrays, got one that names os.system
+    """
+    try:
+        unknown = next((op.name for op, _, _ in pickletools.genops(content) if op.name not in _OPERATIONS), None)
+        if unknown is not None:
+            raise FileFormatError(f"expected a pickle of arrays, got one with the operation {unknown}")
+        machine = _Machine()
+        for operation, argument, _ in pickletools.genops(content):
+            machine.step(operation.name, argument)
+        root = machine.stack.pop()
+        if not isinstance(root, _Array | _SparseMatrix | _Dictionary):
+            raise FileFormatError(
+                "expected a pickle of an array, a matrix or a dictionary of lists, got something else"
+            )
+        return root.result
+    except FileFormatError:
+        raise
+    except Exception as error:  # whatever a damaged program makes the machine raise
+        raise FileFormatError(f"expected a pickle of arrays, got {reason_of(error)}") from error
+
+
+def _shown(value: Any) -> str:
+    """A text, or what it is instead: in words, because other values may be nested without end."""
+    return repr(value[:40]) if isinstance(value, str) else f"a {type(value).__name__}"

@@ -1,0 +1,74 @@
+"""A user's own data in a file: which kind they are, and the dataset."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flipproof.datasets.kinds.graph_dataset import GraphDataset
+from flipproof.datasets.kinds.graph_file import GRAPHS_FILE
+from flipproof.datasets.kinds.image_dataset import ImageDataset
+from flipproof.datasets.kinds.image_file import IMAGES_FILE
+from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets.kinds.node_file import NODES_FILE
+from flipproof.datasets.readers.own_tables import read_table
+from flipproof.datasets.readers.own_texts import read_messages
+from flipproof.datasets.readers.text_lines import check_file
+from flipproof.files.archive import reading_archive
+from flipproof.files.whole import opened
+
+_SUFFIXES = (".csv", ".tsv", ".npz")
+_FORMATS = {"images": IMAGES_FILE, "graphs": GRAPHS_FILE, "nodes": NODES_FILE}
+_MARKS = {"train_images.npy": "images", "node_starts.npy": "graphs"}
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "tables": read_table,
+    "text": read_messages,
+    "images": ImageDataset.load,
+    "graphs": GraphDataset.load,
+    "nodes": NodeDataset.load,
+}
+
+
+def is_own(name_or_path: str | os.PathLike[str]) -> bool:
+    """Whether this is the path of a file, not the name of a dataset.
+
+    Example:
+        >>> is_own("mine.csv"), is_own("mnist")
+        (True, False)
+    """
+    return isinstance(name_or_path, os.PathLike) or _suffix(name_or_path) in _SUFFIXES
+
+
+def load_own(path: str | os.PathLike[str]) -> Any:
+    """The dataset in a file."""
+    check_file(Path(path), "dataset")
+    return _READERS[_likely_kind(path)](path)
+
+
+def kind_of_file(path: str | os.PathLike[str]) -> str:
+    """What an input is, of the data in a file: "nodes", "graphs", "images", "text" or "tables". Reads little of it."""
+    check_file(Path(path), "dataset")
+    kind = _likely_kind(path)
+    if kind in _FORMATS:
+        with reading_archive(path, _FORMATS[kind], whole=False):
+            pass
+    return kind
+
+
+def _suffix(path: str | os.PathLike[str]) -> str:
+    return os.path.splitext(str(path))[1].lower()
+
+
+def _likely_kind(path: str | os.PathLike[str]) -> str:
+    """The kind by the suffix, or by the arrays in the file; that these are what they seem is for its reader to say."""
+    if _suffix(path) in (".csv", ".tsv"):
+        return "tables" if _suffix(path) == ".csv" else "text"
+    try:
+        with opened(path) as stream, zipfile.ZipFile(stream) as archive:
+            names = archive.namelist()
+    except Exception:  # whatever a damaged file makes zipfile raise; the reader will say it
+        names = []
+    return next((kind for mark, kind in _MARKS.items() if mark in names), "nodes")

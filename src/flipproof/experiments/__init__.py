@@ -1,1 +1,0 @@
-"""Experiments as functions: what is asked goes in as a value, a run folder and rows come out."""

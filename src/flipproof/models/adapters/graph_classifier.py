@@ -1,0 +1,105 @@
+"""A graph neural network as a classifier of whole graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from flipproof.base.arrays import IntArray
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.models.adapters.module_calls import called, check_takes
+from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
+from flipproof.models.adapters.torch_modules import (
+    checked_classes,
+    checked_logits,
+    checked_uncached,
+    device_of,
+    evaluating,
+    labels_of,
+)
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.theory.radii import checked_count
+
+if TYPE_CHECKING:
+    from flipproof.noise.spaces.graphs import GraphUnion
+
+
+@dataclass(frozen=True, eq=False)
+class GraphClassifier:
+    """Gives each graph the index of its largest logit.
+
+    Args:
+        module: called as `module(x, edge_index, batch)` for many graphs at once, where `batch` says to which graph
+            a node belongs; returns logits [graphs, classes].
+        classes: how many labels there are.
+        one_hot: how many kinds of nodes there are, if the only attribute of a node is its kind; the module then gets
+            a column of zeros and ones for each. None: the module gets the attributes as they are.
+        graphs_at_once: the module is called with so many graphs, and once with the rest: what it makes of them should
+            fit into the processor's cache. Its last bits may depend on it, so it is part of the fingerprint.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from flipproof.noise.spaces.graphs import GraphUnion
+        >>> class Total(torch.nn.Module):
+        ...     def forward(self, x, edge_index, batch):
+        ...         return x.new_zeros(int(batch.max()) + 1, 2).index_add(0, batch, x)
+        >>> pair = GraphUnion(
+        ...     graphs=2, nodes=3, graph_of_node=np.array([0, 0, 1]),
+        ...     edge_index=np.array([[0, 1], [1, 0]]), attributes=np.array([[1, 0], [1, 0], [0, 3]]),
+        ... )
+        >>> GraphClassifier(Total(), classes=2)(pair)
+        array([0, 1])
+    """
+
+    module: Any
+    classes: int
+    one_hot: int | None = None
+    graphs_at_once: int = 512
+    engine: ClassVar[str] = "torch"
+
+    def __post_init__(self) -> None:
+        check_takes(checked_uncached(self.module), "x", "edge_index", "batch")
+        object.__setattr__(self, "classes", checked_classes(self.classes))
+        for name in ("one_hot", "graphs_at_once"):
+            number = getattr(self, name)
+            if number is not None and checked_count(number, name) < 1:
+                raise InvalidInputError(f"expected {name} to be at least 1, got {number}")
+
+    def __call__(self, union: GraphUnion) -> IntArray:
+        """Labels [graphs] of a disjoint union of noisy graphs."""
+        return labels_of(self.label_scores(union), union.graphs, self.classes)
+
+    def label_scores(self, union: GraphUnion) -> Any:
+        """The logits [graphs, classes] behind the labels, a tensor."""
+        if not hasattr(union, "graph_of_node"):
+            raise InvalidInputError("expected many graphs, got something else: wrap one graph in Graphs([graph])")
+        with evaluating(self.module):
+            return require("torch").cat([self.logits(part) for part in union.cut(self.graphs_at_once)])
+
+    def logits(self, union: GraphUnion) -> Any:
+        """A tensor [graphs, classes] by one call of the module as it is, with gradients if torch is set so."""
+        device = device_of(self.module)
+        x = attribute_tensor(union, AttributeForm.DENSE, device)
+        if self.one_hot is not None:
+            x = _one_hot(x, self.one_hot)
+        batch = dense_tensor(union.graph_of_node, require("torch").int64, device)
+        return checked_logits(called(self.module, x, edge_tensor(union, device), batch), union.graphs, self.classes)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the module and the options as they are now."""
+        options = self.classes, self.one_hot, self.graphs_at_once
+        return fingerprint(("GraphClassifier", self.module, *options))
+
+
+def _one_hot(kinds: Any, count: int) -> Any:
+    """One column for each of `count` kinds of nodes."""
+    if kinds.shape[1] != 1:
+        raise InvalidInputError(f"expected one kind for every node, got {kinds.shape[1]} columns")
+    numbers = kinds.long()
+    if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < count:
+        wrong = int(numbers.min()) if int(numbers.min()) < 0 else int(numbers.max())
+        raise InvalidInputError(f"expected kinds of nodes from 0 to {count - 1}, got {wrong}")
+    return kinds.new_zeros(len(kinds), count).scatter_(1, numbers, 1.0)

@@ -1,0 +1,129 @@
+"""A graph neural network as a classifier of the nodes of a graph."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.models.adapters.module_calls import check_takes
+from flipproof.models.adapters.node_forward import NodeForward, is_node_module
+from flipproof.models.adapters.tensors import AttributeForm
+from flipproof.models.adapters.torch_modules import (
+    checked_classes,
+    checked_logits,
+    checked_uncached,
+    evaluating,
+    labels_of,
+)
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+
+if TYPE_CHECKING:
+    from flipproof.models.fused.nodes import FusedNodes
+    from flipproof.noise.spaces.graph import GraphSampler, NoisyGraph
+
+
+@dataclass(frozen=True, eq=False)
+class NodeClassifier:
+    """Gives each node of each graph the index of its largest logit.
+
+    Args:
+        module: called as `module(x, edge_index)` for one graph at a time; returns logits [nodes, classes]. `GCN`,
+            `GAT` and `APPNP` of flipproof know their `hops` and take sparse attributes by themselves.
+        classes: how many labels there are.
+        attributes: "dense", the default, gives the module an ordinary float32 tensor. "sparse" gives it a
+            `torch.sparse_csr` tensor, which is much faster for bags of words. It works where the first thing that
+            happens to x is a linear map: `torch.nn.Linear`, and so an MLP before APPNP, and of torch_geometric's
+            convolutions GCNConv, GATConv, GATv2Conv, TransformerConv, SuperGATConv, FiLMConv, ResGatedGraphConv,
+            LEConv and SAGEConv with
+            project=True. It does not where x is passed along edges first: SAGEConv, GINConv, GraphConv, SGConv,
+            SSGConv, TAGConv, ChebConv, ClusterGCNConv, ARMAConv.
+        hops: how many steps along edges the label of a node depends on, if it depends on nothing else. Leave it
+            out if the module looks at the whole graph, as PairNorm or a virtual node do.
+
+    Example:
+        >>> import torch
+        >>> from flipproof.noise.spaces.graph import NoisyGraph
+        >>> class Neighbours(torch.nn.Module):
+        ...     def forward(self, x, edge_index):
+        ...         return x.index_add(0, edge_index[1], x[edge_index[0]])
+        >>> graph = NoisyGraph(3, np.array([[0, 1], [1, 0]]), np.array([[0, 2], [1, 0], [1, 0]]))
+        >>> NodeClassifier(Neighbours(), classes=2, hops=1)([graph])
+        array([[1, 1, 0]])
+    """
+
+    module: Any
+    classes: int
+    attributes: str | None = None
+    hops: int | None = None
+    engine: ClassVar[str] = "torch"
+
+    def __post_init__(self) -> None:
+        check_takes(checked_uncached(self.module), "x", "edge_index")
+        object.__setattr__(self, "classes", checked_classes(self.classes))
+        ours = is_node_module(self.module)
+        usual = AttributeForm.SPARSE if ours else AttributeForm.DENSE
+        object.__setattr__(
+            self, "attributes", usual if self.attributes is None else AttributeForm.named(self.attributes)
+        )
+        object.__setattr__(self, "hops", self.module.hops if ours and self.hops is None else _checked_hops(self.hops))
+
+    def __call__(self, graphs: Sequence[NoisyGraph]) -> IntArray:
+        """Labels [graphs, nodes] of noisy copies of one graph."""
+        return np.stack(self._of_each(graphs, lambda logits: labels_of(logits, len(logits), self.classes)))
+
+    def label_scores(self, graphs: Sequence[NoisyGraph]) -> Any:
+        """The logits [graphs, nodes, classes] behind the labels, a tensor."""
+        return require("torch").stack(self._of_each(graphs, lambda logits: logits))
+
+    def _of_each(self, graphs: Sequence[NoisyGraph], made_of: Callable[[Any], Any]) -> list[Any]:
+        """What is made of the logits [nodes, classes] of every graph; all must have equally many nodes."""
+        if hasattr(graphs, "graph_of_node"):
+            raise InvalidInputError("expected one graph with a label per node, got a collection: use GraphClassifier")
+        if hasattr(graphs, "shape"):
+            raise InvalidInputError("expected a graph, got rows: use TorchClassifier or SklearnClassifier")
+        forward = self.forward()
+        with evaluating(self.module):
+            made = [made_of(checked_logits(forward(graph), graph.nodes, self.classes)) for graph in graphs]
+        sizes = {len(each) for each in made}
+        if len(sizes) != 1:
+            raise InvalidInputError(f"expected graphs of one size, got {sorted(sizes) or 'no graph'}")
+        return made
+
+    def fused(self, sampler: GraphSampler) -> FusedNodes | str:
+        """How the labels of noisy copies are computed while they are drawn, or why they are not."""
+        from flipproof.models.fused.nodes import fused_nodes
+
+        if not hasattr(sampler, "graph"):
+            return "these are no copies of one graph"
+        return fused_nodes(self.module, sampler, self.classes)
+
+    @property
+    def bytes_per_edge(self) -> int:
+        """What the module takes for every edge; most modules make a message of some hundred bytes for each."""
+        return int(getattr(self.module, "bytes_per_edge", 512))
+
+    def forward(self) -> NodeForward:
+        """A way to call the module on one graph after another."""
+        return NodeForward(self.module, AttributeForm.named(self.attributes or AttributeForm.DENSE))
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the module and the options as they are now."""
+        return fingerprint(("NodeClassifier", self.module, self.classes, str(self.attributes), self.hops))
+
+
+def _checked_hops(hops: Any) -> int | None:
+    try:
+        number = None if hops is None else operator.index(hops)
+    except TypeError:
+        number = -1
+    if isinstance(hops, bool) or (number is not None and number < 0):
+        raise InvalidInputError(f"expected hops to be a non-negative integer or None, got {hops!r}")
+    return number

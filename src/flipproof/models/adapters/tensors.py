@@ -1,0 +1,126 @@
+"""From numpy and scipy to torch. A module may write into its input: only what is used once is not copied."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from flipproof.base.choices import chosen
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.noise.sampling.ordering import sorted_rows
+
+if TYPE_CHECKING:
+    from flipproof.noise.spaces.graph import NoisyGraph
+    from flipproof.noise.spaces.graphs import GraphUnion
+
+
+class AttributeForm(StrEnum):
+    """How a model gets the attributes of nodes."""
+
+    DENSE = "dense"
+    SPARSE = "sparse"
+
+    @classmethod
+    def named(cls, name: str) -> AttributeForm:
+        """The form with this name."""
+        return chosen(cls, name, "attributes")
+
+
+def dense_tensor(array: Any, dtype: Any, device: Any) -> Any:
+    """A tensor of the numbers in an array or a sparse matrix."""
+    torch = require("torch")
+    with torch.inference_mode(False):  # so that torch counts the writes into it
+        if scipy.sparse.issparse(array):
+            return torch.from_numpy(array.toarray()).to(device, dtype)
+        return torch.tensor(np.ascontiguousarray(array), dtype=dtype, device=device)
+
+
+def sparse_tensor(array: Any, device: Any) -> Any:
+    """A sparse CSR tensor of float32 numbers with the columns of every row in order."""
+    torch = require("torch")
+    rows = sorted_rows(array if isinstance(array, scipy.sparse.csr_array) else scipy.sparse.csr_array(array))
+    index_type = np.result_type(rows.indptr, rows.indices)
+    _quieten_sparse_tensors()
+    with torch.inference_mode(False):
+        return torch.sparse_csr_tensor(
+            _shared(rows.indptr.astype(index_type, copy=False)),
+            _shared(rows.indices.astype(index_type, copy=False)),
+            _shared(rows.data.astype(np.float32, copy=False)),
+            size=rows.shape,
+            device=device,
+            check_invariants=False,
+        )
+
+
+def _shared(array: Any) -> Any:
+    """A tensor of an array: the same memory if it may be written to, as that of a noisy copy, which is used once."""
+    torch = require("torch")
+    return torch.from_numpy(array) if array.flags.writeable else torch.tensor(array)
+
+
+def edge_tensor(graph: NoisyGraph | GraphUnion, device: Any) -> Any:
+    """The edges of a graph as torch_geometric writes them, [2, edges]."""
+    edges = np.asarray(graph.edge_index)
+    if edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype.kind not in "iu":
+        raise InvalidInputError(f"expected an integer edge_index [2, edges], got {edges.dtype} of shape {edges.shape}")
+    return dense_tensor(edges, require("torch").int64, device)
+
+
+def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device: Any) -> Any:
+    """The attributes of a graph, one row per node, as float32 numbers."""
+    attributes = graph.attributes
+    if attributes is None:
+        raise InvalidInputError("expected a graph with attributes, got None")
+    if len(attributes.shape) != 2 or attributes.shape[0] != graph.nodes:
+        raise InvalidInputError(f"expected attributes of shape [{graph.nodes}, ...], got {tuple(attributes.shape)}")
+    if form is AttributeForm.SPARSE:
+        return sparse_tensor(attributes, device)
+    return dense_tensor(attributes, require("torch").float32, device)
+
+
+class Remembered:
+    """What the last two arrays were made into, to be used again as long as the very same arrays come.
+
+    Two, because training goes back and forth between noisy copies and the clean graph.
+
+    Parts of a graph that noise leaves alone are one array in all noisy copies, and nobody writes to it.
+    What is remembered is not pickled.
+    """
+
+    def __init__(self) -> None:
+        self._last: list[tuple[Any, Any, Any]] = []
+
+    def __reduce__(self) -> tuple[type[Remembered], tuple[()]]:
+        return Remembered, ()
+
+    def of(self, array: Any, device: Any, make: Callable[[], Any]) -> Any:
+        """What this array was made into on the device, made now if it was not one of the last."""
+        for last, where, made in self._last:
+            if last is array and array is not None and where == device:
+                return made
+        made = make()
+        self._last = [*self._last[-1:], (array, device, made)]
+        return made
+
+
+def check_unchanged(*tensors: Any) -> None:
+    """Refuses a module that wrote into its input, which the next graph would be computed from."""
+    if any(tensor._version for tensor in tensors):
+        raise InvalidInputError("expected a module that leaves its input as it is, got one that changes it in place")
+
+
+@functools.cache
+def _quieten_sparse_tensors() -> None:
+    """Torch says once per process that sparse CSR tensors are in beta; only their linear maps are used here."""
+    torch = require("torch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        none = torch.zeros(0, dtype=torch.int64)
+        torch.sparse_csr_tensor(torch.zeros(1, dtype=torch.int64), none, none, size=(0, 0), check_invariants=False)

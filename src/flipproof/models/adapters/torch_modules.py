@@ -1,0 +1,129 @@
+"""What all torch adapters share: checking a module, calling it as it is used after training, reading its logits."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from flipproof.base.arrays import IntArray
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.theory.radii import checked_count
+
+_WIDEST = 2**24
+_LOCK = threading.Lock()
+_IN_USE: dict[int, tuple[int, list[tuple[Any, bool]]]] = {}
+"""By the id of a module: how many threads evaluate it, and which parts had which training flag before."""
+
+
+def checked_module(module: Any) -> Any:
+    """Returns a `torch.nn.Module` that is ready to be called."""
+    torch = require("torch")
+    if not isinstance(module, torch.nn.Module):
+        raise InvalidInputError(f"expected a torch.nn.Module, got {type(module).__name__}")
+    for name, parameter in module.named_parameters():
+        if torch.nn.parameter.is_lazy(parameter):
+            raise InvalidInputError(f"expected initialized weights, got none for {name}: call the module once")
+    return module
+
+
+def checked_uncached(module: Any) -> Any:
+    """Returns a module that does not remember graphs: it would answer for the first noisy one ever after."""
+    for name, part in checked_module(module).named_modules():
+        stored = [key for key, value in vars(part).items() if key.startswith("_cached_") and value is not None]
+        if stored or getattr(part, "cached", False):
+            raise InvalidInputError(
+                f"expected a module that computes every graph afresh, got {type(part).__name__} {name!r} that "
+                "keeps the first one: build it with cached=False and load the weights"
+            )
+    return module
+
+
+def checked_size(size: Any, name: str) -> int:
+    """Returns the width of a layer, or raises with `name` in the message."""
+    if not 1 <= checked_count(size, name) <= _WIDEST:
+        raise InvalidInputError(f"expected {name} from 1 to {_WIDEST}, got {size}")
+    return int(size)
+
+
+def checked_classes(classes: Any) -> int:
+    """Returns the number of labels."""
+    try:
+        number = 0 if isinstance(classes, bool) else operator.index(classes)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise InvalidInputError(f"expected classes to be a positive integer, got {classes!r}")
+    return number
+
+
+def device_of(module: Any) -> Any:
+    """Where the weights are; the CPU if there are none."""
+    for tensor in (*module.parameters(), *module.buffers()):
+        return tensor.device
+    return require("torch").device("cpu")
+
+
+def checked_device(name: Any) -> Any:
+    """Returns a device that this torch can compute on.
+
+    Example:
+        >>> checked_device("cpu")
+        device(type='cpu')
+    """
+    torch = require("torch")
+    try:
+        device = torch.device(name)
+        (torch.ones(1, device=device) + 1).cpu()
+    except Exception as error:  # torch raises what it likes: RuntimeError, AssertionError, NotImplementedError
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise InvalidInputError(f"expected a device that torch can use here, got {name!r}: {reason}") from error
+    return device
+
+
+@contextlib.contextmanager
+def evaluating(module: Any) -> Iterator[None]:
+    """Calls inside are made in evaluation mode and without gradients; training flags are restored afterwards.
+
+    Several threads may be inside at once. The last one to leave restores the flags.
+    """
+    with _LOCK:
+        users, flags = _IN_USE.get(id(module)) or (0, [(part, part.training) for part in module.modules()])
+        _IN_USE[id(module)] = users + 1, flags
+        if not users and any(training for _, training in flags):
+            module.eval()
+    try:
+        with require("torch").inference_mode():
+            yield
+    finally:
+        with _LOCK:
+            users, flags = _IN_USE.pop(id(module))
+            if users > 1:
+                _IN_USE[id(module)] = users - 1, flags
+            elif any(training for _, training in flags):
+                for part, training in flags:  # parents before their children
+                    part.train(training)
+
+
+def labels_of(logits: Any, rows: int, classes: int) -> IntArray:
+    """The index of the largest logit in each row, the first one on a tie."""
+    suspicious = bool(checked_logits(logits, rows, classes).sum().isnan())  # takes less time than to look at each
+    undefined = int(logits.isnan().any(dim=1).sum()) if suspicious else 0
+    if undefined:
+        raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {rows} rows")
+    labels: IntArray = logits.argmax(dim=1).cpu().numpy()
+    return labels
+
+
+def checked_logits(logits: Any, rows: int, classes: int) -> Any:
+    """Returns a floating-point tensor of the expected shape."""
+    torch = require("torch")
+    if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
+        got = logits.dtype if isinstance(logits, torch.Tensor) else type(logits).__name__
+        raise InvalidInputError(f"expected a floating-point tensor of logits, got {got}")
+    if tuple(logits.shape) != (rows, classes):
+        raise InvalidInputError(f"expected logits of shape {(rows, classes)}, got {tuple(logits.shape)}")
+    return logits

@@ -1,0 +1,128 @@
+"""The compiled loops that walk through the trees of a forest.
+
+Trees of sparse rows are deep: long chains of questions that a row of zeros answers one after the other. A row of few
+non-zeros goes the same way up to the first question that is about one of them, which is looked up instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flipproof.base.compiled import compiled
+
+_QUESTIONS_PER_SEARCH = 8
+"""Looking up one non-zero in a chain takes about as long as so many questions."""
+
+
+class Nodes(NamedTuple):
+    """The nodes of all trees, those of tree t from starts[t] on. A leaf is its own child."""
+
+    starts: Any
+    left: Any
+    right: Any
+    columns: Any
+    thresholds: Any
+    values: Any
+
+
+class Chains(NamedTuple):
+    """What a row of zeros is asked from a node on, for every node that starts a chain: a root, or off a chain.
+
+    The chain of node h asks for columns[begins[h] : ends[h]], in increasing order, each first at nodes[...], and ends
+    at leaf[h].
+    """
+
+    begins: Any
+    ends: Any
+    leaf: Any
+    columns: Any
+    nodes: Any
+
+
+@compiled
+def chain_heads(heads: Any, leaf: Any, nodes: Any) -> None:
+    """The first node of the chain that each node is on, and for such first nodes the leaf at its end."""
+    left, right, thresholds = nodes.left, nodes.right, nodes.thresholds
+    for root in nodes.starts[:-1]:
+        heads[root] = root
+    for node in range(left.size):  # every node comes after its parent
+        if left[node] == node:
+            leaf[heads[node]] = node
+        else:
+            heads[left[node]] = heads[node] if thresholds[node] >= 0.0 else left[node]
+            heads[right[node]] = right[node] if thresholds[node] >= 0.0 else heads[node]
+
+
+@compiled
+def dense_labels(labels: Any, rows: Any, nodes: Any) -> None:
+    """The label of every row of float32 numbers."""
+    starts, left, right = nodes.starts, nodes.left, nodes.right
+    columns, thresholds, values = nodes.columns, nodes.thresholds, nodes.values
+    shares = np.zeros((labels.size, values.shape[1]), np.float64)
+    for tree in range(starts.size - 1):  # one tree after the other: it stays in the processor's cache
+        for row in range(labels.size):
+            node = starts[tree]
+            while left[node] != node:
+                node = left[node] if rows[row, columns[node]] <= thresholds[node] else right[node]
+            for label in range(values.shape[1]):
+                shares[row, label] += values[node, label]
+    _largest_means(labels, shares, starts.size - 1)
+
+
+@compiled
+def sparse_labels(labels: Any, data: Any, indices: Any, row_starts: Any, width: Any, nodes: Any, chains: Any) -> None:
+    """The label of every row of a CSR matrix of float32 numbers."""
+    # Taking an array out of a tuple counts a reference, which costs as much as a search: once is enough.
+    starts, left, right = nodes.starts, nodes.left, nodes.right
+    columns, thresholds, values = nodes.columns, nodes.thresholds, nodes.values
+    begins, ends, leaf, asked, asking = chains.begins, chains.ends, chains.leaf, chains.columns, chains.nodes
+    dense, shares = np.zeros(width, np.float32), np.zeros((labels.size, values.shape[1]), np.float64)
+    for tree in range(starts.size - 1):
+        for row in range(labels.size):
+            first, last = row_starts[row], row_starts[row + 1]
+            for k in range(first, last):
+                dense[indices[k]] = data[k]
+            node, like_zeros = starts[tree], False
+            while left[node] != node:
+                if not like_zeros and ends[node] - begins[node] > _QUESTIONS_PER_SEARCH * (last - first):
+                    node = _first_asked(
+                        indices[first:last], asked[begins[node] : ends[node]], asking[begins[node] :], leaf[node]
+                    )
+                to_left = dense[columns[node]] <= thresholds[node]
+                like_zeros = to_left == (thresholds[node] >= 0.0)
+                node = left[node] if to_left else right[node]
+            for label in range(values.shape[1]):
+                shares[row, label] += values[node, label]
+            for k in range(first, last):
+                dense[indices[k]] = np.float32(0.0)
+    _largest_means(labels, shares, starts.size - 1)
+
+
+@compiled
+def _first_asked(places: Any, asked: Any, asking: Any, leaf: Any) -> Any:
+    """The first of the nodes that ask for one of some columns, or the leaf."""
+    first = leaf
+    for place in places:
+        low, high = 0, asked.size
+        while low < high:
+            middle = (low + high) >> 1
+            if asked[middle] < place:
+                low = middle + 1
+            else:
+                high = middle
+        if low < asked.size and asked[low] == place:
+            first = min(first, asking[low])
+    return first
+
+
+@compiled
+def _largest_means(labels: Any, sums: Any, trees: Any) -> None:
+    """The first label with the largest mean. It is the means that are compared: rounding may make them equal."""
+    for row in range(labels.size):
+        best = 0
+        for label in range(1, sums.shape[1]):
+            if sums[row, label] / trees > sums[row, best] / trees:
+                best = label
+        labels[row] = best

@@ -1,0 +1,273 @@
+"""Fused evaluation: labels of the nodes of noisy copies of a graph, without the noisy copies.
+
+It is for the paper's networks as they are shipped. What noise leaves alone is computed once. The first layer of noisy
+attributes sums integers (see `fixed_point`); all else is float32, as in torch, up to the last roundings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from flipproof.base.arrays import FloatArray, IntArray
+from flipproof.extras import require
+from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
+from flipproof.models.adapters.torch_modules import device_of, evaluating
+from flipproof.models.fused.fixed_point import fixed_point
+from flipproof.models.fused.heads import APPNPHead, GCNHead, Head, TorchHead, TwoLayers
+from flipproof.models.fused.row_sums import in_large_pages, padded
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.edges import Edges
+from flipproof.noise.spaces.graph import NoisyGraph
+from flipproof.noise.spaces.rows import SparseSampler
+
+if TYPE_CHECKING:
+    from flipproof.noise.spaces.graph import GraphSampler
+
+FUSED_VERSION = 1
+"""Changes when the same network begins to give another label to the same noisy graph."""
+
+_AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 16
+"""Samples whose first layer is computed together: it should not leave the processor's cache too far behind."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyProducts:
+    """Noisy attributes times the weights of the first layer, which are integers times steps."""
+
+    sampler: SparseSampler
+    nodes: IntArray
+    table: Any
+    steps: Any
+
+    @property
+    def _at_once(self) -> int:
+        size = 4 * self.nodes.size * self.table.shape[1]
+        return int(max(1, min(_MOST_AT_ONCE, _AT_ONCE_BYTES // max(1, size))))
+
+    @property
+    def bytes_at_once(self) -> int:
+        """What the samples that are computed together take."""
+        return int(4 * self._at_once * self.nodes.size * self.table.shape[1])
+
+    def drawn(self, role: Role, samples: range) -> Iterator[Any]:
+        """An array [nodes, units] for every sample, to be used before the next one is asked for."""
+        from flipproof.models.fused.kernels import WeightTable, noisy_products
+
+        shape, at_once = (self.nodes.size, self.table.shape[1]), self._at_once
+        out, weights = np.empty((at_once, *shape), np.float32), WeightTable(in_large_pages(self.table), self.steps)
+        for start in range(samples.start, samples.stop, at_once):
+            part = range(start, min(samples.stop, start + at_once))
+            noisy_products(out, *self.sampler.bits.loop_arguments(role, part, self.nodes), weights)
+            yield from out[: len(part)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyAdjacency:
+    """The normalised adjacency matrices of noisy copies of a graph."""
+
+    sampler: GraphSampler
+
+    def drawn(self, role: Role, samples: range) -> Iterator[Any]:
+        """One for every sample."""
+        return (adjacency_of(self.sampler.edges, ranks) for ranks in self.sampler.draw_ranks(role, samples))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clean:
+    """What noise leaves alone."""
+
+    value: Any
+
+    def drawn(self, role: Role, samples: range) -> Iterator[Any]:
+        """The same for every sample."""
+        return (self.value for _ in samples)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FusedNodes:
+    """Labels of all nodes on noisy copies of a graph; made to be sent to workers.
+
+    Attributes:
+        features: what is made of the attributes of each node, nodes in the given order.
+        structure: what is made of the edges, likewise.
+        head: makes labels of both.
+        order: the nodes, in an order in which neighbours are close to each other.
+    """
+
+    features: NoisyProducts | Clean
+    structure: NoisyAdjacency | Clean
+    head: Head
+    order: IntArray
+    version: ClassVar[int] = FUSED_VERSION
+
+    @property
+    def bytes_per_sample(self) -> int:
+        """Labels, and the ranks of noisy edges."""
+        noisy = self.structure.sampler.expected_edges if isinstance(self.structure, NoisyAdjacency) else 0.0
+        return 8 * self.order.size + int(8 * noisy) + 4096
+
+    @property
+    def working_bytes(self) -> int:
+        """The first layer of the samples that are computed together, and both directions of noisy edges."""
+        noisy = self.structure.sampler.expected_edges if isinstance(self.structure, NoisyAdjacency) else 0.0
+        first = self.features.bytes_at_once if isinstance(self.features, NoisyProducts) else 0
+        return first + int(32 * noisy)
+
+    def __call__(self, role: Role, samples: range) -> IntArray:
+        """Labels [samples, nodes]."""
+        labels = np.empty((len(samples), self.order.size), np.int64)
+        parts = zip(self.features.drawn(role, samples), self.structure.drawn(role, samples), strict=True)
+        for row, (features, structure) in zip(labels, parts, strict=True):
+            self.head.write_labels(row, self.order, features, structure)
+        return labels
+
+    def scores(self, role: Role, samples: range) -> FloatArray:
+        """Logits [samples, nodes, classes]."""
+        scores = np.empty((len(samples), self.order.size, self.head.classes), np.float64)
+        parts = zip(self.features.drawn(role, samples), self.structure.drawn(role, samples), strict=True)
+        for each, (features, structure) in zip(scores, parts, strict=True):
+            each[self.order] = self.head.scores(features, structure)
+        return scores
+
+
+def adjacency_of(edges: Edges, ranks: IntArray) -> Any:
+    """The normalised adjacency matrix of the edges with these ranks, as compiled loops take it."""
+    from flipproof.models.fused.kernels import Adjacency, normalised
+
+    count = (1 if edges.directed else 2) * ranks.size + edges.nodes
+    columns, weights = np.empty(count, np.uint32), np.empty(count, np.float32)
+    starts = np.empty(edges.nodes + 1, np.int64)
+    normalised(columns, weights, starts, ranks, edges.nodes, edges.directed)
+    return Adjacency(starts, columns, weights)
+
+
+def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes | str:
+    """How a network of ours is evaluated on noisy copies of a graph, or why it is not."""
+    from flipproof.models.networks.node_modules import APPNP, GAT, GCN
+
+    if type(module) not in (GCN, APPNP, GAT) or not as_shipped(module):
+        return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
+    if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", require("torch").float32)}:
+        return "its weights are not float32 numbers on the CPU"
+    if not all(bool(parameter.isfinite().all()) for parameter in module.parameters()):
+        return "some of its weights are not finite"
+    if isinstance(module, GAT) and sampler.structure is not None:
+        return "attention on noisy edges is no faster"
+    if sampler.attributes is not None and not isinstance(sampler.attributes, SparseSampler):
+        return "its attributes are not bits that flip"
+    if not sampler.nodes.size:
+        return "the graph has no nodes"
+    attributes = sampler.graph.attributes if sampler.attributes is None else sampler.attributes
+    if attributes is None or _columns(attributes) != module.first.weight.shape[0] or _classes(module) != classes:
+        return "the network does not fit the graph"
+    structure, order = _structure(module, sampler)
+    features = _features(module, sampler, order)
+    if isinstance(features, str):
+        return features
+    return FusedNodes(features, structure, _head(module, sampler, classes), order)
+
+
+def as_shipped(module: Any) -> bool:
+    """Whether the network does what its class says, with weights of the shapes that compiled loops rely on."""
+    shadowed = {"forward", "features", "structure", "combine"}
+    hooked = any(part._forward_hooks or part._forward_pre_hooks for part in module.modules())
+    changed = any(shadowed & vars(part).keys() or hasattr(part, "parametrizations") for part in module.modules())
+    return not hooked and not changed and _parts_as_shipped(module)
+
+
+def _parts_as_shipped(module: Any) -> bool:
+    from flipproof.models.networks.node_modules import APPNP, GAT, RowsLinear
+
+    linear = isinstance(module, APPNP)
+    second = require("torch").nn.Linear if linear else RowsLinear
+    if type(module.first) is not RowsLinear or type(module.second) is not second:
+        return False
+    units, (inputs, classes) = module.first.weight.shape[1], _second(module).shape
+    shapes = {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
+    biases = {"first_bias": (units,), "second.bias" if linear else "second_bias": (classes,)}
+    if isinstance(module, GAT):
+        biases = {}
+    return units == inputs and all(shapes.get(name) == shape for name, shape in biases.items())
+
+
+def _columns(attributes: Any) -> int:
+    return int(
+        attributes.columns if hasattr(attributes, "columns") else getattr(attributes, "values", attributes).shape[1]
+    )
+
+
+def _classes(module: Any) -> int:
+    return int(_second(module).shape[1])
+
+
+def _second(module: Any) -> Any:
+    """The weights of the second layer, one row per hidden unit."""
+    linear = isinstance(module.second, require("torch").nn.Linear)
+    return module.second.weight.detach().T if linear else module.second.weight.detach()
+
+
+def _features(module: Any, sampler: GraphSampler, order: IntArray) -> NoisyProducts | Clean | str:
+    if isinstance(sampler.attributes, SparseSampler):
+        table = fixed_point(module.first.weight.detach().numpy())
+        return table if isinstance(table, str) else NoisyProducts(sampler.attributes, sampler.nodes[order], *table)
+    graph = NoisyGraph(sampler.nodes.size, np.zeros((2, 0), np.int64), sampler.clean_attributes)
+    with evaluating(module):
+        features = module.features(attribute_tensor(graph, AttributeForm.SPARSE, device_of(module)))
+    return Clean(padded(features.numpy()))
+
+
+def _structure(module: Any, sampler: GraphSampler) -> tuple[NoisyAdjacency | Clean, IntArray]:
+    """What is made of the edges, and the order of the nodes in it."""
+    from flipproof.models.networks.node_modules import GAT
+
+    as_they_are = np.arange(sampler.nodes.size)
+    if sampler.structure is not None:
+        return NoisyAdjacency(sampler), as_they_are
+    if isinstance(module, GAT):
+        graph = NoisyGraph(sampler.nodes.size, sampler.edges.index(), None)
+        return Clean(module.structure(edge_tensor(graph, device_of(module)), graph.nodes)), as_they_are
+    adjacency = adjacency_of(sampler.edges, sampler.edges.ranks)
+    order = _neighbours_together(adjacency)
+    return Clean(_reordered(adjacency, order)), order
+
+
+def _neighbours_together(adjacency: Any) -> IntArray:
+    """The order of Cuthill and McKee (1969)."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    matrix = sp.csr_array((adjacency.weights, adjacency.columns.astype(np.int32), adjacency.starts))
+    return np.asarray(reverse_cuthill_mckee(matrix), dtype=np.int64)
+
+
+def _reordered(adjacency: Any, order: IntArray) -> Any:
+    """Nodes in another order; the edges of each in the same."""
+    from flipproof.models.fused.kernels import Adjacency
+
+    new = np.empty(order.size, np.uint32)
+    new[order] = np.arange(order.size, dtype=np.uint32)
+    degrees = np.diff(adjacency.starts)[order]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
+    edges = np.arange(starts[-1]) + np.repeat(adjacency.starts[order] - starts[:-1], degrees)
+    return Adjacency(starts, new[adjacency.columns[edges]], adjacency.weights[edges])
+
+
+def _head(module: Any, sampler: GraphSampler, classes: int) -> Head:
+    from flipproof.models.networks.node_modules import APPNP, GAT
+
+    if isinstance(module, GAT):
+        return TorchHead(module, int(module.first.weight.shape[1]), classes)
+    bias = module.second.bias if isinstance(module, APPNP) else module.second_bias
+    second = padded(_second(module).numpy())
+    rows = np.zeros((-len(second) % 8, second.shape[1]), np.float32)
+    layers = TwoLayers(
+        padded(module.first_bias.detach().numpy()), np.concatenate([second, rows]), padded(bias.detach().numpy())
+    )
+    if isinstance(module, APPNP):
+        # What noise leaves alone has been through the layers.
+        return APPNPHead(layers if sampler.attributes is not None else None, module.hops, module.teleport, classes)
+    return GCNHead(layers, classes, sampler.attributes is not None)

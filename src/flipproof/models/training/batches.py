@@ -1,0 +1,126 @@
+"""What training learns from: noisy copies of one graph, or of portions of rows or small graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray
+from flipproof.extras import require
+from flipproof.models.adapters.node_forward import NodeForward
+from flipproof.models.adapters.torch_modules import checked_logits, device_of
+from flipproof.models.training.fitting import Answers
+from flipproof.noise.sampling.samplers import Role, Sampler
+from flipproof.noise.spaces.graph import GraphSampler, NoisyGraph
+
+VALIDATION_FROM = 2**39
+"""Samples from this number on are for validation; the steps of training use those before."""
+_VALIDATION_COPIES, _VALIDATION_ROWS = 16, 512
+_ROWS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """Some nodes and their labels, as tensors."""
+
+    numbers: Any
+    labels: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeLessons:
+    """All training nodes of a graph at once. The validation loss is that of the clean graph.
+
+    Attributes:
+        sampler: of noisy graphs; None: the clean one is learned from.
+        copies: how many noisy graphs a step sees.
+    """
+
+    forward: NodeForward
+    classes: int
+    clean: NoisyGraph
+    train: Nodes
+    validated: Nodes
+    sampler: GraphSampler | None
+    copies: int
+
+    def steps(self, epoch: int) -> Iterator[Answers]:
+        """One step."""
+        yield self._answers(self._drawn(epoch), self.train)
+
+    def validation(self) -> Answers:
+        """On the clean graph."""
+        self.forward.forget()
+        return self._answers([self.clean], self.validated)
+
+    def _drawn(self, epoch: int) -> list[NoisyGraph]:
+        if self.sampler is None:
+            return [self.clean]
+        samples = range(epoch * self.copies, (epoch + 1) * self.copies)
+        return list(self.sampler.draw(Role.TRAIN, samples, np.zeros(1, dtype=np.int64)))
+
+    def _answers(self, graphs: list[NoisyGraph], nodes: Nodes) -> Answers:
+        logits = (checked_logits(self.forward(graph), graph.nodes, self.classes) for graph in graphs)
+        return Answers(require("torch").stack([each[nodes.numbers] for each in logits]), nodes.labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowLessons:
+    """Portions of rows or small graphs, in another order in every epoch. The validation inputs are noisy, too.
+
+    A model that was trained with much noise may be poor on clean inputs, so these would not tell how good it is
+    at what it is for. The noisy copies of validation inputs are the same in every epoch.
+
+    Attributes:
+        classifier: has `module`, `classes` and `logits`.
+        sampler: of noisy copies; it flips nothing if clean inputs are to be learned from.
+        labels: of all inputs.
+        train: numbers of inputs to learn from.
+        validated: numbers of inputs that decide when to stop.
+        copies: how many noisy copies of each input a step sees.
+        batch_size: how many inputs a step sees.
+        seed: of the order.
+    """
+
+    classifier: Any
+    sampler: Sampler
+    labels: IntArray
+    train: IntArray
+    validated: IntArray
+    copies: int
+    batch_size: int
+    seed: int
+
+    def steps(self, epoch: int) -> Iterator[Answers]:
+        """One step for each portion."""
+        samples = range(epoch * self.copies, (epoch + 1) * self.copies)
+        for rows in self.portions(epoch):
+            yield self.answers(samples, rows)
+
+    def portions(self, epoch: int) -> list[IntArray]:
+        """Numbers of training inputs, in portions of nearly equal size."""
+        key = np.array([self.seed, epoch], dtype=np.uint64)
+        order = np.random.Generator(np.random.Philox(key=key)).permutation(self.train)
+        return np.array_split(order, -(-order.size // self.batch_size))
+
+    def validation(self) -> Answers:
+        """A few copies of few inputs, one copy of many."""
+        torch, count = require("torch"), self.validated.size
+        copies = max(1, min(_VALIDATION_COPIES, _VALIDATION_ROWS // count))
+        samples = range(VALIDATION_FROM, VALIDATION_FROM + copies)
+        pieces = np.array_split(self.validated, -(-count * copies // _ROWS_AT_ONCE))
+        answers = [self.answers(samples, rows) for rows in pieces if rows.size]
+        return Answers(
+            torch.cat([each.logits for each in answers], dim=1), torch.cat([each.labels for each in answers])
+        )
+
+    def answers(self, samples: range, rows: IntArray) -> Answers:
+        """What the classifier makes of these noisy copies of some inputs."""
+        torch, classes = require("torch"), self.classifier.classes
+        drawn = self.sampler.draw(Role.TRAIN, samples, rows)
+        logits = checked_logits(self.classifier.logits(drawn), len(samples) * rows.size, classes)
+        labels = torch.tensor(self.labels[rows], device=device_of(self.classifier.module))
+        return Answers(logits.view(len(samples), rows.size, classes), labels)

@@ -1,0 +1,68 @@
+"""Fitting scikit-learn estimators to noisy copies of rows, so that they are sure of what they see in votes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.laws import AnyNoise, sampler_of, without_noise
+from flipproof.noise.sampling.ordering import sorted_rows
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.recognition import space_of
+from flipproof.noise.spaces.space import as_array
+from flipproof.run_folder.split import checked_labels, label_array
+from flipproof.smoothing.voting.chunks import check_fits, checked_memory
+from flipproof.theory.radii import checked_count
+
+
+def fit_estimator(
+    estimator: Any, inputs: Any, labels: Any, rows: Any, noise: AnyNoise, copies: int = 10, seed: int = 0,
+    memory_limit: str | int = "2GB",
+) -> Any:  # fmt: skip
+    """Fits an estimator to noisy copies of some rows, drawn by the exact sampler of votes from a stream of their own.
+
+    Args:
+        estimator: any scikit-learn classifier, or a pipeline that ends in one. It is fitted in place and returned.
+        inputs: rows, as `vote` takes them.
+        labels: class numbers, one per input; only those of `rows` are used.
+        rows: the numbers of the inputs to learn from.
+        noise: the law of the noise, that of the votes to come.
+        copies: so many noisy copies of every row; 0 means the rows as they are.
+        seed: of the noise.
+        memory_limit: what all copies may take.
+
+    Example:
+        >>> from sklearn.naive_bayes import BernoulliNB
+        >>> from flipproof import FlipNoise
+        >>> rows = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]])
+        >>> model = fit_estimator(BernoulliNB(), rows, [0, 1], [0, 1], FlipNoise(0.1, 0.4), copies=20)
+        >>> model.predict([[1, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0]])
+        array([0, 1])
+    """
+    if not hasattr(estimator, "fit"):
+        raise InvalidInputError(f"expected an estimator with fit, got {type(estimator).__name__}")
+    space, copies = space_of(inputs), checked_count(copies, "copies")
+    sampler = sampler_of(space, noise if copies else without_noise(noise), seed)
+    chosen = _checked_rows(rows, sampler.rows)
+    known = checked_labels(label_array(labels, sampler.rows)[chosen], chosen.size)
+    check_fits(sampler, None, checked_memory(memory_limit), max(1, copies) * chosen.size)
+    if np.unique(known).size < 2:
+        raise InvalidInputError("expected labels of at least two classes among rows, got 1")
+    batch = sampler.draw(Role.TRAIN, range(max(1, copies)), chosen)
+    if not hasattr(batch, "shape"):
+        raise InvalidInputError(f"expected rows, got {type(space).__name__}")
+    flat = sorted_rows(batch) if sp.issparse(batch) else batch.reshape(batch.shape[0], -1)
+    estimator.fit(flat, np.tile(known, max(1, copies)))
+    return estimator
+
+
+def _checked_rows(rows: Any, inputs: int) -> Any:
+    chosen = as_array(rows, "rows")
+    if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
+        raise InvalidInputError(f"expected a list of row numbers, got {chosen.dtype} of shape {list(chosen.shape)}")
+    if chosen.min() < 0 or chosen.max() >= inputs:
+        raise InvalidInputError(f"expected rows from 0 to {inputs - 1}, got {chosen.min()} to {chosen.max()}")
+    return chosen.astype(np.int64)

@@ -1,0 +1,125 @@
+"""The loop that all training has in common: steps of Adam, an eye on the validation loss, the best weights kept."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.models.training.settings import Average, History, TrainingError, TrainingSettings
+from flipproof.run_folder.split import Split, checked_labels, label_array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """Logits [copies, inputs, classes] of noisy copies of some inputs, and the true labels [inputs]."""
+
+    logits: Any
+    labels: Any
+
+
+class Lessons(Protocol):
+    """What a module learns from."""
+
+    def steps(self, epoch: int) -> Iterator[Answers]:
+        """One portion after the other; each is computed with the weights that the one before left."""
+
+    def validation(self) -> Answers:
+        """What decides when to stop."""
+
+
+def fit(
+    module: Any, lessons: Lessons, settings: TrainingSettings, weights: Any, show: Callable[[History], None]
+) -> History:
+    """Trains a module in place and leaves it with the weights of the lowest validation loss.
+
+    Args:
+        module: has weights to train.
+        lessons: what from.
+        settings: how.
+        weights: of the classes, a tensor, or None if all count the same.
+        show: is told the history after every epoch.
+    """
+    torch = require("torch")
+    optimizer = torch.optim.Adam(
+        [parameter for parameter in module.parameters() if parameter.requires_grad],
+        lr=settings.learning_rate, weight_decay=settings.weight_decay,
+    )  # fmt: skip
+    history, best = History(), None
+    for epoch in range(settings.epochs):
+        module.train()
+        losses, sizes = [], []
+        for answers in lessons.steps(epoch):
+            loss = loss_of(answers, settings.average, weights)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(float(loss.detach()))
+            sizes.append(len(answers.labels))
+        _note(module, lessons, history, float(np.average(losses, weights=sizes)), weights)
+        if history.best_epoch == epoch:
+            best = copy.deepcopy(module.state_dict())
+        show(history)
+        if epoch - history.best_epoch >= settings.patience:
+            break
+    module.load_state_dict(best)
+    module.eval()
+    return history
+
+
+def loss_of(answers: Answers, average: str, weights: Any = None) -> Any:
+    """The cross-entropy of noisy copies, averaged in the way that `Average` names, of all inputs together."""
+    logs = answers.logits.log_softmax(dim=2)
+    mean = logs.logsumexp(dim=0) - math.log(len(logs)) if average == Average.SOFTMAX else logs.mean(dim=0)
+    return require("torch").nn.functional.nll_loss(mean, answers.labels, weight=weights)
+
+
+def _note(module: Any, lessons: Lessons, history: History, loss: float, weights: Any) -> None:
+    torch = require("torch")
+    module.eval()
+    with torch.no_grad():
+        answers = lessons.validation()
+        logits, labels = answers.logits.flatten(0, 1), answers.labels.repeat(len(answers.logits))
+        validation = float(torch.nn.functional.cross_entropy(logits, labels, weight=weights))
+        accuracy = float((logits.argmax(dim=1) == labels).float().mean())
+    if not (math.isfinite(loss) and math.isfinite(validation)):
+        raise TrainingError(
+            f"expected a finite loss, got {loss} (validation {validation}) in epoch {history.epochs}; "
+            "lower learning_rate"
+        )
+    history.loss.append(loss)
+    history.validation_loss.append(validation)
+    history.validation_accuracy.append(accuracy)
+
+
+def class_weights(labels: IntArray, classes: int, device: Any) -> Any:
+    """Weights that let every class count the same, however many inputs it has."""
+    counts = np.bincount(labels, minlength=classes)
+    present = np.count_nonzero(counts)
+    weights = np.divide(labels.size, present * counts, out=np.zeros(classes), where=counts > 0)
+    return require("torch").tensor(weights, dtype=require("torch").float32, device=device)
+
+
+def checked_targets(labels: Any, inputs: int, split: Split, classes: int, unit: str) -> IntArray:
+    """Labels of training and validation inputs, 0 elsewhere."""
+    if not isinstance(split, Split):
+        raise InvalidInputError(f"expected a Split, got {type(split).__name__}")
+    for name in ("train", "validation"):
+        part = getattr(split, name)
+        if not part.size or part.max() >= inputs:
+            raise InvalidInputError(f"expected {name} {unit} from 0 to {inputs - 1}, got {part.tolist()[:5]}")
+    used = np.concatenate([split.train, split.validation])
+    known = np.zeros(inputs, dtype=np.int64)
+    known[used] = checked_labels(label_array(labels, inputs)[used], used.size)
+    if known.max() >= classes:
+        raise InvalidInputError(f"expected labels below {classes}, the number of classes, got {known.max()}")
+    if np.unique(known[split.train]).size < 2:
+        raise InvalidInputError(f"expected {unit} of at least two classes to train on, got one")
+    return known

@@ -1,0 +1,182 @@
+r"""Adversarial training of the smoothed classifier (Salman et al., NeurIPS 2019), for real numbers and for bits.
+
+"Provably Robust Deep Learning via Adversarially Trained Smoothed Classifiers": before every step of training, an attack
+looks for changed inputs x' in a ball around x where the smoothed classifier, not the model itself, does worst,
+
+.. math:: J(x') = -\log \frac{1}{m} \sum_{s=1}^{m} \mathrm{softmax} f(z_s(x'))_y
+
+with m noisy copies z_s of x', and the step learns from noise around x'. It proves nothing by itself: votes and
+certificates are those of any other model, and are often larger. For Gaussian noise the attack is projected gradient
+ascent in an l2 ball (`BallAttack`).
+
+For bits, which the paper on discrete data left for future work, it flips a few bits (`FlipAttack`). Noise is
+independent, so the mean of any function h of noisy bits z is linear in the probability that z_i = 1. This is p_plus
+where x_i = 0 and 1 - p_minus where x_i = 1. Hence a flip of x_i moves the mean of h by exactly
+
+.. math:: (1 - 2 x_i) (1 - p_+ - p_-) \, E[h(z \mid z_i = 1) - h(z \mid z_i = 0)]
+
+and the difference is replaced by the derivative of h with respect to z_i. Summed over the copies this is the score of a
+bit; where p_plus + p_minus > 1 its sign turns. An `AblationNoise` shows a bit with probability kept / entries, which
+takes the place of 1 - p_plus - p_minus for sparse rows; in dense rows hidden bits are marked, and derivatives count in
+those copies that show the bit.
+
+A step learns from the same noisy samples that the attack looked at, as in the authors' code. Sampler and streams are
+those of `flipproof.train`, around x' instead of x; none of them is ever used for votes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.extras import require
+from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.models.training.attacked_batches import AttackedNodes, AttackedNoise, AttackedRows, Rows
+from flipproof.models.training.attacks import Attack, BallAttack, FlipAttack
+from flipproof.models.training.batches import VALIDATION_FROM
+from flipproof.models.training.fitting import Lessons
+from flipproof.models.training.settings import History, TrainingSettings
+from flipproof.models.training.train import checked_options, learn, lessons_of
+from flipproof.noise.ablation import AblationNoise
+from flipproof.noise.gaussian import GaussianNoise
+from flipproof.noise.laws import space_for
+from flipproof.noise.spaces.graph import Graph, plain_attributes
+from flipproof.noise.spaces.rows import DenseRows
+from flipproof.noise.spaces.space import Space, check_categories
+from flipproof.run_folder.split import Split
+from flipproof.theory.law import FlipNoise
+
+__all__ = ["Attack", "BallAttack", "FlipAttack", "train_against"]
+
+_BYTES_PER_ATTRIBUTE = 56
+"""Dense numbers of four bytes and more: noisy bits and their gradients, with copies of both, and what these are summed
+and compared in."""
+
+
+def train_against(
+    classifier: NodeClassifier | TorchClassifier,
+    inputs: Any,
+    labels: Any,
+    split: Split,
+    noise: AttackedNoise,
+    attack: Attack,
+    settings: TrainingSettings | None = None,
+    seed: int = 0,
+    memory_limit: str | int = "2GB",
+    progress: bool = True,
+) -> History:
+    """Trains as `flipproof.train` does, but every step learns from noise around attacked inputs.
+
+    The same seed gives the same weights on the same machine, and an attack with an empty budget those of
+    `flipproof.train`. What decides when to stop is not attacked.
+
+    Rows are attacked one by one. The attributes of a graph are one input: up to `add` times the number of training
+    nodes zeros become one and `delete` times so many ones become zero, at any nodes, wherever it raises the mean loss
+    of the training nodes most. Its edges stay.
+
+    Args:
+        classifier: a `TorchClassifier` of rows, or a `NodeClassifier`.
+        inputs: rows of zeros and ones, sparse or dense; rows of real numbers; or a `Graph` with noisy="attributes".
+        labels: class numbers, one per node or input; only those of training and validation are used.
+        split: which inputs are for what.
+        noise: that of the votes to come: a `FlipNoise` or an `AblationNoise` for bits, a `GaussianNoise` for numbers.
+        attack: a `FlipAttack` for bits, a `BallAttack` for real numbers.
+        settings: `noisy_samples` is the m of J. `average` says how a step averages over them: "log-softmax", as in the
+            authors' code, or "softmax", which is J.
+        seed: of noise, dropout and the order of portions. The initial weights are those the module has.
+        memory_limit: what the noisy samples of a step may take.
+        progress: whether to show a line in a terminal.
+
+    Example:
+        >>> import numpy as np, torch
+        >>> rows, labels = np.repeat(np.eye(2, dtype=int), 8, axis=1)[[0, 1] * 6], np.arange(12) % 2
+        >>> _ = torch.manual_seed(0)
+        >>> classifier = TorchClassifier(torch.nn.Linear(16, 2), classes=2)
+        >>> split = Split(train=np.arange(8), validation=np.arange(8, 12), test=[])
+        >>> settings = TrainingSettings(noisy_samples=4, average="softmax", epochs=20, learning_rate=0.1)
+        >>> noise, attack = FlipNoise(0.1, 0.4), FlipAttack(add=1, delete=2)
+        >>> history = train_against(classifier, rows, labels, split, noise, attack, settings)
+        >>> classifier(rows[:4])
+        array([0, 1, 0, 1])
+    """
+    settings, limit = checked_options(settings, seed, memory_limit)
+    if settings.noisy_samples < 1:
+        raise InvalidInputError(
+            "expected noisy_samples of at least 1, got 0; what is attacked is a smoothed classifier"
+        )
+    _check_attack(attack, noise)
+    space = _checked_space(classifier, inputs, noise)
+    plain, learned = lessons_of(classifier, space, labels, split, noise, settings, seed, limit)
+    lessons: Lessons = plain
+    if not attack.is_empty:
+        lessons = _attacked(plain, classifier, space, noise, attack, settings, seed, limit)
+    return learn(classifier, lessons, learned, settings, seed, progress)
+
+
+def _attacked(
+    plain: Any, classifier: Any, space: Any, noise: AttackedNoise, attack: Any, settings: TrainingSettings, seed: int,
+    memory_limit: int,
+) -> Lessons:  # fmt: skip
+    if isinstance(space, Graph):
+        _check_fits_dense(space, settings.noisy_samples, memory_limit)
+        return AttackedNodes(plain, classifier, space, noise, attack, seed)
+    samples = settings.epochs * len(plain.portions(0)) * plain.copies
+    if samples > VALIDATION_FROM:
+        raise InvalidInputError(f"expected fewer than {VALIDATION_FROM} noisy copies, got {samples}; lower epochs")
+    return AttackedRows(plain, space, noise, attack)
+
+
+def _check_attack(attack: Attack, noise: AttackedNoise) -> None:
+    if isinstance(noise, GaussianNoise) and not isinstance(attack, BallAttack):
+        raise InvalidInputError(f"expected a BallAttack for Gaussian noise, got {attack!r}")
+    if isinstance(noise, FlipNoise | AblationNoise) and not isinstance(attack, FlipAttack):
+        raise InvalidInputError(f"expected a FlipAttack for noise on bits, got {attack!r}")
+    if not isinstance(noise, AttackedNoise) or (isinstance(noise, FlipNoise) and noise.categories != 2):
+        raise InvalidInputError(
+            "expected a FlipNoise with 2 categories, an AblationNoise or a GaussianNoise, got "
+            f"{noise!r}: there is a gradient for bits and for real numbers only"
+        )
+
+
+def _checked_space(classifier: Any, inputs: Any, noise: AttackedNoise) -> Graph | Rows:
+    """The bits or real numbers that the attack changes, checked."""
+    if isinstance(classifier, NodeClassifier):
+        space: Space = inputs
+        if not isinstance(space, Graph) or space.noisy != "attributes":
+            got = f"noisy={space.noisy!r}" if isinstance(space, Graph) else type(space).__name__
+            raise InvalidInputError(
+                f"expected a Graph with noisy='attributes' for a NodeClassifier, got {got}: edges are not attacked"
+            )
+        _check_bits(space.attributes, "attributes")
+        return space
+    if not isinstance(classifier, TorchClassifier) or not getattr(require("torch"), classifier.dtype).is_floating_point:
+        got = getattr(classifier, "dtype", "no gradient")
+        raise InvalidInputError(
+            "expected a NodeClassifier, or a TorchClassifier that takes floating-point numbers, to attack, got "
+            f"{type(classifier).__name__} ({got})"
+        )
+    space = space_for(inputs, noise)
+    if not isinstance(space, Rows):
+        raise InvalidInputError(
+            f"expected rows of bits or of real numbers to attack, got {type(space).__name__}; flipproof.train trains "
+            "on these without an attack"
+        )
+    _check_bits(space, "values")
+    return space
+
+
+def _check_bits(space: Rows, name: str) -> None:
+    if isinstance(space, DenseRows):
+        check_categories(space.values, 2, name, "an attack on bits")
+
+
+def _check_fits_dense(graph: Graph, copies: int, memory_limit: int) -> None:
+    """Gradients are wanted of every attribute, of those that are zero too."""
+    nodes, columns = plain_attributes(graph.attributes).shape
+    size = _BYTES_PER_ATTRIBUTE * copies * nodes * columns
+    if size > memory_limit:
+        raise TooLargeError(
+            f"expected a memory limit of at least {size} bytes for the gradients of {nodes} x {columns} bits, got "
+            f"{memory_limit}; raise the limit, or lower noisy_samples"
+        )

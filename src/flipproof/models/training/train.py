@@ -1,0 +1,181 @@
+"""Training a model on noisy copies of its inputs, so that it is sure of what it sees in votes."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from flipproof.base.arrays import IntArray
+from flipproof.base.threads import single_threaded
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.models.adapters.torch_modules import device_of
+from flipproof.models.training.batches import VALIDATION_FROM, NodeLessons, Nodes, RowLessons
+from flipproof.models.training.fitting import Lessons, checked_targets, class_weights, fit
+from flipproof.models.training.progress import training_progress
+from flipproof.models.training.settings import History, TrainingSettings
+from flipproof.noise.laws import AnyNoise, sampler_of, without_noise
+from flipproof.noise.sampling.samplers import Stream
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.recognition import space_of
+from flipproof.run_folder.split import Split
+from flipproof.smoothing.voting.chunks import check_fits, checked_memory
+
+
+def train(
+    classifier: Any,
+    inputs: Any,
+    labels: Any,
+    split: Split,
+    noise: AnyNoise | None = None,
+    settings: TrainingSettings | None = None,
+    seed: int = 0,
+    memory_limit: str | int = "2GB",
+    progress: bool = True,
+) -> History:
+    """Trains the module of a classifier in place and leaves it with the weights of the lowest validation loss.
+
+    Noise is drawn by the same exact sampler as votes, from streams of its own. The same seed gives the same weights
+    on the same machine; torch's global generator is left as it was.
+
+    The nodes of a graph are learned from all at once, and the validation loss is that of the clean graph. Rows and
+    small graphs are learned from in portions, and validated with noise.
+
+    Args:
+        classifier: a `NodeClassifier`, `GraphClassifier` or `TorchClassifier` of any module.
+        inputs: for a `NodeClassifier` the observed `Graph`, whose `noisy` says which parts get noise; else what `vote`
+            takes: small graphs, images, tokens, sparse or dense rows, a table.
+        labels: class numbers, one per node or input; only those of training and validation are used.
+        split: which inputs are for what.
+        noise: the law of the noise, that of the votes to come; for the nodes of a graph not needed if
+            `settings.noisy_samples` is 0.
+        settings: see `TrainingSettings`.
+        seed: of noise, dropout and the order of portions. The initial weights are those the module has.
+        memory_limit: what the noisy samples of a step may take.
+        progress: whether to show a line in a terminal.
+
+    Example:
+        >>> import numpy as np, torch
+        >>> from flipproof import FlipNoise, GCN
+        >>> edges, attributes = [[0, 1, 2, 3], [1, 0, 3, 2]], np.eye(4, dtype=int)
+        >>> graph = Graph.from_edge_index(edges, attributes=attributes, noisy="attributes")
+        >>> _ = torch.manual_seed(0)
+        >>> classifier = NodeClassifier(GCN(features=4, classes=2), classes=2)
+        >>> split = Split(train=[0, 2], validation=[1, 3], test=[])
+        >>> history = train(classifier, graph, [0, 0, 1, 1], split, FlipNoise(0.01, 0.1))
+        >>> classifier([graph.clean()])
+        array([[0, 0, 1, 1]])
+    """
+    settings, limit = checked_options(settings, seed, memory_limit)
+    lessons, learned = lessons_of(classifier, inputs, labels, split, noise, settings, seed, limit)
+    return learn(classifier, lessons, learned, settings, seed, progress)
+
+
+def checked_options(
+    settings: TrainingSettings | None, seed: int, memory_limit: str | int
+) -> tuple[TrainingSettings, int]:
+    """The settings, the usual ones if there are none, and the memory limit in bytes."""
+    settings = TrainingSettings() if settings is None else settings
+    if not isinstance(settings, TrainingSettings):
+        raise InvalidInputError(f"expected TrainingSettings, got {type(settings).__name__}")
+    Stream(seed)  # refuses what is no seed
+    return settings, checked_memory(memory_limit)
+
+
+def learn(
+    classifier: Any, lessons: Lessons, learned: IntArray, settings: TrainingSettings, seed: int, progress: bool
+) -> History:
+    """Trains with any lessons that teach the learned labels, on one thread, from torch's generator at the seed."""
+    weights = None
+    if settings.balanced:
+        weights = class_weights(learned, classifier.classes, device_of(classifier.module))
+    start = time.perf_counter()
+    with single_threaded(), _seeded(seed), training_progress(settings, progress) as show:
+        history = fit(classifier.module, lessons, settings, weights, show)
+    history.seconds = time.perf_counter() - start
+    return history
+
+
+def lessons_of(
+    classifier: Any, inputs: Any, labels: Any, split: Split, noise: AnyNoise | None,
+    settings: TrainingSettings, seed: int, memory_limit: int,
+) -> tuple[NodeLessons | RowLessons, IntArray]:  # fmt: skip
+    """What `train` learns from, and the labels that are learned."""
+    make = _node_lessons if isinstance(classifier, NodeClassifier) else _row_lessons
+    return make(classifier, inputs, labels, split, noise, settings, seed, memory_limit)
+
+
+def _node_lessons(
+    classifier: NodeClassifier, graph: Any, labels: Any, split: Split, noise: AnyNoise | None,
+    settings: TrainingSettings, seed: int, memory_limit: int,
+) -> tuple[NodeLessons, IntArray]:  # fmt: skip
+    """The nodes of a graph as lessons, and the labels that are learned."""
+    if not isinstance(graph, Graph):
+        raise InvalidInputError(f"expected a Graph, got {type(graph).__name__}; see Graph.from_pyg and others")
+    _check_trainable(classifier.module)
+    torch, device = require("torch"), device_of(classifier.module)
+    known = checked_targets(labels, graph.nodes, split, classifier.classes, "nodes")
+    train, validated = (
+        Nodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
+        for part in (split.train, split.validation)
+    )
+    sampler: Any = None
+    if settings.noisy_samples:
+        sampler = sampler_of(graph, _checked_noise(noise, "noisy_samples=0 trains without"), seed)
+        check_fits(sampler, classifier, memory_limit, settings.noisy_samples)
+    lessons = NodeLessons(
+        classifier.forward(), classifier.classes, graph.clean(), train, validated, sampler, settings.noisy_samples
+    )
+    return lessons, known[split.train]
+
+
+def _row_lessons(
+    classifier: Any, inputs: Any, labels: Any, split: Split, noise: AnyNoise | None,
+    settings: TrainingSettings, seed: int, memory_limit: int,
+) -> tuple[RowLessons, IntArray]:  # fmt: skip
+    """Rows or small graphs as lessons, and the labels that are learned."""
+    if not hasattr(classifier, "logits"):
+        raise InvalidInputError(
+            "expected a NodeClassifier, a GraphClassifier or a TorchClassifier to train, got "
+            f"{type(classifier).__name__}"
+        )
+    space = space_of(inputs)
+    if isinstance(space, Graph):
+        raise InvalidInputError(
+            f"expected rows or many graphs for a {type(classifier).__name__}, got one Graph: use a NodeClassifier, or "
+            "Graphs([graph])"
+        )
+    _check_trainable(classifier.module)
+    law = _checked_noise(noise, "noisy_samples=0 trains without, but needs to know the parts and categories")
+    sampler = sampler_of(space, law if settings.noisy_samples else without_noise(law), seed)
+    known = checked_targets(labels, sampler.rows, split, classifier.classes, "inputs")
+    copies = max(1, settings.noisy_samples)
+    if settings.epochs * copies > VALIDATION_FROM:
+        raise InvalidInputError(f"expected fewer than {VALIDATION_FROM} noisy copies, got {settings.epochs * copies}")
+    batch_size = min(settings.batch_size, split.train.size)
+    check_fits(sampler, classifier, memory_limit, copies * batch_size)
+    lessons = RowLessons(classifier, sampler, known, split.train, split.validation, copies, batch_size, seed)
+    return lessons, known[split.train]
+
+
+def _checked_noise(noise: AnyNoise | None, without: str) -> AnyNoise:
+    if noise is None:
+        raise InvalidInputError(f"expected a noise to train with, got none; {without}")
+    return noise
+
+
+def _check_trainable(module: Any) -> None:
+    if not any(parameter.requires_grad for parameter in module.parameters()):
+        raise InvalidInputError("expected a module with weights to train, got none")
+
+
+@contextlib.contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Torch's generator starts from the seed inside, and is as before afterwards."""
+    torch = require("torch")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield

@@ -1,0 +1,228 @@
+"""The random words: Philox4x32-10, a counter-based generator (Salmon et al., SC 2011).
+
+A word is a pure function of the seed and of where it is used, so any part of any noisy sample can be drawn by
+itself, in any order, on any machine. The 128-bit counter holds, injectively,
+
+    word 0: group (24 bits), purpose (6 bits), part (2 bits)      four words per group
+    word 1: row (32 bits)
+    word 2: sample, low 32 bits
+    word 3: sample, high 8 bits, role (2 bits), block (22 bits)
+
+and the key is the 64-bit seed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from flipproof.base.compiled import compiled, data_address, inlined
+
+U64 = np.uint64
+LOW = U64(0xFFFFFFFF)
+_M0, _M1 = U64(0xD2511F53), U64(0xCD9E8D57)
+_W0, _W1 = U64(0x9E3779B9), U64(0xBB67AE85)
+_32, _30, _24, _10, _8 = U64(32), U64(30), U64(24), U64(10), U64(8)
+
+# What words are used for. Words of different purposes are never the same.
+NONZEROS = U64(0)
+"""Does a non-zero flip? Its place among the non-zeros of the row says which bits of which tile of words decide."""
+ENTRIES = U64(1)
+"""Does an entry flip? Word number = its place in the row."""
+POSITIONS = U64(2)
+"""How many zeros of a block flip (its first four words), and which."""
+VALUES = U64(3)
+"""Which other value a flipped entry takes."""
+SUBSETS = U64(4)
+"""Is an entry one of those that an ablation keeps? The next word decides, or the one after it."""
+FRACTIONS = U64(5)
+"""A number between zero and one: words 2 i and 2 i + 1 make that of entry i."""
+_TIES = U64(16)
+"""First of the nine purposes of the further words of a non-zero; those of an entry follow at twice the number."""
+
+SAMPLE_LIMIT = 2**40
+ROW_LIMIT = 2**32
+BLOCK_LIMIT = 2**22
+GROUP_BITS = 24
+GROUP_MASK = 2**GROUP_BITS - 1
+WORD_LIMIT = 2 ** (GROUP_BITS + 22)
+"""How many numbered words a row has, so that each can have further words of its own."""
+
+
+class Place(NamedTuple):
+    """Where words are used: everything in the counter but group, purpose and block."""
+
+    seed: Any
+    role: Any
+    sample: Any
+    part: Any
+    row: Any
+
+
+@inlined
+def _round(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
+    # Only the low halves count. They are taken where they are multiplied, because there it costs nothing.
+    p0, p1 = _M0 * (c0 & LOW), _M1 * (c2 & LOW)
+    return (p1 >> _32) ^ c1 ^ k0, p1, (p0 >> _32) ^ c3 ^ k1, p0
+
+
+@inlined
+def _two_rounds(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0 + _W0, k1 + _W1)
+    return c0, c1, c2, c3, k0 + _W0 + _W0, k1 + _W1 + _W1
+
+
+@inlined
+def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
+    """Ten rounds; all numbers are uint64 that hold 32 bits. Without a loop, so that callers' loops are vectorised."""
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
+    return c0 & LOW, c1 & LOW, c2 & LOW, c3 & LOW
+
+
+@inlined
+def counter_and_key(place: Any, purpose: Any, block: Any, group: Any) -> Any:
+    """The six words that `philox` takes."""
+    return (
+        group | (purpose << _24) | (place.part << _30),
+        place.row,
+        place.sample & LOW,
+        (place.sample >> _32) | (place.role << _8) | (block << _10),
+        place.seed & LOW,
+        place.seed >> _32,
+    )
+
+
+@compiled
+def group_of_words(place: Any, purpose: Any, block: Any, group: Any) -> Any:
+    """Four 32-bit words, as uint64."""
+    c0, c1, c2, c3, k0, k1 = counter_and_key(place, purpose, block, group)
+    return philox(c0, c1, c2, c3, k0, k1)
+
+
+class _Tiles:
+    """Builds the instructions that write one or two tiles: their groups side by side in the registers.
+
+    A compiler would have to be lucky to find them, and one tile at a time leaves the processor waiting for itself.
+    """
+
+    def __init__(self, tiles: int) -> None:
+        self._lanes = 8 * tiles
+        self._vector = ir.VectorType(ir.IntType(64), self._lanes)
+
+    def __call__(self, context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        out, row, sample, k0, k1, *tiles = arguments  # of each tile the first and the last word of its first counter
+        steps = ir.Constant(self._vector, [i % 8 for i in range(self._lanes)])
+        c0 = builder.add(self._each(builder, tiles[0::2]), steps)
+        c1, c2 = self._each(builder, [row]), self._each(builder, [sample])
+        c3 = self._each(builder, tiles[1::2])
+        for number in range(10):
+            keys = (builder.add(k, ir.IntType(64)(int(w) * number)) for k, w in ((k0, _W0), (k1, _W1)))
+            c0, c1, c2, c3 = self._round(builder, (c0, c1, c2, c3), [self._each(builder, [key]) for key in keys])
+        self._store(builder, out, (c0, c1, c2, c3))
+        return context.get_dummy_value()
+
+    def _round(self, builder: Any, counter: Any, keys: Any) -> Any:
+        c0, c1, c2, c3 = counter
+        low, shift = self._constant(2**32 - 1), self._constant(32)
+        p0 = builder.mul(builder.and_(c0, low), self._constant(int(_M0)))
+        p1 = builder.mul(builder.and_(c2, low), self._constant(int(_M1)))
+        upper = [
+            builder.xor(builder.xor(builder.lshr(p, shift), c), k) for p, c, k in ((p1, c1, keys[0]), (p0, c3, keys[1]))
+        ]
+        return upper[0], p1, upper[1], p0
+
+    def _constant(self, value: int) -> Any:
+        return ir.Constant(self._vector, [value] * self._lanes)
+
+    def _each(self, builder: Any, values: Any) -> Any:
+        """A vector with one number for all groups, or with one for the groups of each tile."""
+        nothing, vector = ir.Constant(self._vector, ir.Undefined), ir.Constant(self._vector, ir.Undefined)
+        for i, value in enumerate(values):
+            vector = builder.insert_element(vector, value, ir.IntType(32)(i))
+        which = [i // 8 if len(values) > 1 else 0 for i in range(self._lanes)]
+        return builder.shuffle_vector(vector, nothing, ir.Constant(ir.VectorType(ir.IntType(32), self._lanes), which))
+
+    def _store(self, builder: Any, out: Any, counter: Any) -> None:
+        eight = ir.VectorType(ir.IntType(32), 8)
+        place = builder.inttoptr(out, eight.as_pointer())
+        for lane, words in enumerate(counter):
+            short = builder.trunc(words, ir.VectorType(ir.IntType(32), self._lanes))
+            for tile in range(self._lanes // 8):
+                picked = ir.Constant(eight, list(range(8 * tile, 8 * tile + 8)))
+                part = builder.shuffle_vector(short, short, picked)
+                builder.store(part, builder.gep(place, [ir.IntType(64)(4 * tile + lane)]), align=4)
+
+
+def _one_tile(_: Any, out: Any, row: Any, sample: Any, k0: Any, k1: Any, a0: Any, a3: Any) -> Any:
+    return types.void(*[types.uint64] * 7), _Tiles(1)
+
+
+def _two_tiles(_: Any, out: Any, row: Any, sample: Any, k0: Any, k1: Any, a0: Any, a3: Any, b0: Any, b3: Any) -> Any:
+    return types.void(*[types.uint64] * 9), _Tiles(2)
+
+
+_write_tile: Any = intrinsic(_one_tile)
+_write_tiles: Any = intrinsic(_two_tiles)
+
+
+@inlined
+def fill_tile(words: Any, at: Any, place: Any, purpose: Any, tile: Any) -> None:
+    """Writes the 32 words of a tile: eight from each lane of eight groups."""
+    _fill_tile_at(data_address(words) + U64(4 * at), place, purpose, tile)
+
+
+@compiled
+def _fill_tile_at(address: Any, place: Any, purpose: Any, tile: Any) -> None:
+    """Not inlined: it would be compiled anew wherever a tile is needed, and is not where time is spent."""
+    c0, c1, c2, c3, k0, k1 = _tile_counter(place, purpose, tile)
+    _write_tile(address, c1, c2, k0, k1, c0, c3)
+
+
+@inlined
+def fill_tiles(words: Any, at: Any, place: Any, purpose: Any, tile: Any, other_purpose: Any, other_tile: Any) -> None:
+    """Writes the 64 words of two tiles in hardly more than the time of one."""
+    c0, c1, c2, c3, k0, k1 = _tile_counter(place, purpose, tile)
+    d0, _, _, d3, _, _ = _tile_counter(place, other_purpose, other_tile)
+    _write_tiles(data_address(words) + U64(4 * at), c1, c2, k0, k1, c0, c3, d0, d3)
+
+
+@inlined
+def _tile_counter(place: Any, purpose: Any, tile: Any) -> Any:
+    """The counter of the first group of a tile, and the key."""
+    return counter_and_key(place, purpose, U64(tile >> (GROUP_BITS - 3)), U64((tile << 3) & GROUP_MASK))
+
+
+@compiled
+def fill_words(words: Any, place: Any, purpose: Any, first: int, count: int) -> int:
+    """Makes words number first, first + 1, ... of a purpose available; returns where in `words` the first one is.
+
+    Numbers run through tiles of 32 words, and on into the next block after 2**26 words. `words` must hold
+    count + 2 * 64.
+    """
+    at = 0
+    for tile in range((first >> 6) << 1, (first + count + 31) >> 5, 2):
+        fill_tiles(words, at, place, purpose, tile, purpose, tile + 1)
+        at += 64
+    return first & 63
+
+
+@compiled
+def further_word(place: Any, purpose: Any, number: int, digit: int) -> Any:
+    """The `digit`-th further 32 bits of a numbered word, for a comparison that the first 32 left open."""
+    kind = _TIES * (purpose + U64(1)) + U64((digit - 1) >> 2)
+    words = group_of_words(place, kind, U64(number >> GROUP_BITS), U64(number & GROUP_MASK))
+    return _lane(words, (digit - 1) & 3)
+
+
+@compiled
+def _lane(words: Any, lane: int) -> Any:
+    return words[0] if lane == 0 else words[1] if lane == 1 else words[2] if lane == 2 else words[3]

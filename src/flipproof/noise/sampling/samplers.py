@@ -1,0 +1,265 @@
+"""From a law and clean data to noisy copies: the samplers that every space is built of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.base.arrays import IntArray
+from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.theory.law import FlipNoise
+
+_FLIPS_PER_BLOCK = 64
+_SMALLEST_BLOCK, _LARGEST_BLOCK = 2**12, 2**20
+_DENSE_FROM = 0.125
+"""From this p_plus on, looking at every entry costs no more than finding those that flip."""
+
+
+class Role(IntEnum):
+    """What a sample is drawn for. Samples of different roles are independent."""
+
+    SELECT = 0
+    ESTIMATE = 1
+    TRAIN = 2
+
+
+class Sampler(Protocol):
+    """Draws noisy copies of a space. Sample i of a role is the same in every draw that contains it."""
+
+    @property
+    def rows(self) -> int:
+        """How many inputs there are that can be drawn by themselves."""
+
+    @property
+    def distance(self) -> Fraction:
+        """How far one sample of all rows is from the exact law at most, in total variation."""
+
+    @property
+    def bytes_per_row(self) -> int:
+        """About how much memory one noisy row takes."""
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> Any:
+        """Noisy copies of the rows, for one sample after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Where the random words of a sampler come from: the run's seed and which part of the input it is."""
+
+    seed: int
+    part: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or not 0 <= self.seed < 2**64:
+            raise InvalidInputError(f"expected seed to be an integer in [0, 2**64), got {self.seed!r}")
+
+    def words(self, role: Role) -> Any:
+        """The same as the compiled loops take it."""
+        from flipproof.noise.sampling import bit_kernels as kernels
+
+        return kernels.Stream(np.uint64(self.seed), np.uint64(role), np.uint64(self.part))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BitSampler:
+    """Noisy copies of sparse rows of bits, in time proportional to their ones and flips.
+
+    The ones of row r are at the sorted `positions[starts[r] : starts[r + 1]]`, out of `entries[r]` entries.
+    """
+
+    starts: IntArray
+    positions: NDArray[Any]
+    entries: IntArray
+    noise: FlipNoise
+    stream: Stream
+    _law: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_rows(self.rows)
+        object.__setattr__(self, "_law", _bit_law(self.noise, int(self.entries.max(initial=0))))
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.entries.size)
+
+    @property
+    def distance(self) -> Fraction:
+        """Total variation distance of one sample of all rows: that of one table, for every block."""
+        from flipproof.noise.sampling.binomial import binomial_table
+        from flipproof.noise.sampling.bit_kernels import SCATTERED
+
+        if self._law.method != SCATTERED:
+            return Fraction(0)
+        size = int(self._law.block_size)
+        blocks = int((-(-self.entries // size)).sum())
+        return blocks * binomial_table(size, self.noise.p_plus).distance
+
+    def expected_ones(self, rows: IntArray) -> float:
+        """How many ones a noisy copy of the rows has on average."""
+        ones = (self.starts[rows + 1] - self.starts[rows]).sum(dtype=np.float64)
+        entries = self.entries[rows].sum(dtype=np.float64)
+        return float(ones * (1.0 - self.noise.p_minus) + (entries - ones) * self.noise.p_plus)
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, NDArray[Any]]:
+        """Starts and positions, in order, of the ones of every (sample, row), samples first."""
+        from flipproof.noise.sampling import bit_kernels as kernels
+
+        expected = self.expected_ones(rows) * len(samples)
+        ends = np.zeros(len(samples) * rows.size + 1, dtype=np.int64)
+        # The loops ask for room for all that a row could still get before they draw it.
+        every_entry = self._law.method == kernels.EVERY_ENTRY
+        longest = self.entries[rows] if every_entry else self.starts[rows + 1] - self.starts[rows]
+        capacity = int(expected + 12.0 * math.sqrt(expected)) + int(longest.max(initial=0)) + 4096
+        while True:
+            out = np.empty(capacity, dtype=self.positions.dtype)
+            total = kernels.draw_bits(out, ends[1:], *self.loop_arguments(role, samples, rows))
+            if total >= 0:
+                return ends, out[:total]
+            capacity *= 2
+
+    def loop_arguments(self, role: Role, samples: range, rows: IntArray) -> tuple[Any, Any, Any, Any, Any, Any]:
+        """What a compiled loop needs to draw the rows: stream, samples, rows, clean ones, law, working memory."""
+        from flipproof.noise.sampling import bit_kernels as kernels
+
+        data = _unwritable(kernels.BitRows(self.starts, self.positions, self.entries))
+        law = _unwritable(self._law)
+        return self.stream.words(role), span_of(samples), _view(rows), data, law, kernels.scratch_for(law)
+
+    def draw_kept(self, role: Role, samples: range, numbers: IntArray) -> tuple[IntArray, IntArray]:
+        """Which of the given non-zeros of row 0 survive, for each sample; only with p_plus = 0.
+
+        They are the ones that survive in a draw of the whole row.
+        """
+        from flipproof.noise.sampling import bit_kernels as kernels
+
+        ends = np.zeros(len(samples) + 1, dtype=np.int64)
+        out = np.empty(len(samples) * numbers.size, dtype=np.int64)
+        stream = self.stream.words(role)
+        total = kernels.draw_kept_numbers(out, ends[1:], stream, span_of(samples), numbers, self._law.p_minus)
+        return ends, out[:total]
+
+
+def _unwritable(values: Any) -> Any:
+    """A named tuple with read-only views of its arrays.
+
+    Whether an array may be written to is part of its type, and each type is compiled anew: without this, samplers
+    that were sent to a worker, where all arrays come out writable, would be compiled there once more.
+    """
+    return type(values)._make(_view(value) if isinstance(value, np.ndarray) else value for value in values)
+
+
+def _view(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def span_of(samples: range) -> tuple[int, int]:
+    """The bounds of consecutive sample numbers. Past the limit they would run into another role's words."""
+    from flipproof.noise.sampling.philox import SAMPLE_LIMIT
+
+    if samples.step != 1 or samples.start < 0 or samples.stop > SAMPLE_LIMIT:
+        raise InvalidInputError(f"expected consecutive samples from [0, {SAMPLE_LIMIT}), got {samples!r}")
+    return samples.start, samples.stop
+
+
+def _check_rows(rows: int) -> None:
+    """Refuses rows that would have no words of their own."""
+    from flipproof.noise.sampling.philox import ROW_LIMIT
+
+    if rows > ROW_LIMIT:
+        raise TooLargeError(f"expected at most {ROW_LIMIT} rows, got {rows}")
+
+
+def _bit_law(noise: FlipNoise, most_entries: int) -> Any:
+    """How the rows of a space are drawn; the same for all of them, whichever are wanted."""
+    from flipproof.noise.sampling import bit_kernels as kernels
+    from flipproof.noise.sampling.binomial import NO_TABLE, binomial_table
+    from flipproof.noise.sampling.digits import digits_of
+    from flipproof.noise.sampling.philox import BLOCK_LIMIT, WORD_LIMIT
+
+    size, table, limit = 1, NO_TABLE, most_entries
+    if noise.p_plus == 0.0:
+        method = kernels.DELETE_ONLY
+    elif noise.p_plus >= _DENSE_FROM:
+        method = kernels.EVERY_ENTRY
+        limit = WORD_LIMIT
+    else:
+        method = kernels.SCATTERED
+        wanted = _FLIPS_PER_BLOCK / max(noise.p_plus, _FLIPS_PER_BLOCK / _LARGEST_BLOCK)
+        size = max(1, min(most_entries, max(_SMALLEST_BLOCK, int(wanted))))
+        table = binomial_table(size, noise.p_plus)
+        limit = BLOCK_LIMIT * size
+    if most_entries > limit:
+        raise TooLargeError(f"expected at most {limit} entries in a row with {noise}, got {most_entries}")
+    return kernels.BitLaw(
+        digits_of(noise.p_plus), digits_of(noise.p_minus), method, size, table.first, table.high, table.low, table.guide
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueSampler:
+    """Noisy copies of rows of small integers, every entry looked at.
+
+    Entry j of row r flips by `noises[law_of[r, j]]`, and never where that is -1; `law_of` has one row for all
+    if all are alike.
+    """
+
+    values: NDArray[Any]
+    law_of: NDArray[np.int16]
+    noises: Sequence[FlipNoise]
+    stream: Stream
+
+    def __post_init__(self) -> None:
+        _check_rows(self.rows)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.values.shape[0])
+
+    @property
+    def distance(self) -> Fraction:
+        """Nothing is rounded."""
+        return Fraction(0)
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
+        """Every (sample, row) as one row of the result, samples first."""
+        from flipproof.noise.sampling import value_kernels as kernels
+
+        out = np.empty((len(samples) * rows.size, self.values.shape[1]), dtype=self.values.dtype)
+        kernels.draw_values(
+            out,
+            self.stream.words(role),
+            span_of(samples),
+            rows,
+            _unwritable(
+                kernels.CleanValues(
+                    self.values,
+                    self.law_of + np.int16(1),
+                    _digit_table([0.0, *(noise.p_plus for noise in self.noises)]),
+                    _digit_table([0.0, *(noise.p_minus for noise in self.noises)]),
+                    np.array([2, *(noise.categories for noise in self.noises)], dtype=np.uint64),
+                )
+            ),
+        )
+        return out
+
+
+def _digit_table(probabilities: Sequence[float]) -> NDArray[np.uint64]:
+    """The digits of several probabilities as one array, padded with zeros."""
+    from flipproof.noise.sampling.digits import digits_of
+
+    table = np.zeros((len(probabilities), 34), dtype=np.uint64)
+    for row, probability in zip(table, probabilities, strict=True):
+        digits = digits_of(probability)
+        row[: digits.size] = digits
+    return table

@@ -1,0 +1,401 @@
+"""Graphs as spaces: one entry per pair of nodes, attributes beside it, noise on either or both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from flipproof.base.arguments import checked_kind
+from flipproof.base.arrays import IntArray, read_only, read_only_csr
+from flipproof.base.choices import one_of
+from flipproof.errors import InvalidInputError
+from flipproof.noise.sampling.samplers import BitSampler, Role, Sampler, Stream
+from flipproof.noise.spaces.edges import Edges
+from flipproof.noise.spaces.pyg import index_of_pyg
+from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr, rows_between
+from flipproof.noise.spaces.space import as_array, noise_of_parts
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.radii import checked_count
+from flipproof.theory.scope import Scope
+
+STRUCTURE, ATTRIBUTES = "structure", "attributes"
+PARTS = {"structure": (STRUCTURE,), "attributes": (ATTRIBUTES,), "both": (STRUCTURE, ATTRIBUTES)}
+"""By the value of `noisy`: the parts that get noise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyGraph:
+    """One noisy copy of a graph, as models take it. What noise does not touch is the same object in all copies."""
+
+    nodes: int
+    edge_index: IntArray
+    attributes: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyGraphs(Sequence[NoisyGraph]):
+    """Noisy copies of one graph. Each is put together when it is asked for, so that few need be in memory at once."""
+
+    copies: int
+    nodes: int
+    edge_index_of: Callable[[int], IntArray]
+    attributes_of: Callable[[int], Any]
+
+    def __len__(self) -> int:
+        return self.copies
+
+    def __getitem__(self, i: Any) -> Any:
+        """The i-th copy, or a list of several."""
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(self.copies))]
+        i = range(self.copies)[i]
+        return NoisyGraph(self.nodes, self.edge_index_of(i), self.attributes_of(i))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """A graph with binary structure and, if there are any, attributes of its nodes.
+
+    Make one with `from_edge_index`, `from_scipy`, `from_networkx` or `from_pyg`. Every pair of different nodes is
+    one entry (unordered unless `directed`); self-loops are kept in all noisy copies and are never noise.
+
+    Attributes:
+        edges: the structure.
+        attributes: a `SparseRows` (zeros and ones), a `DenseRows` (categories), an array of anything that noise
+            does not touch, or None.
+        noisy: "structure", "attributes" or "both": which parts noise applies to. "both" takes a
+            `JointNoise(structure=..., attributes=...)`, the others a `FlipNoise`.
+
+    Example:
+        >>> graph = Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], nodes=3)
+        >>> graph.nodes, graph.edges.count, graph.parts
+        (3, 2, ('structure',))
+    """
+
+    edges: Edges
+    attributes: Any = None
+    noisy: str = STRUCTURE
+
+    def __post_init__(self) -> None:
+        one_of(PARTS, self.noisy, "noisy")
+        checked_kind(self.edges, Edges, "edges")
+        object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.nodes, self.noisy))
+
+    @classmethod
+    def from_edge_index(
+        cls,
+        edge_index: Any,
+        nodes: int | None = None,
+        attributes: Any = None,
+        *,
+        noisy: str | None = None,
+        directed: bool = False,
+        duplicates: str = "refuse",
+    ) -> Graph:
+        """A graph from two rows of node numbers, as in PyTorch Geometric: undirected edges in both directions.
+
+        Args:
+            edge_index: integers [2, edges].
+            nodes: how many nodes there are; by default as many as there are rows of attributes.
+            attributes: one row per node, sparse or dense.
+            noisy: which parts get noise; by default both if there are attributes.
+            directed: whether (u, v) and (v, u) are different entries.
+            duplicates: "refuse" or "merge" edges that are there more than once.
+        """
+        merge = merges_duplicates(duplicates)
+        if nodes is None and attributes is None:
+            raise InvalidInputError("expected the number of nodes or attributes, got neither; give nodes=")
+        nodes = checked_count(_rows_of(attributes) if nodes is None else nodes, "nodes")
+        edges = Edges.from_index(edge_index, nodes, directed=directed, merge_duplicates=merge)
+        return cls(edges, attributes, ("both" if attributes is not None else STRUCTURE) if noisy is None else noisy)
+
+    @classmethod
+    def from_scipy(
+        cls, adjacency: Any, attributes: Any = None, *, noisy: str | None = None, directed: bool = False
+    ) -> Graph:
+        """A graph from a square sparse matrix of zeros and ones."""
+        starts, columns = binary_csr(adjacency, "the adjacency matrix")
+        if adjacency.shape[0] != adjacency.shape[1]:
+            raise InvalidInputError(f"expected a square adjacency matrix, got shape {adjacency.shape}")
+        heads = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+        index = np.stack([heads, columns.astype(np.int64)])
+        return cls.from_edge_index(index, starts.size - 1, attributes, noisy=noisy, directed=directed)
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, attributes: Any = None, *, noisy: str | None = None, duplicates: str = "refuse"
+    ) -> Graph:
+        """A graph from networkx, directed if it is; nodes are numbered in the order of `graph.nodes`.
+
+        What the edges carry, such as weights, is left behind.
+        """
+        index, directed = index_of_networkx(graph)
+        return cls.from_edge_index(index, len(graph), attributes, noisy=noisy, directed=directed, duplicates=duplicates)
+
+    @classmethod
+    def from_pyg(
+        cls, data: Any, *, noisy: str | None = None, directed: bool = False, duplicates: str = "refuse"
+    ) -> Graph:
+        """A graph from a PyTorch Geometric `Data`: its `edge_index` and `x`.
+
+        Edges that carry something (`edge_attr`, `edge_weight`, `edge_type`) are refused: noise draws edges anew, and
+        what an observed edge carries would tell the model that it is real.
+        """
+        index, nodes = index_of_pyg(data)
+        return cls.from_edge_index(
+            index,
+            nodes,
+            getattr(data, "x", None),
+            noisy=noisy,
+            directed=directed,
+            duplicates=duplicates,
+        )
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return self.edges.nodes
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Which parts noise may touch."""
+        return PARTS[self.noisy]
+
+    def clean(self) -> NoisyGraph:
+        """The graph as models take it, without noise."""
+        return NoisyGraph(self.nodes, self.edges.index(), plain_attributes(self.attributes))
+
+    def sampler(self, noise: Noise, seed: int) -> GraphSampler:
+        """Draws noisy copies of the graph."""
+        noises = noise_of_parts(noise, self.parts)
+        return GraphSampler(
+            self,
+            structure=structure_sampler([self.edges], noises, seed) if STRUCTURE in noises else None,
+            attributes=attribute_sampler(self.attributes, noises, seed) if ATTRIBUTES in noises else None,
+        )
+
+    def scope(self, noise: Noise) -> Scope:
+        """One row for the whole graph: an attacker may change it anywhere."""
+        nodes = np.array([0, self.nodes])
+        return graph_scope([self.edges], self.attributes, nodes, noise_of_parts(noise, self.parts))
+
+
+def graph_scope(edges: list[Edges], attributes: Any, offsets: IntArray, noises: Mapping[str, FlipNoise]) -> Scope:
+    """That of several graphs, one row for each; graph i has the nodes from offsets[i] on."""
+    entries, nonzeros = [], []
+    for part in noises:
+        if part == STRUCTURE:
+            entries.append(np.array([graph.pairs for graph in edges], dtype=np.int64))
+            nonzeros.append(np.array([graph.count for graph in edges], dtype=np.int64))
+        else:
+            width = int(np.prod(plain_attributes(attributes).shape[1:], dtype=np.int64))
+            entries.append(np.diff(offsets) * width)
+            nonzeros.append(np.diff(np.concatenate([[0], np.cumsum(attributes.nonzeros())])[offsets]))
+    zeros = np.stack(entries, axis=1) - np.stack(nonzeros, axis=1)
+    return Scope(zeros, np.stack(nonzeros, axis=1), _left_alone(attributes, noises))
+
+
+def _left_alone(attributes: Any, noises: Mapping[str, FlipNoise]) -> tuple[str, ...]:
+    """What gets no noise: pairs of equal nodes never do."""
+    structure = ("self-loops",) if STRUCTURE in noises else ("the edges",)
+    return structure if attributes is None or ATTRIBUTES in noises else ("the attributes", *structure)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbourhood:
+    """The nodes of a graph that matter to some targets, which of its edges are left, and where the targets are."""
+
+    nodes: IntArray
+    edges: Edges
+    numbers: IntArray
+    targets: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphSampler:
+    """Noisy copies of one graph, whole or of a neighbourhood, as a sequence of `NoisyGraph`."""
+
+    graph: Graph
+    structure: BitSampler | None
+    attributes: Sampler | None
+    around: Neighbourhood | None = None
+    _index: Any = field(init=False, repr=False)
+    _plain: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", read_only(self.edges.index()) if self.structure is None else None)
+        plain = plain_attributes(self.graph.attributes) if self.attributes is None else None
+        if plain is not None and self.around is not None:
+            plain = plain[self.around.nodes]
+        object.__setattr__(self, "_plain", plain)
+
+    @property
+    def rows(self) -> int:
+        """A graph is drawn as one."""
+        return 1
+
+    @property
+    def nodes(self) -> IntArray:
+        """The nodes that are drawn."""
+        return np.arange(self.graph.nodes) if self.around is None else self.around.nodes
+
+    @property
+    def distance(self) -> Fraction:
+        """Total variation distance of one sample of the whole graph."""
+        return sum((part.distance for part in (self.structure, self.attributes) if part is not None), Fraction(0))
+
+    @property
+    def expected_edges(self) -> float:
+        """How many edges a noisy copy has on average."""
+        return self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else float(self.graph.edges.count)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Noisy edges and attributes of one copy: ranks of pairs, an index of both directions, and a copy of it."""
+        edges = self.expected_edges if self.structure else 0.0
+        attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
+        return int(72 * edges) + attributes + 4096
+
+    @property
+    def places(self) -> IntArray | None:
+        """Where in the drawn graphs the targets are, if only their neighbourhood is drawn."""
+        return None if self.around is None else self.around.targets
+
+    def restricted(self, targets: IntArray, hops: int) -> GraphSampler | None:
+        """Draws only what reaches the targets in `hops` steps, or None where noise may add edges from anywhere.
+
+        One step more is kept, so that all nodes within `hops` have all their neighbours: models divide by degrees.
+        """
+        if self.structure is not None and self.structure.noise.p_plus > 0.0:
+            return None
+        nodes = self.graph.edges.ball(targets, hops + 1)
+        edges, numbers = self.graph.edges.within(nodes)
+        return replace(self, around=Neighbourhood(nodes, edges, numbers, np.searchsorted(nodes, targets)))
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> NoisyGraphs:
+        """One noisy graph per sample."""
+        return NoisyGraphs(
+            len(samples), self.nodes.size, self._draw_structure(role, samples), self._draw_attributes(role, samples)
+        )
+
+    @property
+    def edges(self) -> Edges:
+        """The clean edges among the nodes that are drawn."""
+        return self.graph.edges if self.around is None else self.around.edges
+
+    @property
+    def clean_attributes(self) -> Any:
+        """The attributes of the nodes that are drawn, as models take them, if noise leaves them alone."""
+        return self._plain
+
+    @property
+    def shared(self) -> tuple[Any, Any]:
+        """The edges and the attributes that all noisy copies have in common; None for what gets noise."""
+        return self._index, self._plain
+
+    def draw_ranks(self, role: Role, samples: range) -> list[IntArray]:
+        """The sorted ranks of the edges of every sample, where structure gets noise."""
+        if self.structure is None:
+            raise InvalidInputError("expected noise on structure, got a graph whose edges get none")
+        if self.around is None:
+            starts, ranks = self.structure.draw(role, samples, np.zeros(1, dtype=np.int64))
+        else:
+            starts, kept = self.structure.draw_kept(role, samples, self.around.numbers)
+            ranks = self.edges.ranks[kept]
+        return [ranks[starts[i] : starts[i + 1]] for i in range(len(samples))]
+
+    def _draw_structure(self, role: Role, samples: range) -> Callable[[int], IntArray]:
+        if self.structure is None:
+            return lambda i: self._index
+        ranks = self.draw_ranks(role, samples)
+        return lambda i: self.edges.index(ranks[i])
+
+    def _draw_attributes(self, role: Role, samples: range) -> Callable[[int], Any]:
+        if self.attributes is None:
+            return lambda i: self._plain
+        drawn, nodes = self.attributes.draw(role, samples, self.nodes), self.nodes.size
+        return lambda i: rows_between(drawn, i * nodes, (i + 1) * nodes)
+
+
+def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:
+    """The edge index of a networkx graph, both directions of an undirected edge, and whether it is directed."""
+    if not all(callable(getattr(graph, name, None)) for name in ("edges", "is_directed")):
+        raise InvalidInputError(f"expected a networkx graph, got {type(graph).__name__}")
+    number = {node: i for i, node in enumerate(graph.nodes)}
+    pairs = [(number[u], number[v]) for u, v in graph.edges()]
+    index = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    directed = bool(graph.is_directed())
+    if not directed:
+        index = np.concatenate([index, index[::-1, index[0] != index[1]]], axis=1)
+    return index, directed
+
+
+def merges_duplicates(given: Any) -> bool:
+    """Whether edges that are there more than once count as one, or are refused."""
+    if not isinstance(given, str) or given not in ("refuse", "merge"):
+        raise InvalidInputError(f"expected duplicates to be 'refuse' or 'merge', got {given!r}")
+    return given == "merge"
+
+
+def structure_sampler(edges: list[Edges], noises: Mapping[str, FlipNoise], seed: int) -> BitSampler:
+    """Flips the pairs of several graphs, one row for each."""
+    noise = noises[STRUCTURE]
+    if noise.categories != 2:
+        raise InvalidInputError(f"expected noise with 2 categories for structure, got {noise.categories}")
+    starts = np.cumsum([0, *(graph.count for graph in edges)], dtype=np.int64)
+    ranks = np.concatenate([np.zeros(0, dtype=np.int64), *(graph.ranks for graph in edges)])
+    return BitSampler(starts, ranks, np.array([graph.pairs for graph in edges], dtype=np.int64), noise, Stream(seed))
+
+
+def attribute_sampler(attributes: Any, noises: Mapping[str, FlipNoise], seed: int) -> SparseSampler | DenseSampler:
+    """Flips attributes, one row per node."""
+    sampler: SparseSampler | DenseSampler = attributes.sampler_of_part(noises[ATTRIBUTES], Stream(seed, part=1))
+    return sampler
+
+
+def plain_attributes(attributes: Any) -> Any:
+    """Attributes as models take them: a CSR matrix, an array, or nothing."""
+    if isinstance(attributes, SparseRows):
+        return attributes.matrix
+    return attributes.values if isinstance(attributes, DenseRows) else attributes
+
+
+def _rows_of(attributes: Any) -> int:
+    plain = plain_attributes(attributes)
+    return len(as_array(plain, "attributes")) if not hasattr(plain, "shape") else int(plain.shape[0])
+
+
+def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
+    """Wraps attributes that get noise; leaves others as they are, in an array of their own."""
+    if given is None:
+        if noisy != STRUCTURE:
+            raise InvalidInputError(f"expected attributes, since noisy is {noisy!r}, got none")
+        return None
+    try:
+        attributes = given if isinstance(given, SparseRows | DenseRows) else _wrapped(given, noisy)
+    except InvalidInputError as error:
+        if noisy == STRUCTURE:
+            raise
+        hint = "noise on attributes needs zeros and ones or categories; noisy='structure' takes any attributes"
+        raise InvalidInputError(f"{error} ({hint})") from error
+    plain = plain_attributes(attributes)
+    if plain.ndim != 2 or plain.shape[0] != nodes:
+        raise InvalidInputError(f"expected attributes of shape [{nodes} nodes, ...], got shape {plain.shape}")
+    return attributes
+
+
+def _wrapped(given: Any, noisy: str) -> Any:
+    if noisy == STRUCTURE:
+        if sp.issparse(given):
+            return read_only_csr(sp.csr_array(given, dtype=np.float32, copy=True))
+        return read_only(as_array(given, "attributes"))
+    if sp.issparse(given):
+        return SparseRows(given)
+    array = as_array(given, "attributes")
+    binary = array.ndim == 2 and (array.size == 0 or array.max() <= 1)
+    return SparseRows(sp.csr_array(array)) if binary else DenseRows(array)

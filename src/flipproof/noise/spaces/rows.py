@@ -1,0 +1,247 @@
+"""Spaces of rows, each row an input of its own: vectors and images, sparse bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from flipproof.base.arrays import IntArray, read_only, read_only_csr
+from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.noise.sampling.samplers import BitSampler, Role, Stream, ValueSampler
+from flipproof.noise.spaces.space import as_array, as_integers, check_categories, noise_of_parts, place_words
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseSampler:
+    """Noisy copies of dense rows, as one array [samples * rows, ...] with the shape of the clean rows."""
+
+    values: ValueSampler
+    shape: tuple[int, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.values.rows
+
+    @property
+    def distance(self) -> Fraction:
+        """Nothing is rounded."""
+        return self.values.distance
+
+    @property
+    def bytes_per_row(self) -> int:
+        """The values, and the same as floats for the classifier."""
+        return int(self.values.values.shape[1]) * (self.values.values.itemsize + 8) + 64
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
+        """Every (sample, row), samples first."""
+        return self.values.draw(role, samples, rows).reshape(len(samples) * rows.size, *self.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseRows:
+    """A batch of vectors or images with entries 0, 1, ..., K - 1; each row (first axis) is an input.
+
+    Example:
+        >>> DenseRows([[0, 1, 1], [1, 0, 0]]).entries
+        3
+    """
+
+    values: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        values = as_array(self.values, "values")
+        if values.ndim < 2:
+            raise InvalidInputError(f"expected values of shape [inputs, entries, ...], got shape {values.shape}")
+        object.__setattr__(self, "values", read_only(as_integers(values, "values")))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """There is one part."""
+        return ("values",)
+
+    @property
+    def entries(self) -> int:
+        """How many entries a row has."""
+        return int(np.prod(self.values.shape[1:], dtype=np.int64))
+
+    def sampler(self, noise: Noise, seed: int) -> DenseSampler:
+        """Flips every entry."""
+        return self.sampler_of_part(only_noise(noise, self.parts), Stream(seed))
+
+    def sampler_of_part(self, noise: FlipNoise, stream: Stream) -> DenseSampler:
+        """The same for these rows as a part of something larger."""
+        check_categories(self.values, noise.categories, "values")
+        return dense_sampler(self.values, np.zeros((1, self.entries), np.int16), [noise], stream)
+
+    def nonzeros(self) -> IntArray:
+        """How many entries of each row are not zero."""
+        return np.asarray(np.count_nonzero(self.values.reshape(len(self.values), self.entries), axis=1))
+
+    def scope(self, noise: Noise) -> Scope:
+        """Noise touches every entry."""
+        return _whole_scope(self.entries, self.nonzeros())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseSampler:
+    """Noisy copies of sparse rows, as one CSR matrix [samples * rows, columns] of float32 ones, columns in order."""
+
+    bits: BitSampler
+    columns: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.bits.rows
+
+    @property
+    def distance(self) -> Fraction:
+        """Total variation distance of one sample of all rows."""
+        return self.bits.distance
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Indices and ones, twice: a classifier may well copy them."""
+        return int(16 * self.bits.expected_ones(np.arange(self.rows)) / max(1, self.rows)) + 64
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
+        """Every (sample, row), samples first."""
+        starts, columns = self.bits.draw(role, samples, rows)
+        return ones_at(starts, columns, self.columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseRows:
+    """A sparse matrix of zeros and ones, one input per row: bags of words, sets, fingerprints.
+
+    Example:
+        >>> rows = SparseRows(sp.csr_array([[0, 1, 1], [1, 0, 0]]))
+        >>> rows.inputs, rows.columns, rows.ones
+        (2, 3, 3)
+    """
+
+    matrix: Any
+    starts: IntArray = field(init=False, repr=False)
+    positions: NDArray[np.int32] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        starts, positions = binary_csr(self.matrix, "the matrix")
+        object.__setattr__(self, "starts", read_only(starts))
+        object.__setattr__(self, "positions", read_only(positions))
+        ones = np.ones(positions.size, dtype=np.float32)
+        matrix = sp.csr_array((ones, positions, starts), shape=self.matrix.shape)
+        object.__setattr__(self, "matrix", read_only_csr(matrix))
+
+    @property
+    def inputs(self) -> int:
+        """How many rows there are."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def columns(self) -> int:
+        """How many entries a row has."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def ones(self) -> int:
+        """How many entries are one."""
+        return int(self.positions.size)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """There is one part."""
+        return ("bits",)
+
+    def sampler(self, noise: Noise, seed: int) -> SparseSampler:
+        """Flips every entry, in time proportional to ones and flips."""
+        return self.sampler_of_part(only_noise(noise, self.parts), Stream(seed))
+
+    def sampler_of_part(self, noise: FlipNoise, stream: Stream) -> SparseSampler:
+        """The same for these rows as a part of something larger."""
+        if noise.categories != 2:
+            raise InvalidInputError(
+                f"expected noise with 2 categories for a sparse matrix of zeros and ones, got {noise.categories}; "
+                "wrap categories that happen to be 0 and 1 in DenseRows"
+            )
+        entries = np.full(self.inputs, self.columns, dtype=np.int64)
+        return SparseSampler(BitSampler(self.starts, self.positions, entries, noise, stream), self.columns)
+
+    def nonzeros(self) -> IntArray:
+        """How many ones each row has."""
+        return np.diff(self.starts)
+
+    def scope(self, noise: Noise) -> Scope:
+        """Noise touches every entry."""
+        return _whole_scope(self.columns, self.nonzeros())
+
+
+def _whole_scope(entries: int, nonzeros: IntArray) -> Scope:
+    return Scope((entries - nonzeros)[:, None], nonzeros[:, None])
+
+
+def ones_at(starts: IntArray, columns: NDArray[Any], width: int) -> sp.csr_array:
+    """A CSR matrix with float32 ones in these columns, which are in order in every row."""
+    if starts[-1] < 2**31:
+        starts = starts.astype(np.int32)
+    matrix = sp.csr_array((np.ones(columns.size, np.float32), columns, starts), shape=(starts.size - 1, width))
+    matrix.has_sorted_indices = True
+    return matrix
+
+
+def binary_csr(matrix: Any, name: str) -> tuple[IntArray, NDArray[np.int32]]:
+    """Row starts and sorted columns of a sparse matrix of zeros and ones; explicit zeros are zeros."""
+    if not sp.issparse(matrix) or matrix.ndim != 2:
+        raise InvalidInputError(f"expected {name} to be a sparse matrix, got {type(matrix).__name__}")
+    if matrix.shape[1] >= 2**31:
+        raise TooLargeError(f"expected {name} to have fewer than {2**31} columns, got {matrix.shape[1]}")
+    csr = sp.csr_array(matrix, copy=True)
+    stored = matrix.nnz if matrix.format == "coo" else csr.nnz  # a COO matrix adds up duplicates as it is converted
+    csr.sum_duplicates()
+    if csr.nnz < stored:
+        raise InvalidInputError(
+            f"expected {name} to hold every entry once, got {stored - csr.nnz} duplicates; "
+            "call sum_duplicates() if adding them up is meant"
+        )
+    csr.eliminate_zeros()
+    wrong = np.flatnonzero(csr.data != 1)
+    if wrong.size:
+        first = int(wrong[0])
+        row = int(np.searchsorted(csr.indptr, first, side="right")) - 1
+        place = place_words((row, int(csr.indices[first])), "column")
+        raise InvalidInputError(
+            f"expected {name} to hold zeros and ones, got {csr.data[first]}; binarise it first (that is at {place})"
+        )
+    return csr.indptr.astype(np.int64), csr.indices.astype(np.int32)
+
+
+def rows_between(drawn: Any, begin: int, stop: int) -> Any:
+    """Some rows of what a sampler has drawn; they share its memory, which scipy's slices do not."""
+    if not sp.issparse(drawn):
+        return drawn[begin:stop]
+    first, last = drawn.indptr[begin], drawn.indptr[stop]
+    parts = drawn.data[first:last], drawn.indices[first:last], drawn.indptr[begin : stop + 1] - first
+    rows = sp.csr_array(parts, shape=(stop - begin, drawn.shape[1]))
+    rows.has_sorted_indices = True
+    return rows
+
+
+def only_noise(noise: Noise, parts: tuple[str, ...]) -> FlipNoise:
+    """The noise of the first part, for data that have no other."""
+    return noise_of_parts(noise, parts)[parts[0]]
+
+
+def dense_sampler(
+    values: NDArray[Any], law_of: NDArray[np.int16], noises: list[FlipNoise], stream: Stream
+) -> DenseSampler:
+    """Makes room for every value that the noise can give."""
+    most = max([int(values.max(initial=0)), *(noise.categories - 1 for noise in noises)])
+    flat = np.ascontiguousarray(values.reshape(values.shape[0], law_of.shape[1]), dtype=np.min_scalar_type(most))
+    return DenseSampler(ValueSampler(flat, law_of, noises, stream), values.shape[1:])

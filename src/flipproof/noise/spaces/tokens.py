@@ -1,0 +1,156 @@
+"""Sequences of tokens, one input per row: noise writes other tokens in their places, or hides them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.base.arrays import BoolArray, IntArray, read_only
+from flipproof.errors import InvalidInputError
+from flipproof.noise.sampling.samplers import Role, Stream, ValueSampler
+from flipproof.noise.spaces.rows import DenseSampler, only_noise
+from flipproof.noise.spaces.space import as_array, as_integers, check_categories, first_place, place_words
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskedSampler:
+    """Noisy copies of sequences, as one array [samples * rows, length]: what was not kept is `mask`."""
+
+    kept: ValueSampler
+    tokens: IntArray
+    mask: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.kept.rows
+
+    @property
+    def distance(self) -> Fraction:
+        """Nothing is rounded."""
+        return self.kept.distance
+
+    @property
+    def bytes_per_row(self) -> int:
+        """What is kept, the clean tokens, the noisy ones, and the same as a classifier takes them."""
+        return int(self.tokens.shape[1]) * (2 + 3 * self.tokens.itemsize) + 64
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> IntArray:
+        """Every (sample, row), samples first."""
+        length = self.tokens.shape[1]
+        kept = self.kept.draw(role, samples, rows).reshape(len(samples), rows.size, length)
+        return np.where(kept, self.tokens[rows], self.mask).reshape(len(samples) * rows.size, length)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """Sequences of tokens with padding, one sequence per row.
+
+    Without `mask` the tokens are 0, 1, ..., K - 1 and noise with K categories replaces them by one another. It never
+    touches the padding.
+
+    With `mask` noise hides tokens: an entry is a bit, "this token stands at this position", and `FlipNoise(0.0, p)`
+    turns it off with probability p. A noisy copy has `mask` wherever nothing is left: in the place of a hidden token,
+    of padding, and of what was `mask` already, which no classifier can tell apart. So `Radii(add=1)` is a token
+    written into an empty position, `Radii(delete=1)` one taken away, and `Radii(add=1, delete=1)` one replaced by any
+    other, be it one that the data do not have (Levine and Feizi 2020, with independent positions).
+
+    Args:
+        values: integers [sequences, length]; every sequence has a token at least.
+        padding: the number that marks padding. Without `mask` it must not be one of the K tokens: an attacker could
+            then turn a token into something that noise never touches, which no certificate covers.
+        mask: the number that stands for a hidden token. It may be the padding.
+
+    Example:
+        >>> Tokens([[5, 2, 9], [7, 9, 9]], padding=9).lengths
+        array([2, 1])
+        >>> sampler = Tokens([[5, 2, 9]], mask=9).sampler(FlipNoise(0.0, 0.5), seed=7)
+        >>> sampler.draw(Role.ESTIMATE, range(3), np.arange(1))
+        array([[5, 2, 9],
+               [9, 9, 9],
+               [5, 9, 9]])
+    """
+
+    values: NDArray[Any]
+    padding: int | None = None
+    mask: int | None = None
+    is_padding: BoolArray = field(init=False, repr=False)
+    """Where there is no token: padding, and `mask`."""
+
+    def __post_init__(self) -> None:
+        given = as_array(self.values, "tokens")
+        if given.ndim != 2:
+            raise InvalidInputError(f"expected tokens of shape [sequences, length], got shape {given.shape}")
+        is_padding = np.zeros(given.shape, dtype=bool)
+        for name in ("padding", "mask"):
+            number = _checked_number(getattr(self, name), name)
+            object.__setattr__(self, name, number)
+            if number is not None:
+                is_padding |= given == number
+        as_integers(np.where(is_padding, 0, given), "tokens")
+        empty = first_place(np.asarray(is_padding.all(axis=1)))
+        if empty is not None:
+            raise InvalidInputError(f"expected a token in every sequence, got none in {place_words(empty)}")
+        object.__setattr__(self, "values", read_only(given.astype(np.int64)))
+        object.__setattr__(self, "is_padding", read_only(is_padding))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """There is one part."""
+        return ("tokens",)
+
+    @property
+    def lengths(self) -> IntArray:
+        """How many tokens each sequence has."""
+        return np.asarray((~self.is_padding).sum(axis=1))
+
+    def sampler(self, noise: Noise, seed: int) -> DenseSampler | MaskedSampler:
+        """Replaces tokens, or hides them if there is a mask."""
+        part = only_noise(noise, self.parts)
+        if self.mask is not None:
+            return self._hiding(part, Stream(seed), self.mask)
+        return self._replacing(part, Stream(seed))
+
+    def scope(self, noise: Noise) -> Scope:
+        """Noise that replaces tokens leaves the padding alone; noise that hides them treats it as empty places."""
+        empty = self.values.shape[1] - self.lengths
+        if self.mask is not None:
+            return Scope(empty[:, None], self.lengths[:, None], makes_room=True)
+        nonzeros = np.count_nonzero(np.where(self.is_padding, 0, self.values), axis=1)
+        fixed = () if self.padding is None else ("the padding",)  # which may also be written over a token
+        return Scope((self.lengths - nonzeros)[:, None], nonzeros[:, None], fixed)
+
+    def _hiding(self, noise: FlipNoise, stream: Stream, mask: int) -> MaskedSampler:
+        """Bits that are never on can't be seen in a copy, so one for each position is enough: that of its token."""
+        if noise.p_plus != 0.0 or noise.categories != 2:
+            raise InvalidInputError(
+                f"expected noise with p_plus = 0 and 2 categories for tokens with a mask, got {noise}; "
+                "noise that replaces tokens needs no mask"
+            )
+        bits = np.where(self.is_padding, 0, 1).astype(np.uint8)
+        law_of = np.zeros((1, bits.shape[1]), np.int16)
+        return MaskedSampler(ValueSampler(bits, law_of, [noise], stream), self.values, mask)
+
+    def _replacing(self, noise: FlipNoise, stream: Stream) -> DenseSampler:
+        check_categories(np.where(self.is_padding, 0, self.values), noise.categories, "tokens")
+        if self.padding is not None and 0 <= self.padding < noise.categories:
+            raise InvalidInputError(
+                f"expected padding outside the {noise.categories} tokens, got {self.padding}; "
+                f"mark it with {noise.categories} here, and give a model the numbers it knows with transform="
+            )
+        law_of = np.where(self.is_padding, -1, 0).astype(np.int16)
+        return DenseSampler(ValueSampler(self.values, law_of, [noise], stream), self.values.shape[1:])
+
+
+def _checked_number(given: Any, name: str) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not -(2**63) <= given < 2**63:
+        raise InvalidInputError(f"expected {name} to be a 64-bit integer or None, got {given!r}")
+    return int(given)

@@ -1,0 +1,183 @@
+"""The check of a run with all that is at hand: the files by the independent checker, then the data and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flipproof.base.threads import single_threaded
+from flipproof.datasets.cards.catalogue import card
+from flipproof.datasets.fetching.data_file import MissingDataError
+from flipproof.datasets.readers.own_files import is_own
+from flipproof.errors import FlipproofError, one_line
+from flipproof.extras import MissingExtraError
+from flipproof.noise.laws import sampler_of
+from flipproof.noise.spaces.census import census
+from flipproof.pipeline.blind import blind_facts
+from flipproof.pipeline.inputs_check import check_inputs
+from flipproof.pipeline.job import Job
+from flipproof.pipeline.kinds.registry import job_of
+from flipproof.pipeline.steps import check_data, restored_classifier, source_of_split
+from flipproof.pipeline.task import Task
+from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.records import TRAIN, UNKNOWN, DataRecord, TrainingRecord, read_section
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.smoothing.fingerprint.identity import differences_between
+from flipproof.smoothing.fingerprint.model_identity import model_identity
+from flipproof.smoothing.run import sampling_error
+from flipproof.smoothing.votes import Votes, scope_of_outputs
+from flipproof.verification.check import Check
+from flipproof.verification.check import verify as check_files
+from flipproof.verification.level import Level
+from flipproof.verification.limits import USUAL_MINUTES
+
+_NEAR = 0.01
+
+WITHOUT_DATA = (
+    "the data are not at hand: that labels, split, numbers of entries and what gets no noise are those of the dataset "
+    "that is named was not checked"
+)
+WITHOUT_MODEL = "the model is its author's own, and was not run: base predictions were not checked"
+OTHER_CODE = (
+    "another flipproof has evaluated the samples; that this one gives the same labels is shown by --resample only"
+)
+
+
+def verify(
+    path: Any,
+    arithmetic_only: bool = False,
+    minutes: float = USUAL_MINUTES,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Check:
+    """Checks the certificates of a run folder: their arithmetic, and the evidence that lies beside them.
+
+    The files are checked by code that shares nothing with what wrote them. If the data are at hand, they are then
+    compared with what the run says about them, and the model's base predictions are made again; nothing is fetched,
+    and no code of a run's author is run.
+
+    Args:
+        path: of the run folder, or of a `certificates.json`.
+        arithmetic_only: whether it is enough that bounds and radii follow from the counts that are stated, as it must
+            be for a file that was handed over without its run.
+        minutes: what is not done by then is "not checked".
+        progress: is told how many inputs are done, and of how many.
+
+    Raises:
+        FileFormatError: a file cannot be read, or is no certificate.
+
+    Example:
+        >>> import tempfile, flipproof as fp
+        >>> noise = fp.FlipNoise(p_plus=0.01, p_minus=0.6)
+        >>> votes = fp.Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=noise)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fp.certify(votes).save(f"{folder}/certificates.json")
+        ...     check = fp.verify(folder, arithmetic_only=True)
+        >>> check.confirmed, check.level
+        (True, <Level.ARITHMETIC: 1>)
+    """
+    checked = check_files(path, arithmetic_only, minutes, progress)
+    if checked.level < Level.EVIDENCE:
+        return checked
+    objections, notes = _looked_up(checked.certificate.path.parent)
+    level = Level.ARITHMETIC if objections else Level.EVIDENCE
+    return replace(checked, level=level, objections=(*checked.objections, *objections), notes=notes)
+
+
+def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Objections and notes from comparing a run with the data and with the model."""
+    objections: list[str] = []
+    notes: list[str] = []
+    try:
+        folder = RunFolder.open(path)
+        task = Task.from_record(folder.record()["task"])
+        job = _job_at_hand(task)
+        if job is None:
+            return tuple(_about_card(folder, task)), (WITHOUT_DATA,)
+        objections += _about_data(folder, job)
+        if task.model.own:
+            notes.append(WITHOUT_MODEL)
+        else:
+            classifier = restored_classifier(folder, job)
+            objections += _about_model(folder, job, classifier)
+            notes += _about_code(folder, classifier)
+    except MissingExtraError as error:
+        notes.append(f"the model was not looked at: {error}")
+    except FlipproofError as error:
+        return (one_line(str(error)),), ()
+    return tuple(map(one_line, objections)), tuple(notes)
+
+
+def _job_at_hand(task: Task) -> Job | None:
+    """The task with its data; None if they would have to be fetched, or are a file that is not here."""
+    if is_own(task.dataset) and not Path(task.dataset).exists():
+        return None
+    try:
+        return job_of(task, download=False)
+    except MissingDataError:
+        return None
+
+
+def _about_card(folder: RunFolder, task: Task) -> Iterator[str]:
+    """What is known about a dataset without having it."""
+    if is_own(task.dataset):
+        return
+    known, stated = card(task.dataset), read_section(folder, "dataset", DataRecord, TRAIN)
+    if (known.name, known.classes, known.kind) != (stated.name, stated.classes, task.kind):
+        yield f"run.json has other facts about the dataset {known.name}"
+
+
+def _about_data(folder: RunFolder, job: Job) -> Iterator[str]:
+    """What the run says about its data is what they are."""
+    check_data(folder, job)
+    check_inputs(folder, job)
+    votes, space = Votes.load(folder.votes_file), job.certified.space
+    asked, training = folder.record()["task"], read_section(folder, "training", TrainingRecord, TRAIN)
+    if differences := differences_between(asked, job.asked() | {"weights": asked.get("weights")}):
+        yield f"run.json has another task than can be asked for: {differences}"
+    if training.split != source_of_split(job, asked.get("weights")):
+        yield "run.json has another source of the split"
+    if votes.run is None or votes.run.identity["data"] != fingerprint(space):
+        yield "votes.npz has votes on other data"
+        return
+    if votes.run.space != census(space):
+        yield "votes.npz has another space"
+    if votes.scope != scope_of_outputs(space, job.noise, len(votes), None):
+        yield "votes.npz has other numbers of entries than the data"
+    cost = sampler_of(space, job.noise, job.task.seed).distance
+    if votes.run.sampling_error != sampling_error(cost, votes.n_select + votes.n_estimate):
+        yield "votes.npz has another sampling error than its samples"
+
+
+def _about_code(folder: RunFolder, classifier: Any) -> Iterator[str]:
+    """Whether it is this flipproof that turned noisy inputs into labels."""
+    run = Votes.load(folder.votes_file).run
+    if run is None or run.identity.get("code") != model_identity(classifier)["code"]:
+        yield OTHER_CODE
+
+
+def _about_model(folder: RunFolder, job: Job, classifier: Any) -> Iterator[str]:
+    """The weights are those of the model, and its base predictions are stated."""
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    if model_identity(classifier)["files"] != training.files:
+        yield "run.json names files that the model is not made of"
+    with single_threaded():
+        found = job.clean_labels(classifier)
+    if differing := int(np.sum(found != Inputs.load(folder.inputs_file).base_label)):
+        yield f"inputs.npz has {differing} base predictions that the model does not make"
+    expected = {} if training.split == UNKNOWN else blind_facts(job)
+    if not _same_blind(expected, training.blind):
+        yield "run.json has another accuracy of a classifier that ignores the noisy part"
+
+
+def _same_blind(found: Mapping[str, Any], stated: Mapping[str, Any]) -> bool:
+    """Fits of other versions may differ a little; without scikit-learn there is none."""
+    if not found and find_spec("sklearn") is None:
+        return True
+    accuracies = (side.get("accuracy", 0.0) for side in (found, stated))
+    return found.get("words") == stated.get("words") and abs(next(accuracies) - next(accuracies)) <= _NEAR

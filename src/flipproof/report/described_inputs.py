@@ -1,0 +1,208 @@
+"""What the inputs of a report are, apart from their certificates: all of it may be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flipproof.base.arrays import IntArray
+from flipproof.errors import InvalidInputError
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.rows import SparseRows
+from flipproof.noise.spaces.space import Space, noise_of_parts
+from flipproof.noise.spaces.table import Table
+from flipproof.noise.spaces.tokens import Tokens
+from flipproof.report.words.change_words import Deed
+from flipproof.run_folder.split import Split, checked_labels
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """The inputs as people know them.
+
+    Attributes:
+        unit: what one input is: "node", "image", "message".
+        entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
+        deeds: what an attacker does along an axis, where entries are not just added, deleted or changed.
+        where: in what an attacker changes entries.
+        caution: what else a reader must know about the changes that are covered, as a sentence.
+        class_names: one per class; by default their numbers.
+        labels: true labels.
+        split: which inputs were for what.
+        labels_compared: False if labels and split come from a file that was not compared with the data.
+        names: one per input.
+        texts: the messages, if inputs are messages.
+        space: the observed data, to be drawn.
+        image_shape: (height, width) or (height, width, channels), if entries are pixels.
+        vocabulary: names of the numbers of tokens, or of the columns of bags of words.
+        column_names: names of the columns of a table.
+        value_names: names of the categories of every column.
+        node_names: names of the kinds of nodes of small graphs.
+    """
+
+    unit: str = "input"
+    entries: Mapping[str, str] = field(default_factory=dict)
+    deeds: Mapping[str, Deed] = field(default_factory=dict)
+    where: str = "the observed input"
+    caution: str = ""
+    class_names: tuple[str, ...] = ()
+    labels: IntArray | None = None
+    split: Split | None = None
+    labels_compared: bool = True
+    names: tuple[str, ...] | None = None
+    texts: tuple[str, ...] | None = None
+    space: Space | None = None
+    image_shape: tuple[int, ...] | None = None
+    vocabulary: tuple[str, ...] | None = None
+    column_names: tuple[str, ...] | None = None
+    value_names: tuple[tuple[str, ...], ...] | None = None
+    node_names: tuple[str, ...] | None = None
+
+    @property
+    def units(self) -> str:
+        """Several of them."""
+        return f"{self.unit}s"
+
+    @property
+    def one(self) -> str:
+        """One of them, with its article."""
+        return f"{'an' if self.unit[0] in 'aeiou' else 'a'} {self.unit}"
+
+    def count(self, number: int) -> str:
+        """So many of them."""
+        return f"{number:,} {self.unit if number == 1 else self.units}"
+
+    @property
+    def judged(self) -> IntArray | None:
+        """The inputs that accuracies are about: those left for testing; None: all."""
+        return None if self.split is None else self.split.test
+
+    def entries_of(self, part: str | None) -> str:
+        """What is added or deleted in a part."""
+        return self.entries.get(part or "", "entries" if part is None else f"entries of part {part}")
+
+    def class_name(self, label: int) -> str:
+        """What a class is called."""
+        return self.class_names[label] if label < len(self.class_names) else str(label)
+
+    def check(self, certificates: Certificates) -> None:
+        """Refuses what does not fit the certificates."""
+        inputs, classes = len(certificates), certificates.votes.classes
+        if self.labels is not None:
+            known = checked_labels(self.labels, inputs)
+            if known.size and known.max() >= classes:
+                raise InvalidInputError(f"expected true labels below {classes}, got {known.max()}")
+        if not isinstance(self.unit, str) or not self.unit:
+            raise InvalidInputError(f"expected unit to be a word, got {self.unit!r}")
+        wrong = next((word for word in self.entries.values() if not isinstance(word, str) or not word), None)
+        if wrong is not None:
+            raise InvalidInputError(f"expected entries to be a word, got {wrong!r}")
+        if self.image_shape is not None and self.space is None:
+            raise InvalidInputError("expected the images themselves beside image_shape, got none; give inputs=")
+        for name, texts in (("names", self.names), ("texts", self.texts)):
+            if texts is not None and len(texts) != inputs:
+                raise InvalidInputError(f"expected {inputs} {name}, one per {self.unit}, got {len(texts)}")
+        if self.class_names and len(self.class_names) < classes:
+            raise InvalidInputError(f"expected {classes} class names, got {len(self.class_names)}")
+        _check_split(self.split, inputs)
+        _check_shape(self.image_shape)
+        for name in ("vocabulary", "column_names", "node_names"):
+            _check_texts(getattr(self, name), name)
+        if self.space is not None:
+            _check_space(self.space, certificates)
+            _check_vocabulary(self.vocabulary, self.space, certificates)
+            _check_columns(self.column_names, self.space)
+            _check_values(self.value_names, self.space)
+
+
+def singular(entries: str) -> str:
+    """One of them: the noun is the last word, or the one before "of" and "with".
+
+    Example:
+        >>> singular("colour values"), singular("kinds of nodes"), singular("entries"), singular("edges or attributes")
+        ('colour value', 'kind of nodes', 'entry', 'edge or attribute')
+    """
+    if " or " in entries:
+        return " or ".join(map(singular, entries.split(" or ")))
+    noun, rest = entries, ""
+    for link in (" of ", " with "):
+        head, found, tail = noun.partition(link)
+        noun, rest = head, f"{found}{tail}{rest}"
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y{rest}"
+    return f"{noun[:-1] if noun.endswith('s') else noun}{rest}"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Several things as one phrase.
+
+    Example:
+        >>> joined(["edges"]), joined(["edges", "nodes", "words"])
+        ('edges', 'edges, nodes and words')
+    """
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _check_space(space: Space, certificates: Certificates) -> None:
+    """Pictures of other data than those that were voted on would mislead."""
+    run = certificates.votes.run
+    if run is not None:
+        if fingerprint(space) != run.identity["data"]:
+            raise InvalidInputError("expected the data that were voted on, got others")
+        return
+    sampler = space.sampler(certificates.noise, 0)
+    found = space.nodes if isinstance(space, Graph) else sampler.rows
+    if found != len(certificates):
+        raise InvalidInputError(f"expected the data of {len(certificates)} inputs, got those of {found}")
+
+
+def _check_texts(texts: Any, name: str) -> None:
+    if texts is not None and not (isinstance(texts, tuple) and all(isinstance(text, str) for text in texts)):
+        raise InvalidInputError(f"expected {name} to be a tuple of texts, got {str(texts)[:60]!r}")
+
+
+def _check_vocabulary(vocabulary: tuple[str, ...] | None, space: Space, certificates: Certificates) -> None:
+    """A word under the name of another would mislead."""
+    if vocabulary is None:
+        return
+    if isinstance(space, SparseRows) and len(vocabulary) != space.columns:
+        raise InvalidInputError(f"expected vocabulary to name {space.columns} columns, got {len(vocabulary)} words")
+    if isinstance(space, Tokens):
+        (noise,) = noise_of_parts(certificates.noise, space.parts).values()
+        known = int(space.values[~space.is_padding].max(initial=-1)) + 1
+        tokens = known if space.mask is not None else noise.categories
+        if len(vocabulary) < tokens:
+            raise InvalidInputError(f"expected vocabulary to name {tokens} tokens, got {len(vocabulary)} words")
+
+
+def _check_columns(column_names: tuple[str, ...] | None, space: Space) -> None:
+    if column_names is not None and isinstance(space, Table) and len(column_names) != space.values.shape[1]:
+        raise InvalidInputError(f"expected {space.values.shape[1]} column names, got {len(column_names)}")
+
+
+def _check_values(value_names: tuple[tuple[str, ...], ...] | None, space: Space) -> None:
+    if value_names is None:
+        return
+    for names in value_names:
+        _check_texts(names, "value_names")
+    if isinstance(space, Table) and tuple(map(len, value_names)) != tuple(space.categories):
+        raise InvalidInputError("expected a name for every category of every column, got others")
+
+
+def _check_split(split: Split | None, inputs: int) -> None:
+    if split is None:
+        return
+    highest = max(part.max(initial=-1) for part in (split.train, split.validation, split.test))
+    if highest >= inputs:
+        raise InvalidInputError(f"expected a split of {inputs} inputs, got input {highest}")
+
+
+def _check_shape(shape: Any) -> None:
+    if shape is None:
+        return
+    if not isinstance(shape, tuple) or len(shape) not in (2, 3) or not all(type(n) is int and n > 0 for n in shape):
+        raise InvalidInputError(f"expected image_shape as (height, width) or (height, width, channels), got {shape!r}")

@@ -1,0 +1,192 @@
+"""Figures of shares and bounds, for paper and page: each function turns values into one matplotlib figure."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipproof.base.arrays import BoolArray, FloatArray
+from flipproof.errors import InvalidInputError
+from flipproof.report.figures.drawing import FONT_SIZE, LINE_STYLES, add_legend, fix_layout, new_figure, style
+from flipproof.report.shares import ShareGrid, ShareLine
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.figure import Figure
+
+_WIDE, _NARROW = 36, 24
+"""Letters beside a large and beside a small panel."""
+
+_LEVELS = {0.3: "white", 0.5: "white", 0.7: "black", 0.9: "black"}
+"""Where contours run, and what shows on the colours around them."""
+
+_APART = 0.1
+"""How far labels on contours stay from each other, as a fraction of the frame."""
+
+_CERTIFIED, _ABSTAINED, _CAP = "#0072B2", "#E69F00", "#555555"
+
+
+def heatmap(plane: ShareGrid) -> Figure:
+    """Shares over two axes as colours, with contours where they cross 0.3, 0.5, 0.7 and 0.9."""
+    if len(plane.axes) != 2:
+        raise InvalidInputError(f"expected a plane of two axes, got {', '.join(plane.axes)}; choose two with plane")
+    with style():
+        figure = new_figure(2.6)
+        axes = figure.subplots()
+        image = axes.imshow(plane.shares, cmap="cividis", vmin=0, vmax=1, origin="lower", aspect="auto")
+        _label_counts(axes, plane)
+        label = textwrap.fill(_inputs(plane.measure, plane.of), _WIDE)
+        colorbar = figure.colorbar(image, label=label, ticks=np.linspace(0, 1, 6))
+        _contours(axes, colorbar, plane.shares)
+        fix_layout(figure)
+    return figure
+
+
+def lines(lines: Sequence[ShareLine]) -> Figure:
+    """Shares along each axis in a panel of its own; measures differ in colour and dash, dots mark the cap."""
+    if not lines:
+        raise InvalidInputError("expected at least one line, got none")
+    names = list(dict.fromkeys(line.axis for line in lines))
+    measures = list(dict.fromkeys(_inputs(line.measure, line.of) for line in lines))
+    columns = min(2, len(names))
+    rows = -(-len(names) // columns)
+    with style():
+        figure = new_figure(0.2 * len(measures) + 1.6 * rows + 0.2)
+        panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+        for name, panel in zip(names, panels, strict=False):
+            _panel(panel, [line for line in lines if line.axis == name], measures)
+        for panel in panels[len(names) :]:
+            panel.remove()
+        figure.supylabel("share of inputs", fontsize=FONT_SIZE)
+        add_legend(figure)
+        fix_layout(figure)
+    return figure
+
+
+def bounds(p_lower: ArrayLike, abstained: ArrayLike) -> Figure:
+    """How the lower bounds on the predictions' probabilities are spread, on a logarithmic scale."""
+    p, left_out = np.asarray(p_lower, dtype=np.float64), np.asarray(abstained)
+    if p.ndim != 1 or not p.size or left_out.shape != p.shape or left_out.dtype != np.bool_:
+        raise InvalidInputError(
+            f"expected p_lower and a mask of abstained inputs, got shapes {p.shape} and {left_out.shape}"
+        )
+    if not ((p >= 0.0) & (p <= 1.0)).all():
+        raise InvalidInputError(f"expected p_lower in [0, 1], got {p.min()} to {p.max()}")
+    with style():
+        figure = new_figure(2.0)
+        axes = figure.subplots()
+        _histogram(axes, p[~left_out], p[left_out])
+        axes.set(xlabel="p_lower, bound on the prediction's probability", ylabel="inputs", xlim=(0, 1))
+        add_legend(figure)
+        fix_layout(figure)
+    return figure
+
+
+def _inputs(measure: str, of: int) -> str:
+    return f"{measure} ({of:,} input{'s' if of != 1 else ''})"
+
+
+def _axis_label(axis: str, width: int) -> str:
+    return textwrap.fill(f"{axis} radius", width)
+
+
+def _label_counts(axes: Axes, plane: ShareGrid) -> None:
+    """Names at the axes, counts at the ticks, and what is held above."""
+    for side, name, counts in zip((axes.yaxis, axes.xaxis), plane.axes, plane.counts, strict=True):
+        side.set_label_text(_axis_label(name, _WIDE))
+        step = next((step for step in (1, 2, 5, 10) if len(counts) <= 10 * step), len(counts))
+        positions = range(0, len(counts), step)
+        side.set_ticks(positions, [str(counts[position]) for position in positions])
+    held = [f"{axis} = {count}" for axis, count in plane.held if count]
+    if plane.held:
+        others = [] if len(held) == len(plane.held) else ["others 0" if held else "other radii 0"]
+        axes.set_title(textwrap.fill(", ".join([*held, *others]), _WIDE))
+
+
+def _contours(axes: Axes, colorbar: Colorbar, shares: FloatArray) -> None:
+    """Lines around the cells whose shares reach each level, if not all or none do; the colour bar shows them too."""
+    reached = {level: shares >= level for level in _LEVELS}
+    levels = [level for level, above in reached.items() if above.any() and not above.all()]
+    for level in levels:
+        axes.contour(*_outlined(reached[level]), levels=[0.5], colors=_LEVELS[level], linewidths=0.8)
+        colorbar.ax.axhline(level, color=_LEVELS[level], linewidth=0.8)
+    for text, level, point in _labels(reached, levels):
+        frame = {"boxstyle": "square,pad=0.1", "facecolor": colorbar.cmap(level), "edgecolor": "none"}
+        axes.text(*point, text, color=_LEVELS[level], fontsize=6, ha="center", va="center", bbox=frame)
+
+
+def _outlined(above: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Plateaus with steep sides, so that contours follow the cells: there are no shares at fractions of a change."""
+    rows, columns = (np.repeat(np.arange(n), 2) + np.tile([-0.499, 0.499], n) for n in above.shape)
+    return columns, rows, above.repeat(2, axis=0).repeat(2, axis=1).astype(np.float64)
+
+
+def _labels(
+    reached: Mapping[float, BoolArray], levels: Sequence[float]
+) -> Iterator[tuple[str, float, tuple[float, float]]]:
+    """What to write on the contours and where: text, highest level and (x, y). Lines in one place share a label."""
+    placed: list[FloatArray] = []
+    for _, group in itertools.groupby(levels, key=lambda level: reached[level].tobytes()):
+        low, *higher = group
+        text = f"{low} to {higher[-1]}" if higher else f"{low}"
+        point = _free_point(_border(reached[low]), reached[low].shape, placed)
+        if point is not None:
+            placed.append(point)
+            yield text, [low, *higher][-1], (float(point[0]), float(point[1]))
+
+
+def _border(above: BoolArray) -> FloatArray:
+    """The middles of all edges between a cell inside and a cell outside, [edges, (x, y)]."""
+    y, x = np.nonzero(above[:, 1:] != above[:, :-1])
+    upright = np.stack([x + 0.5, y], axis=1)
+    y, x = np.nonzero(above[1:] != above[:-1])
+    return np.concatenate([upright, np.stack([x, y + 0.5], axis=1)])
+
+
+def _free_point(points: FloatArray, shape: tuple[int, ...], placed: Sequence[FloatArray]) -> FloatArray | None:
+    """The point nearest the diagonal of the frame that is close neither to the frame nor to another label."""
+    size = np.array(shape[::-1])
+    x, y = (points.T + 0.5) / size[:, None]
+    free = (np.minimum(x, y) > _APART / 3) & (np.maximum(x, y) < 1 - _APART / 3)
+    for other in placed:
+        free &= np.linalg.norm((points - other) / size, axis=1) > _APART
+    if not free.any():
+        return None
+    nearest: FloatArray = points[free][np.abs(x - y)[free].argmin()]
+    return nearest
+
+
+def _panel(panel: Axes, lines: Sequence[ShareLine], measures: Sequence[str]) -> None:
+    for line in lines:
+        label = _inputs(line.measure, line.of)
+        color, dash = LINE_STYLES[measures.index(label) % len(LINE_STYLES)]
+        panel.plot(line.counts, line.shares, color=color, linestyle=dash, drawstyle="steps-mid", label=label)
+    last = max(line.counts[-1] for line in lines)
+    for cap in sorted({line.cap for line in lines if line.cap <= last}):
+        panel.axvline(cap, color=_CAP, linestyle=":", linewidth=1, label="most that the samples allow")
+    label = _axis_label(lines[0].axis, _NARROW)
+    panel.set(xlabel=label, xlim=(0, last), ylim=(0, 1.03), yticks=np.linspace(0, 1, 5))
+    panel.locator_params(axis="x", integer=True)
+
+
+def _histogram(axes: Axes, certified: FloatArray, abstained: FloatArray) -> None:
+    """Two groups on one logarithmic scale: most bounds are close to 1, and the few others matter."""
+    bins = np.linspace(0, 1, 51).tolist()
+    axes.hist(certified, bins=bins, color=_CERTIFIED, label=_inputs("certified", certified.size))
+    axes.hist(
+        abstained,
+        bins=bins,
+        histtype="step",
+        color=_ABSTAINED,
+        hatch="/////",
+        label=_inputs("abstained", abstained.size),
+    )
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.set_ylim(0.7, max(10.0, axes.get_ylim()[1]))  # on less than a decade, ticks would be labelled with formulas

@@ -1,0 +1,75 @@
+"""Figures of certificates in one call: what `Certificates.plot_heatmap` and `plot_lines` do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from flipproof.errors import InvalidInputError, not_among
+from flipproof.report.figures import figures
+from flipproof.report.shares import (
+    ShareGrid,
+    accuracy_grid,
+    accuracy_lines,
+    ratio_grid,
+    ratio_lines,
+)
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.stairs import GridCounts, grid_counts
+from flipproof.theory.radii import axes_of, checked_count
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+_MOST_HELD = 28
+"""Arrays have no more dimensions than 32 everywhere."""
+
+
+def plot_heatmap(
+    certificates: Certificates,
+    y: str | None = None,
+    x: str | None = None,
+    held: Mapping[str, int] | None = None,
+    true_labels: ArrayLike | None = None,
+) -> Figure:
+    """The certified ratio over two axes, or the certified accuracy if true labels are given."""
+    y, x, fixed = _chosen(certificates, y, x, held or {})
+    if len(fixed) > _MOST_HELD:
+        raise InvalidInputError(f"expected at most {_MOST_HELD + 2} axes to draw, got {len(fixed) + 2}; see plot_lines")
+    counts = grid_counts(certificates, held=fixed)
+    return figures.heatmap(_grid(certificates, counts, true_labels).plane(y, x, fixed))
+
+
+def _chosen(
+    certificates: Certificates, y: str | None, x: str | None, held: Mapping[str, int]
+) -> tuple[str, str, dict[str, int]]:
+    """The two axes of a picture, by default the first two that are free, and the counts of all others."""
+    names = [str(axis) for axis in axes_of(certificates.noise)]
+    for axis in (y, x, *held):
+        if axis is not None and axis not in names:
+            raise not_among("axis", names, axis)
+    free = [name for name in names if name not in (y, x, *held)]
+    y = free.pop(0) if y is None and free else y
+    x = free.pop(0) if x is None and free else x
+    if y is None or x is None or y == x or y in held or x in held:
+        raise InvalidInputError(
+            f"expected two different axes that are not held, got {y} and {x} with {dict(held)} held"
+        )
+    return y, x, {name: checked_count(held.get(name, 0), name) for name in names if name not in (y, x)}
+
+
+def _grid(certificates: Certificates, counts: GridCounts, true_labels: ArrayLike | None) -> ShareGrid:
+    if true_labels is None:
+        return ratio_grid(certificates, counts)
+    return accuracy_grid(certificates, true_labels, counts)
+
+
+def plot_lines(certificates: Certificates, true_labels: ArrayLike | None = None) -> Figure:
+    """The certified ratio along every axis, and the certified accuracy if true labels are given."""
+    lines = ratio_lines(certificates)
+    if true_labels is not None:
+        lines += accuracy_lines(certificates, true_labels)
+    return figures.lines(lines)

@@ -1,0 +1,99 @@
+"""Sequences of tokens and bags of words as arrays for a page, each with the first noisy copies that were voted on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.noise.spaces.rows import SparseRows
+from flipproof.noise.spaces.space import noise_of_parts
+from flipproof.noise.spaces.tokens import Tokens
+from flipproof.report.page.packing import PICTURE_BYTES, first_texts, packed
+from flipproof.report.pictures.copies import COPIES, drawn, drawn_rows, voted_samples
+from flipproof.smoothing.certificates import Certificates
+
+_VOCABULARY_BYTES = 1_000_000
+_MOST_ADDED = 30
+"""How many added words of a copy are listed; of the others a page knows the number."""
+_MOST_DRAWN = 5_000_000
+"""How many words all noisy copies may have when they are drawn."""
+
+
+def sequences(certificates: Certificates, tokens: Tokens, vocabulary: tuple[str, ...]) -> dict[str, Any]:
+    """The first sequences, as many as a page can hold. A word has its number in the vocabulary plus one, 0 is none."""
+    rows, length = tokens.values.shape
+    count = min(rows, PICTURE_BYTES // (4 * max(1, length) * (1 + COPIES)))
+    numbers, noisy = drawn_rows(certificates, tokens, count, length)
+    return {
+        "words": first_texts(vocabulary, _VOCABULARY_BYTES),
+        "count": count,
+        "hides": tokens.mask is not None,
+        "copies": numbers,
+        "clean": packed(_numbered(tokens, tokens.values[:count]), "u4"),
+        "noisy": packed(_numbered(tokens, noisy), "u4"),
+    }
+
+
+def _numbered(tokens: Tokens, values: NDArray[Any]) -> IntArray:
+    empty = [mark for mark in (tokens.padding, tokens.mask) if mark is not None]
+    return np.where(np.isin(values, empty), 0, values + 1)
+
+
+def bags(certificates: Certificates, rows: SparseRows, vocabulary: tuple[str, ...]) -> dict[str, Any]:
+    """The first bags, as many as a page can hold: their words, which of them the noisy copies kept, and what they got.
+
+    Only the first of many added words are listed.
+    """
+    count = _count_of_bags(certificates, rows)
+    starts = rows.starts[: count + 1]
+    clean = rows.positions[: starts[-1]].astype(np.int64)
+    samples = voted_samples(certificates)
+    codes = np.repeat(np.arange(count), np.diff(starts)) * rows.columns + clean
+    copies = [_noisy_bag(certificates, rows, range(each, each + 1), count) for each in samples]
+    added = [copy[~_among(codes, copy)] for copy in copies]
+    owners = [each // rows.columns for each in added]
+    counts = np.array([np.bincount(each, minlength=count) for each in owners]).reshape(len(samples), count)
+    listed = [each[_places(owner) < _MOST_ADDED] for each, owner in zip(added, owners, strict=True)]
+    return {
+        "words": first_texts(vocabulary, _VOCABULARY_BYTES),
+        "count": count,
+        "copies": list(samples),
+        "starts": packed(starts, "u4"),
+        "clean": packed(clean, "u4"),
+        "kept": packed(np.array([_among(copy, codes) for copy in copies]).reshape(len(samples), codes.size), "u1"),
+        "added_counts": packed(counts, "u4"),
+        "added_starts": packed(np.cumsum([0, *np.minimum(counts, _MOST_ADDED).ravel()]), "u4"),
+        "added": packed(np.concatenate([codes[:0], *listed]) % max(1, rows.columns), "u4"),
+    }
+
+
+def _count_of_bags(certificates: Certificates, rows: SparseRows) -> int:
+    """How many fit the page, and can be drawn without much memory."""
+    sizes = np.diff(rows.starts)
+    (noise,) = noise_of_parts(certificates.noise, rows.parts).values()
+    packed_bytes = 4 + 4 * sizes + COPIES * (sizes + 8 + 4 * _MOST_ADDED)
+    ones = COPIES * (sizes + noise.p_plus * rows.columns)
+    fits = (np.cumsum(packed_bytes) <= PICTURE_BYTES) & (np.cumsum(ones) <= _MOST_DRAWN)
+    return int(fits.sum())
+
+
+def _noisy_bag(certificates: Certificates, rows: SparseRows, sample: range, count: int) -> IntArray:
+    """The words of one copy of the first bags, in order: bag times number of columns, plus column."""
+    copy = drawn(certificates, rows, sample, np.arange(count))
+    owner = np.repeat(np.arange(count), np.diff(copy.indptr))
+    return np.sort(owner * rows.columns + copy.indices.astype(np.int64))
+
+
+def _among(known: IntArray, wanted: IntArray) -> BoolArray:
+    """Which of the wanted are known; both are sorted."""
+    if not known.size:
+        return np.zeros(wanted.size, dtype=bool)
+    return np.equal(known[np.minimum(np.searchsorted(known, wanted), known.size - 1)], wanted)
+
+
+def _places(owners: IntArray) -> IntArray:
+    """The place of every word among those of its bag."""
+    return np.arange(owners.size) - np.searchsorted(owners, owners)

@@ -1,0 +1,67 @@
+"""What an experiment found, with all that it depends on: a value that files are written from."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from flipproof.reproduction.studies.trial import Row
+from flipproof.reproduction.workshop import Lab
+from flipproof.smoothing.run import versions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """The rows of a study.
+
+    Attributes:
+        lab: the study, its scale and its seeds.
+        rows: what came out.
+    """
+
+    lab: Lab
+    rows: list[Row]
+
+    def record(self) -> dict[str, Any]:
+        """JSON values: what was asked of every run, when and where rows were made, and the rows."""
+        lab = self.lab
+        return {
+            "study": lab.study.name,
+            "title": lab.study.title,
+            "scale": lab.scale.name,
+            "seeds": sorted({trial.task.seed for trial in lab.trials()}),
+            "made": _circumstances(),
+            "trials": [trial.record() for trial in lab.trials()],
+            "rows": self.rows,
+        }
+
+
+def _circumstances() -> dict[str, Any]:
+    """When, with what, and where."""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "commit": _commit(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}",
+        "versions": versions(),
+    }
+
+
+def _commit() -> str | None:
+    """Of the checkout that this file is part of, if it is; "+" where something in it has been changed since."""
+    here = Path(__file__)
+    if _git("-C", str(here.parent), "ls-files", "--error-unmatch", here.name) is None:
+        return None
+    changed = _git("-C", str(here.parent), "status", "--porcelain", "--untracked-files=no", ":/src")
+    return f"{_git('-C', str(here.parent), 'rev-parse', '--short=12', 'HEAD')}{'+' if changed else ''}"
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None

@@ -1,0 +1,122 @@
+"""Experiments that are lines: the certified ratio over the radius, for several models, noises or datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from flipproof.pipeline.defaults import usual
+from flipproof.pipeline.model_spec import ModelSpec
+from flipproof.pipeline.steps import Samples
+from flipproof.pipeline.task import Reading, Shares, Task
+from flipproof.reproduction.scale import Scale
+from flipproof.reproduction.studies.cora import ATTRIBUTES, STRUCTURE, node_task
+from flipproof.reproduction.studies.trial import Row, Trial
+from flipproof.reproduction.workshop import Lab, Study
+from flipproof.theory.law import FlipNoise, JointNoise
+
+_FARTHEST = 60
+_MODELS = ("gcn", "gat", "appnp")
+_TRADEOFFS = ((0.0, 0.4), (0.0, 0.6), (0.0, 0.8), (0.01, 0.4), (0.01, 0.6), (0.01, 0.8), (0.1, 0.6))
+_COPIES = (0, 1, 5, 10)
+JOINT = JointNoise(structure=FlipNoise(2e-5, 0.4), attributes=FlipNoise(2e-5, 0.6))
+
+_Tasks = Callable[[Scale, int], list[Task]]
+"""The tasks of an experiment at a scale, with a seed."""
+
+
+def line_study(name: str, title: str, tasks: _Tasks, samples: Callable[[Scale], Samples], spread: bool = True) -> Study:
+    """An experiment with a line for each task and seed; with one seed only if no spread is of interest."""
+
+    def trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
+        used = seeds if spread else seeds[:1]
+        return [Trial(task, samples(scale)) for seed in used for task in tasks(scale, seed)]
+
+    return Study(name, title, trials, _rows)
+
+
+def _rows(lab: Lab) -> list[Row]:
+    rows: list[Row] = []
+    for trial in lab.trials():
+        outcome = lab.outcome(trial)
+        certificates = outcome.certificates()
+        rows += outcome.accuracies(certificates)
+        rows += outcome.mean_radii(certificates)
+        rows += outcome.most(certificates)
+        rows += outcome.ratio_lines(certificates, _FARTHEST)
+    return rows
+
+
+def _every_model(noise: FlipNoise, noisy: str) -> _Tasks:
+    return lambda scale, seed: [node_task(scale, noise, noisy, model, seed) for model in _MODELS]
+
+
+def _every_noise(scale: Scale, seed: int) -> list[Task]:
+    return [node_task(scale, FlipNoise(*pair), seed=seed) for pair in _TRADEOFFS]
+
+
+def _training_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
+    """Many copies take their time: with few seeds."""
+    chosen = dict.fromkeys(_COPIES, seeds) | dict.fromkeys(scale.slow_copies, seeds[: scale.slow_seeds])
+    return [
+        Trial(node_task(scale, FlipNoise(0.01, 0.6), seed=seed, noisy_samples=copies), scale.many)
+        for copies, used in chosen.items()
+        for seed in used
+    ]
+
+
+def _pubmed(scale: Scale, seed: int) -> list[Task]:
+    return [node_task(scale, FlipNoise(0.01, 0.6), seed=seed, dataset="pubmed")]
+
+
+def _joint(scale: Scale, seed: int) -> list[Task]:
+    """Both at once, and each by itself with the same noise."""
+    single = [node_task(scale, noise, part, seed=seed) for part, noise in JOINT if isinstance(noise, FlipNoise)]
+    return [node_task(scale, JOINT, "both", seed=seed), *single]
+
+
+def _mnist(scale: Scale, seed: int) -> list[Task]:
+    """Both ways to turn grey levels into black and white that the paper and its code may mean."""
+    suits = usual("images", "pixels", "mnist")
+    training = replace(suits.training, epochs=scale.image_epochs, patience=scale.image_epochs)
+    return [
+        Task(
+            "images", "mnist", ModelSpec("cnn"), "pixels", FlipNoise(*pair), training, Shares(),
+            Reading(threshold=threshold), inputs=scale.images, seed=seed,
+        )
+        for threshold in (127, 0)
+        for pair in ((0.1, 0.2), (0.2, 0.2))
+    ]  # fmt: skip
+
+
+def _mutag(scale: Scale, seed: int) -> list[Task]:
+    suits = usual("graphs", STRUCTURE)
+    training = replace(suits.training, epochs=min(scale.epochs, suits.training.epochs))
+    return [Task("graphs", "mutag", ModelSpec("gin"), STRUCTURE, FlipNoise(0.2, 0.4), training, Shares(), seed=seed)]
+
+
+def _many(scale: Scale) -> Samples:
+    return scale.many
+
+
+def _all(scale: Scale) -> Samples:
+    return scale.samples
+
+
+MODELS_ATTRIBUTES = line_study(
+    "models-attributes", "GCN, GAT and APPNP, attributes of Cora-ML", _every_model(FlipNoise(0.01, 0.6), ATTRIBUTES),
+    _many,
+)  # fmt: skip
+MODELS_STRUCTURE = line_study(
+    "models-structure", "GCN, GAT and APPNP, edges of Cora-ML", _every_model(FlipNoise(0.001, 0.4), STRUCTURE), _many
+)
+MODELS_DELETION = line_study(
+    "models-deletion", "GCN, GAT and APPNP, deleted edges of Cora-ML", _every_model(FlipNoise(0.0, 0.4), STRUCTURE),
+    _many,
+)  # fmt: skip
+TRADEOFFS = line_study("tradeoffs", "Certified ratio of a GCN over noises on attributes", _every_noise, _many, False)
+TRAINING = Study("training", "Noisy copies in training", _training_trials, _rows)
+JOINT_LINES = line_study("joint", "Noise on edges and attributes of Cora-ML", _joint, _all, False)
+PUBMED = line_study("pubmed", "Attributes of PubMed", _pubmed, _many, False)
+MNIST = line_study("mnist", "Black and white MNIST", _mnist, _many, False)
+MUTAG = line_study("mutag", "Edges of molecules, MUTAG", _mutag, _many)

@@ -1,0 +1,248 @@
+"""The run folder: what was asked and all that came of it, so that every step can be repeated, resumed and checked.
+
+`run.json` has one section per step and is written after the files that it stands for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flipproof.errors import FileFormatError, InvalidInputError, OutputError
+from flipproof.files.archive import FileKind
+from flipproof.files.json_file import read_json, write_json
+from flipproof.files.whole import cannot_write, checked_path, opened, read_whole, remove_leftovers, replacing
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
+RUN_FILE = FileKind("run folder", "flipproof-run", 1)
+_REPORT = (
+    "report.html",
+    *(f"figures/{name}.{kind}" for name in ("heatmap", "lines", "bounds") for kind in ("png", "svg")),
+)
+_MARK = b'<meta name="generator" content="flipproof">'
+"""Among the first bytes of every report."""
+_LOCK = ".lock"
+_FILES = {
+    "training": ("weights.safetensors", "inputs.npz"),
+    "votes": ("votes.npz", "votes.checkpoint"),
+    "certificates": ("certificates.json", "certificates.npz", *_REPORT),
+}
+"""By section of `run.json`: the files that belong to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A folder with a `run.json`, or one that will have it. See `prepare` and `open`."""
+
+    path: Path
+
+    @classmethod
+    def prepare(cls, path: Any) -> RunFolder:
+        """A folder that a run may be written to; it is made if it is not there. Other things in it are refused."""
+        folder = cls(checked_path(path))
+        try:
+            folder.path.mkdir(parents=True, exist_ok=True)
+            own = {"run.json", *(name.partition("/")[0] for names in _FILES.values() for name in names)}
+            strange = [each.name for each in folder.path.iterdir() if each.name not in own and each.name[0] != "."]
+        except OSError as error:
+            raise cannot_write(folder.path, error) from error
+        if strange and not folder.exists:
+            raise OutputError(f"expected a new or empty folder, got {folder.path} with {strange[0]}; name another one")
+        folder._check_plain()
+        if folder.exists:
+            read_json(folder.record_file, RUN_FILE, any_version=True)  # a run.json of something else is left alone
+        return folder
+
+    @classmethod
+    def open(cls, path: Any) -> RunFolder:
+        """A folder that has a run."""
+        folder = cls(checked_path(path))
+        if not folder.path.is_dir():
+            what = "which is no folder" if os.path.exists(folder.path) else "which is not there; see flipproof train"
+            raise InvalidInputError(f"expected a run folder, got {folder.path}, {what}")
+        if not folder.exists:
+            raise FileFormatError(f"expected a run folder, got {folder.path} without run.json; see flipproof train")
+        folder._check_plain()
+        folder.record()
+        return folder
+
+    def _check_plain(self) -> None:
+        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader."""
+        for name in ("run.json", _LOCK, "figures", *(name for names in _FILES.values() for name in names)):
+            path = self.path / name
+            plain = os.path.isdir(path) if name == "figures" else os.path.isfile(path)
+            if os.path.islink(path) or (os.path.exists(path) and not plain):
+                raise FileFormatError(
+                    f"expected plain files in {self.path}, got {name}, which is something else; "
+                    "put the file itself in its place"
+                )
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a run here."""
+        return os.path.exists(self.record_file)  # unlike Path.exists: False for names that are too long
+
+    @property
+    def record_file(self) -> Path:
+        """What was asked, and what was done so far."""
+        return self.path / "run.json"
+
+    @property
+    def weights_file(self) -> Path:
+        """The trained weights."""
+        return self.path / "weights.safetensors"
+
+    @property
+    def inputs_file(self) -> Path:
+        """True labels, split and base predictions."""
+        return self.path / "inputs.npz"
+
+    @property
+    def votes_file(self) -> Path:
+        """The votes."""
+        return self.path / "votes.npz"
+
+    @property
+    def checkpoint_file(self) -> Path:
+        """The votes as they come."""
+        return self.path / "votes.checkpoint"
+
+    @property
+    def certificates_file(self) -> Path:
+        """The certificates; their arrays are beside it."""
+        return self.path / "certificates.json"
+
+    @property
+    def report_file(self) -> Path:
+        """What people look at."""
+        return self.path / "report.html"
+
+    @property
+    def figures_folder(self) -> Path:
+        """Figures for papers."""
+        return self.path / "figures"
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """No other process changes the folder inside. The lock ends with the process, however that ends.
+
+        What killed processes have left is taken away.
+        """
+        try:
+            stream = open(self.path / _LOCK, "ab")  # noqa: SIM115 (closed below)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        with stream:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    raise OutputError(
+                        f"expected {self.path} for itself, got it in use by another process; wait until that is done"
+                    ) from None
+                for folder in (self.path, self.figures_folder):
+                    remove_leftovers(folder)
+            yield
+
+    def record(self) -> dict[str, Any]:
+        """All sections of `run.json`."""
+        record = read_json(self.record_file, RUN_FILE)
+        if not isinstance(record.get("task"), dict):
+            raise FileFormatError(f"expected {self.record_file} to say what was asked, got no task")
+        return record
+
+    def section(self, name: str, made_by: str) -> dict[str, Any]:
+        """What a step wrote, or the step that is missing."""
+        section = self.record().get(name)
+        if not isinstance(section, dict):
+            raise FileFormatError(f"expected {self.path} to have its {name}, got none; run {made_by} first")
+        return section
+
+    def begin(self, **sections: Mapping[str, Any]) -> None:
+        """Starts the record anew, with a task and what was made for it."""
+        write_json(self.record_file, RUN_FILE, {name: dict(section) for name, section in sections.items()})
+
+    def take_training(self, other: RunFolder) -> None:
+        """Begins a run with the model that another one has trained for the same task."""
+        folder = RunFolder.prepare(self.path)
+        sections = {name: other.section(name, "flipproof train") for name in ("task", "dataset", "training")}
+        with folder.locked():
+            if folder.exists:  # somebody else has begun it meanwhile
+                return
+            for name in _FILES["training"]:
+                try:
+                    content = read_whole(other.path / name)
+                except OSError as error:
+                    raise FileFormatError(f"expected {other.path / name}, got: {error.strerror or error}") from error
+                folder.write(self.path / name, content)
+            folder.begin(**sections)
+
+    def update(self, **sections: Mapping[str, Any]) -> None:
+        """Notes what steps have done."""
+        self.begin(**{**self.record(), **sections})
+
+    def forget(self, *sections: str) -> None:
+        """Gives up what steps have done: first the record of it, then the files."""
+        try:
+            if self.exists and "training" in sections:
+                self.record_file.unlink()
+            elif self.exists:
+                self.begin(**{name: each for name, each in self.record().items() if name not in sections})
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        self._remove(file for section in sections for file in _FILES[section])
+
+    def forget_report(self) -> None:
+        """Takes away a report that does not fit what is there any more; a file of that name that is none stays."""
+        self._remove(name for name in _REPORT if name != "report.html" or is_report(self.report_file))
+        with contextlib.suppress(OSError):  # it is not there, or has other files
+            self.figures_folder.rmdir()
+
+    def _remove(self, names: Iterable[str]) -> None:
+        try:
+            for name in names:
+                (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+
+    def write(self, path: Path, content: bytes) -> str:
+        """Writes one of the files and returns its hash."""
+        with replacing(path) as stream:
+            stream.write(content)
+        return hashlib.sha256(content).hexdigest()
+
+    def check(self, path: Path, sha256: Any, made_by: str) -> bytes:
+        """The contents of one of the files, which must be those that `run.json` knows."""
+        try:
+            content = read_whole(path)
+        except OSError as error:
+            raise FileFormatError(f"expected {path}, got: {error.strerror or error}; run {made_by} again") from error
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise FileFormatError(f"expected {path} as run.json knows it, got another; run {made_by} again")
+        return content
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a page that was written by flipproof."""
+    try:
+        with opened(path) as stream:
+            return _MARK in stream.read(1_000)
+    except OSError:
+        return False
+
+
+def sha256_of(path: Path) -> str | None:
+    """The hash of a file, or None if it cannot be read."""
+    try:
+        return hashlib.sha256(read_whole(path)).hexdigest()
+    except OSError:
+        return None

@@ -1,0 +1,136 @@
+"""The sections of `run.json` as values, checked when they are read: the file may come from anywhere."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, get_type_hints
+
+from flipproof.errors import FileFormatError
+from flipproof.files.json_text import is_number
+from flipproof.run_folder.folder import RunFolder
+
+T = TypeVar("T")
+
+TRAIN, VOTE = "flipproof train", "flipproof vote"
+"""The commands that make sections."""
+
+GIVEN, DRAWN, UNKNOWN = "given", "drawn", "unknown"
+"""Where a split comes from: the data have it, training drew it, or nobody said what weights were trained on."""
+
+UNTOLD = "it is not known which inputs the weights were trained on"
+NOT_REPORTED = f"not reported: {UNTOLD}"
+"""What is said in place of an accuracy."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecord:
+    """What was asked, as far as reading a run needs to know it."""
+
+    kind: str
+    dataset: str
+    model: dict[str, Any]
+    noisy: str
+    reading: dict[str, Any]
+    seed: int
+
+    @property
+    def model_name(self) -> str:
+        """What the model is called."""
+        return str(self.model.get("name"))
+
+
+@dataclass(frozen=True, slots=True)
+class DataRecord:
+    """What a model was trained on."""
+
+    name: str
+    counts: dict[str, int]
+    classes: int
+    fingerprint: str
+
+    @property
+    def words(self) -> str:
+        """The counts as people read them.
+
+        Example:
+            >>> DataRecord("cora", {"nodes": 2810, "edges": 7981}, 7, "").words
+            '2,810 nodes, 7,981 edges'
+        """
+        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRecord:
+    """How a model was trained. `model` and `inputs` are fingerprints of the classifier and of what is certified.
+
+    `blind` has the words and the accuracy of a classifier that ignores the noisy part, if there is one. `files` has the
+    sha256 of each file of the user's own that the classifier is made of. `split` says where the split comes from:
+    "given", "drawn" or "unknown". If it is unknown, no input is known to be for testing, and there are no accuracies.
+    """
+
+    epochs: int
+    seconds: float
+    base_accuracy: float | None
+    model: str
+    weights_sha256: str
+    inputs_sha256: str
+    inputs: str
+    versions: dict[str, str]
+    loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    validation_accuracy: list[float] = field(default_factory=list)
+    blind: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    split: str = field(default_factory=lambda: DRAWN)
+
+
+@dataclass(frozen=True, slots=True)
+class VotesRecord:
+    """How votes were drawn; seconds and drawn samples are sums over all calls that drew some and were not killed.
+
+    `workers` is how many processes the last call used, or "ray".
+    """
+
+    n_select: int
+    n_estimate: int
+    sha256: str
+    seconds: float
+    drawn: int
+    workers: int | str
+    versions: dict[str, str]
+
+
+def read_section(folder: RunFolder, name: str, kind: type[T], made_by: str) -> T:
+    """A section as a value, or the line that says what is wrong with it."""
+    section, values = folder.section(name, made_by), {}
+    hints = get_type_hints(kind)
+    known = {each.name for each in dataclasses.fields(kind)}  # type: ignore[arg-type]  # T is a dataclass
+    if kind is not TaskRecord and (unknown := sorted(set(section) - known)):
+        raise FileFormatError(
+            f"expected {folder.record_file} as flipproof wrote it, got an unknown field {name}.{unknown[0][:40]}"
+        )
+    for each in dataclasses.fields(kind):  # type: ignore[arg-type]  # T is a dataclass
+        if each.name not in section and each.default_factory is not dataclasses.MISSING:
+            continue
+        value = section.get(each.name)
+        if not _fits(value, hints[each.name]):
+            raise FileFormatError(
+                f"expected {folder.record_file} as flipproof wrote it, got {value!r} for {name}.{each.name}"
+            )
+        values[each.name] = value
+    return kind(**values)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    if hint is float:
+        return is_number(value)
+    if hint == float | None:
+        return value is None or is_number(value)
+    if hint == int | str:
+        return type(value) in (int, str)
+    if hint in (int, str):
+        return type(value) is hint
+    if hint == dict[str, int]:
+        return isinstance(value, dict) and all(type(count) is int for count in value.values())
+    return isinstance(value, list if hint == list[float] else dict)

@@ -1,0 +1,170 @@
+"""Which inputs a model is trained on, which decide when to stop, and which are left to judge it."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flipproof.base.arrays import BoolArray, IntArray, read_only
+from flipproof.errors import InvalidInputError
+from flipproof.theory.radii import checked_count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Numbers of inputs for training, for validation and for testing; no input is in two of them.
+
+    Example:
+        >>> split = Split.per_class([0, 0, 0, 1, 1, 1], train=1, validation=1, seed=0)
+        >>> split.train.size, split.validation.size, split.test.size
+        (2, 2, 2)
+    """
+
+    train: IntArray
+    validation: IntArray
+    test: IntArray
+
+    def __post_init__(self) -> None:
+        for name in ("train", "validation", "test"):
+            object.__setattr__(self, name, _checked_numbers(getattr(self, name), name))
+        everything = np.concatenate([self.train, self.validation, self.test])
+        if np.unique(everything).size < everything.size:
+            raise InvalidInputError("expected every input in at most one part of the split, got some twice")
+
+    @classmethod
+    def nothing(cls) -> Split:
+        """The split of which no input is known."""
+        return cls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+
+    @classmethod
+    def from_masks(cls, train: ArrayLike, validation: ArrayLike, test: ArrayLike) -> Split:
+        """The inputs that three masks mark: truth values, one per input; no input may be marked twice.
+
+        Example:
+            >>> split = Split.from_masks([True, False, False], [False, False, False], [False, False, True])
+            >>> split.train.tolist(), split.validation.tolist(), split.test.tolist()
+            ([0], [], [2])
+        """
+        masks = {"train": train, "validation": validation, "test": test}
+        marked = {name: _checked_mask(mask, name) for name, mask in masks.items()}
+        if len({mask.size for mask in marked.values()}) > 1:
+            lengths = ", ".join(f"{name} {mask.size}" for name, mask in marked.items())
+            raise InvalidInputError(f"expected masks of one length, got {lengths}")
+        return cls(*map(np.flatnonzero, marked.values()))
+
+    @classmethod
+    def per_class(cls, labels: ArrayLike, train: int = 20, validation: int = 20, seed: int = 0) -> Split:
+        """So many inputs of every class, drawn at random; all others are for testing.
+
+        The defaults are those of the paper. The same labels and seed give the same split everywhere.
+        """
+        train, validation = checked_count(train, "train"), checked_count(validation, "validation")
+        classes, shuffled = _shuffled(labels, seed)
+        sizes = np.array([own.size for own in shuffled])
+        if sizes.min() <= train + validation:
+            smallest = classes[sizes.argmin()]
+            raise InvalidInputError(
+                f"expected more than {train + validation} inputs of every class ({train} to train, {validation} to "
+                f"validate), got {sizes.min()} of class {smallest}; ask for fewer per class "
+                "(--train-per-class, --validation-per-class)"
+            )
+        return cls._cut([(own, train, train + validation) for own in shuffled])
+
+    @classmethod
+    def by_share(cls, labels: ArrayLike, test: float = 0.1, validation: float = 0.1, seed: int = 0) -> Split:
+        """A share of every class for testing, one for validation; all others are for training.
+
+        Shares are rounded, but every class has at least one input to train on. The same labels and seed give the same
+        split everywhere.
+
+        Example:
+            >>> split = Split.by_share([0] * 63 + [1] * 125, test=0.1, validation=0.1)
+            >>> split.train.size, split.validation.size, split.test.size
+            (152, 18, 18)
+        """
+        for name, share in (("test", test), ("validation", validation)):
+            if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0.0 <= share < 1.0:
+                raise InvalidInputError(f"expected a {name} share in [0, 1), got {share!r}")
+        cuts = []
+        for own in _shuffled(labels, seed)[1]:
+            train = max(1, own.size - round(test * own.size) - round(validation * own.size))
+            cuts.append((own, train, min(own.size, train + round(validation * own.size))))
+        return cls._cut(cuts)
+
+    def among(self, inputs: ArrayLike) -> Split:
+        """The split of some of the inputs, which are numbered anew in the order given.
+
+        Example:
+            >>> Split([0, 1], [], [2]).among(np.array([2, 0])).train
+            array([1])
+        """
+        kept = _checked_numbers(inputs, "inputs")
+        return Split(*(np.flatnonzero(np.isin(kept, part)) for part in (self.train, self.validation, self.test)))
+
+    @classmethod
+    def _cut(cls, cuts: list[tuple[IntArray, int, int]]) -> Split:
+        """Of the inputs of every class, those before the first number, between both, and after."""
+        return cls(
+            *(
+                np.sort(np.concatenate(parts))
+                for parts in zip(*(np.split(own, [first, second]) for own, first, second in cuts), strict=True)
+            )
+        )
+
+
+def _shuffled(labels: ArrayLike, seed: int) -> tuple[IntArray, list[IntArray]]:
+    """The classes, and the inputs of each in random order."""
+    known = checked_labels(labels, None)
+    classes = np.unique(known)
+    if classes.size < 2:
+        raise InvalidInputError(f"expected labels of at least two classes, got {classes.size}")
+    rng = np.random.Generator(np.random.Philox(checked_count(seed, "seed")))
+    return classes, [rng.permutation(np.flatnonzero(known == label)) for label in classes]
+
+
+def checked_labels(labels: Any, inputs: int | None) -> IntArray:
+    """Class numbers from 0, one per input."""
+    known = label_array(labels, inputs)
+    if known.size and known.min() < 0:
+        raise InvalidInputError(f"expected labels from 0, got {int((known < 0).sum())} below")
+    return known
+
+
+def label_array(labels: Any, inputs: int | None) -> IntArray:
+    """Labels as integers, one per input, whatever their values; truth values are 0 and 1."""
+    if labels is None:
+        raise InvalidInputError("expected a label for every input, got none")
+    known = _as_array(labels)
+    if known.ndim != 1 or known.dtype.kind not in "biu" or (inputs is not None and known.size != inputs):
+        count = "" if inputs is None else f"{inputs} "
+        raise InvalidInputError(f"expected {count}integer labels, got {known.dtype} of shape {known.shape}")
+    return known.astype(np.int64)
+
+
+def _as_array(given: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except (ValueError, TypeError):  # such as rows of unequal length
+        return np.zeros((0, 0), dtype=object)
+
+
+def _checked_mask(mask: Any, name: str) -> BoolArray:
+    given = _as_array(mask.detach().cpu() if hasattr(mask, "detach") else mask)
+    if (given.dtype != bool and given.size) or given.ndim != 1:
+        several = f"; choose one of its columns: {name}[:, 0]" if given.dtype == bool and given.ndim == 2 else ""
+        raise InvalidInputError(
+            f"expected {name} to be a mask of truth values, got {given.dtype} of shape {given.shape}{several}"
+        )
+    return given.astype(bool)
+
+
+def _checked_numbers(numbers: Any, name: str) -> IntArray:
+    given = _as_array(numbers)
+    numbers_fit = not given.size or (given.dtype.kind in "iu" and 0 <= int(given.min()) <= int(given.max()) < 2**63)
+    if given.ndim != 1 or not numbers_fit:
+        raise InvalidInputError(f"expected {name} to be a list of input numbers, got {given.dtype} {given.shape}")
+    return read_only(given.astype(np.int64))

@@ -1,0 +1,168 @@
+"""What makes two runs the same run, and how they differ, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.law_records import any_noise_from_record
+from flipproof.noise.laws import AnyNoise
+
+_LONG, _SHORT = 24, 12
+_IN_WORDS = ("code", "files")
+"""What no hashes are shown of."""
+_NEW = ("engine version", "targets", "checked")
+"""What flipproof did not note, or noted in another way, before it noted its code."""
+_VERSIONS = {"stream version", "engine version"}
+_OLDER = "it is of an older flipproof, which did not note its code"
+_CHANGED = "what turns noisy inputs into labels has changed in flipproof since"
+_CHECKED = "checked"
+_CHECK_WORDS = {
+    True: "a classifier that is checked as it votes (check=True)",
+    False: "a classifier that nobody checked (check=False, --no-check)",
+}
+
+
+def differences_between(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """Every difference between two descriptions of runs, as JSON values; empty if there is none.
+
+    Example:
+        >>> differences_between({"seed": 1, "noise": {"p_plus": 0.1}}, {"seed": 0, "noise": {"p_plus": 0.2}})
+        'seed 1 instead of 0; noise.p_plus 0.1 instead of 0.2'
+        >>> flips = {"p_plus": 0.1, "p_minus": 0.2, "categories": 2}
+        >>> differences_between({"noise": {"gaussian": {"sigma": 0.5}}}, {"noise": flips})
+        'noise GaussianNoise(sigma=0.5) instead of FlipNoise(p_plus=0.1, p_minus=0.2, categories=2)'
+    """
+    return "; ".join([*_differences(_unchecked(found), _unchecked(expected), ""), *_checks(found, expected)])
+
+
+def _unchecked(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key != _CHECKED}
+
+
+def _checks(found: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
+    """Whether only one of both was checked; of earlier versions, which say nothing about it, none was."""
+    one, other = (record.get(_CHECKED) is True for record in (found, expected))
+    if one is not other:
+        yield f"{_CHECK_WORDS[one]} instead of {_CHECK_WORDS[other]}"
+
+
+def run_differences(
+    found: Mapping[str, Any], expected: Mapping[str, Any], began_with: Callable[[], str | None] = lambda: None
+) -> str:
+    """Every difference between the identities of two runs and what to do about it; empty if there is none.
+
+    The user's files do not count by themselves: those whose contents matter are part of the model's fingerprint. They
+    say why that is another one.
+
+    Args:
+        found: the identity of votes that are there.
+        expected: the identity of those that are to be drawn.
+        began_with: the version of flipproof that drew what is there, if it can be known.
+
+    Example:
+        >>> run_differences({"model": "ab", "files": {"net.py": "12"}}, {"model": "cd", "files": {"net.py": "34"}})
+        'model ab instead of cd; net.py has changed since: put it back, or draw anew into another file ...'
+    """
+    differing, older = _differing(found, expected), ("code" in found) != ("code" in expected)
+    if "model" in differing and not older:
+        differing.discard("code")  # another model goes through other code
+    hidden = (*_IN_WORDS, *(_NEW if older else ()), *(("engine version",) if "engine" in differing else ()))
+    named = differences_between(*(_without(record, hidden) for record in (found, expected)))
+    edited = changed_files(found.get("files"), expected.get("files")) if "model" in differing else []
+    advice = [changed_since(edited)] if edited else []
+    if differing & ({"code"} | _VERSIONS - {*hidden}):
+        began = began_with()
+        finish = f"finish with flipproof {began}" if began else "finish with the flipproof that began it"
+        reason = [_OLDER if older else _CHANGED] if "code" in differing else []
+        advice.append(": ".join([*reason, finish]))
+    anew = ", or draw anew into another file (flipproof vote --force)" if advice else ""
+    return "; ".join(filter(None, [named, *advice])) + anew
+
+
+def changed_since(files: Sequence[str]) -> str:
+    """What to do about files that were edited.
+
+    Example:
+        >>> changed_since(["net.py"])
+        'net.py has changed since: put it back'
+    """
+    one = len(files) == 1
+    return f"{', '.join(files)} {'has' if one else 'have'} changed since: put {'it' if one else 'them'} back"
+
+
+def changed_files(found: Any, expected: Any) -> list[str]:
+    """The names of files that are in both mappings from names to hashes, but with other contents."""
+    if not isinstance(found, Mapping) or not isinstance(expected, Mapping):
+        return []
+    return sorted(str(name) for name in found if name in expected and found[name] != expected[name])
+
+
+def differences_again(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """What keeps samples from being drawn once more; empty if nothing does.
+
+    Whoever does it compares the votes, so the code that gives labels may be another one. The noise and the engine may
+    not, though an older flipproof did not note the latter.
+    """
+    hidden = (*_IN_WORDS, *(() if "code" in expected else ("engine version",)))
+    differences = differences_between(*(_without(record, hidden) for record in (found, expected)))
+    other = _differing(found, expected) & (_VERSIONS - {*hidden})
+    return f"{differences}; take the flipproof that drew them" if other else differences
+
+
+def _without(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in names}
+
+
+def _differing(found: Mapping[str, Any], expected: Mapping[str, Any]) -> set[str]:
+    return {name for name in {*found, *expected} if found.get(name, ...) != expected.get(name, ...)}
+
+
+def _differences(found: Mapping[str, Any], expected: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    """Every difference in words; those inside mappings are named one by one."""
+    for key in [*expected, *(key for key in found if key not in expected)]:
+        name = prefix + key
+        if key not in expected:
+            yield f"{name} {_shown(found[key])} instead of nothing"
+        elif key not in found:
+            yield f"no {name} instead of {_shown(expected[key])}"
+        elif _other_laws(found[key], expected[key]):
+            yield f"{name} {_shown(found[key])} instead of {_shown(expected[key])}"
+        elif isinstance(found[key], dict) and isinstance(expected[key], dict):
+            yield from _differences(found[key], expected[key], f"{name}.")
+        elif _text(found[key]) != _text(expected[key]):
+            yield f"{name} {_instead(found[key], expected[key])}"
+
+
+def _other_laws(found: Any, expected: Any) -> bool:
+    """Whether these are noises of two kinds, whose numbers cannot be compared one by one."""
+    kinds = {type(_noise(record)) for record in (found, expected)}
+    return len(kinds) == 2 and type(None) not in kinds
+
+
+def _noise(record: Any) -> AnyNoise | None:
+    """The noise that a record describes, if it does."""
+    try:
+        return any_noise_from_record(record) if isinstance(record, dict) else None
+    except (InvalidInputError, TypeError, AttributeError):
+        return None
+
+
+def _instead(found: Any, expected: Any) -> str:
+    if _shown(found) == _shown(expected):  # such as 1 and "1", or two long texts that begin alike
+        return f"{_text(found)} instead of {_text(expected)}"
+    return f"{_shown(found)} instead of {_shown(expected)}"
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _shown(value: Any) -> str:
+    """Numbers and noises in full; of long texts, such as hashes, the beginning."""
+    if noise := _noise(value):
+        return repr(noise)
+    text = _text(value)[1:-1] if isinstance(value, str) else _text(value)
+    return text if len(text) <= _LONG or isinstance(value, int | float) else text[:_SHORT].rstrip()

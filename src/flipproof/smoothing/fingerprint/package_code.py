@@ -1,0 +1,152 @@
+"""A hash of the code of ours that turns noisy inputs into labels: votes of two such codes must not be mixed.
+
+Comments, docstrings and layout do not count, nor in which file of the package something is.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.resources
+import io
+import itertools
+import tokenize
+from collections.abc import Iterable, Iterator
+
+from flipproof.smoothing.run import versions
+
+_PACKAGE = "flipproof"
+_MODELS = f"{_PACKAGE}.models"
+"""What modules of this room import from it counts too."""
+_LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
+_MARKS = {tokenize.NEWLINE: "<line>", tokenize.INDENT: "<indent>", tokenize.DEDENT: "<dedent>"}
+"""Stand for what a formatter may write in several ways, but not leave out."""
+
+
+def own_code(modules: Iterable[str]) -> str:
+    """The sha256 of all that these modules of ours do, and the models that they import, directly or through each other.
+
+    Modules of others are left out. Modules go by their contents, in the order of their hashes.
+
+    Example:
+        >>> linear = "flipproof.models.fitted.linear_rows"
+        >>> own_code([linear, "numpy"]) == own_code([linear])
+        True
+    """
+    waiting = {name for name in modules if _is_in(name, _PACKAGE)}
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        waiting |= {each for each in _imported(name) if _is_in(each, _MODELS)} - found
+    hashes = sorted({_hash(tokens) for name in found if (tokens := _tokens_of(name))})
+    return _hash(hashes or [versions()["flipproof"]])  # an application that was frozen has no source
+
+
+def tokens_of(source: str) -> tuple[str, ...]:
+    r"""What a source says, without comments, docstrings, layout, and the places that it imports our own things from.
+
+    Example:
+        >>> tokens_of('def f(a):  # why\n    "What it does."\n\n    return (a +\n        1)\n')
+        ('def', 'f', '(', 'a', ')', ':', '<line>', '<indent>', 'return', '(', 'a', '+', '1', ')', '<line>', '<dedent>')
+        >>> tokens_of("from flipproof.errors import InvalidInputError\nx = 1\n")
+        ('InvalidInputError as None', 'x', '=', '1', '<line>')
+    """
+    tree = ast.parse(source)
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    dropped = {node.lineno for node in statements if _is_own_import(node) or _is_bare_text(node)}
+    names = sorted({f"{each.name} as {each.asname}" for node in statements for each in _own_names(node)})
+    return (*names, *_kept(source, dropped))
+
+
+def _hash(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def _is_in(module: str, room: str) -> bool:
+    return module == room or module.startswith(f"{room}.")
+
+
+@functools.cache
+def _source_of(module: str) -> str | None:
+    """The source of a module of ours, which need not be loaded; None if there is no such module."""
+    root, parts = importlib.resources.files(_PACKAGE), module.split(".")[1:]
+    for place in ((*parts[:-1], f"{parts[-1]}.py") if parts else ("__init__.py",), (*parts, "__init__.py")):
+        file = root.joinpath(*place)
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+    return None
+
+
+@functools.cache
+def _tokens_of(module: str) -> tuple[str, ...]:
+    return tokens_of(_source_of(module) or "")
+
+
+@functools.cache
+def _imported(module: str) -> frozenset[str]:
+    """The modules of ours that a module imports, inside of functions too."""
+    tree = ast.parse(_source_of(module) or "")
+    names = {each for node in ast.walk(tree) if _is_own_import(node) for each in _places(node)}
+    return frozenset(name for name in names if _source_of(name) is not None)
+
+
+def _places(node: ast.AST) -> Iterator[str]:
+    """What may be modules in an import."""
+    if isinstance(node, ast.Import):
+        yield from (each.name for each in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module
+        yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def _is_own_import(node: ast.AST) -> bool:
+    return any(_is_in(place, _PACKAGE) for place in _places(node))
+
+
+def _own_names(node: ast.AST) -> list[ast.alias]:
+    return node.names if isinstance(node, ast.ImportFrom) and _is_own_import(node) else []
+
+
+def _is_bare_text(node: ast.AST) -> bool:
+    """A docstring, or a text behind a constant that says what it is."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _kept(source: str, dropped: set[int]) -> Iterator[str]:
+    """The tokens of all statements but those that begin in these lines."""
+    lines = source.splitlines(keepends=True)
+    tokens = (token for token in tokenize.generate_tokens(io.StringIO(source).readline) if token.type not in _LAYOUT)
+    begins = True
+    skipped = False
+    for token in _with_whole_texts(tokens, lines):
+        if token.type in (tokenize.INDENT, tokenize.DEDENT):
+            yield _MARKS[token.type]
+            continue
+        skipped = token.start[0] in dropped if begins else skipped
+        begins = token.type == tokenize.NEWLINE
+        if not skipped:
+            yield _MARKS.get(token.type, token.string)
+
+
+def _with_whole_texts(tokens: Iterator[tokenize.TokenInfo], lines: list[str]) -> Iterator[tokenize.TokenInfo]:
+    """Formatted texts as one token, as Python 3.11 reads them; later versions take them apart."""
+    for token in tokens:
+        if not tokenize.tok_name[token.type].endswith("STRING_START"):
+            yield token
+            continue
+        depth = 1
+        while depth:
+            last = next(tokens)
+            kind = tokenize.tok_name[last.type]
+            depth += kind.endswith("STRING_START") - kind.endswith("STRING_END")
+        yield token._replace(type=tokenize.STRING, string=_between(lines, token.start, last.end), end=last.end)
+
+
+def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """The text from one place to another."""
+    if start[0] == end[0]:
+        return lines[start[0] - 1][start[1] : end[1]]
+    inner = itertools.islice(lines, start[0], end[0] - 1)
+    return "".join([lines[start[0] - 1][start[1] :], *inner, lines[end[0] - 1][: end[1]]])

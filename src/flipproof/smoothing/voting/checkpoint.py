@@ -1,0 +1,405 @@
+"""A journal of the votes of a run that survives being killed at any moment: what was added is never drawn again.
+
+The file is a line of text and then records, each with a length and a checksum: first what run it is, then tallies with
+the versions that they were drawn with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import struct
+import time
+import weakref
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError, reason_of
+from flipproof.files.json_text import json_value
+from flipproof.files.whole import cannot_write, checked_path, opened, replacing
+from flipproof.smoothing.fingerprint.identity import run_differences
+from flipproof.smoothing.run import versions
+from flipproof.smoothing.voting.sources import (
+    Source,
+    check_sources,
+    merged_sources,
+    merged_versions,
+    sources_from_record,
+)
+from flipproof.smoothing.voting.vote_counts import Tally
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where two runs on one file are not noticed
+    fcntl = None  # type: ignore[assignment]
+
+FORMAT = "flipproof-checkpoint"
+VERSION = 1
+COMPACT_ABOVE = 64 * 2**20
+"""A journal may grow to this many bytes (or to four times its content) before it is rewritten."""
+
+_FIRST_LINE = f"{FORMAT} {VERSION}\n".encode()
+_FRAME = struct.Struct("<4sQI")  # mark, length of the body, CRC-32 of the body
+_MARK = b"\xf1\x1aFP"  # is not ASCII, so no description of a run contains it
+_LONGEST_IDENTITY = 2**24
+_NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # some network file systems have none
+_SECONDS_BETWEEN_SYNCS = 1.0
+
+
+class CheckpointMismatchError(InvalidInputError):
+    """A checkpoint belongs to another run than the one that asks for it."""
+
+
+class Checkpoint:
+    """The samples that a run has seen and their votes, in memory and on disk.
+
+    Nothing is lost when the process is killed. When the machine stops, it is what was added since the disk was last
+    told to keep it: `add` does that when a second has passed since, `close` always.
+
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = Path(folder.name) / "run.ckpt"
+        >>> with Checkpoint.open(path, {"seed": 0}) as checkpoint:
+        ...     checkpoint.add(Tally.of("estimate", range(0, 10), [[9, 1]]))
+        >>> with Checkpoint.open(path, {"seed": 0}) as checkpoint:
+        ...     checkpoint.tally.estimate.samples.missing(range(0, 30))
+        (range(10, 30),)
+        >>> Checkpoint.open(path, {"seed": 7})
+        Traceback (most recent call last):
+            ...
+        flipproof.smoothing.voting.checkpoint.CheckpointMismatchError: expected the checkpoint ... seed 0 instead of 7
+        >>> folder.cleanup()
+    """
+
+    def __init__(self, path: Path, descriptor: int, identity: bytes) -> None:
+        """Use `Checkpoint.open`."""
+        self._path = path
+        self._descriptor: int | None = descriptor
+        self._identity = identity
+        self._tally: Tally | None = None
+        self._sources: tuple[Source, ...] = ()
+        self._size = self._compacted = 0
+        self._synced = time.monotonic()
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], identity: Mapping[str, Any]) -> Checkpoint:
+        """Makes the file, or goes on with what it holds; nobody else can open it until it is closed.
+
+        What a crash left behind the last whole record is dropped.
+
+        Args:
+            path: the file. It need not exist, its folder must.
+            identity: everything the votes depend on, as JSON values. An existing file must have the same.
+
+        Raises:
+            CheckpointMismatchError: the file belongs to another run; the message says what differs.
+            FileFormatError: the file is something else, or damaged in a way that no crash explains.
+            OutputError: the file cannot be written, or another process is writing it.
+        """
+        body = _identity_body(identity)
+        target = Path(os.path.realpath(checked_path(path)))
+        is_new = not target.exists()
+        checkpoint = cls(target, _open_locked(target), body)
+        try:
+            checkpoint._restore()
+        except BaseException:
+            if is_new and os.fstat(checkpoint._opened()).st_size == 0:
+                with contextlib.suppress(OSError):
+                    os.unlink(target)
+            checkpoint._let_go()
+            raise
+        _OPEN.add(checkpoint)
+        return checkpoint
+
+    @property
+    def tally(self) -> Tally | None:
+        """Everything added so far, by this process or an earlier one; None before the first."""
+        return self._tally
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Which of these samples were drawn with which versions."""
+        return self._sources
+
+    def add(self, tally: Tally, drawn_with: Mapping[str, str] | None = None) -> None:
+        """Adds the votes of further samples, in memory and on disk, or raises and changes neither.
+
+        Args:
+            tally: the votes.
+            drawn_with: the versions that they were drawn with; by default those of this process.
+        """
+        merged = tally if self._tally is None else self._tally.merged(tally)
+        if not tally:
+            return
+        source = Source(versions() if drawn_with is None else drawn_with, tally.select.samples, tally.estimate.samples)
+        sources = merged_sources((*self._sources, source))
+        record = _framed(_tally_body(tally, (source,)))
+        if self._size + len(record) > max(COMPACT_ABOVE, 4 * self._compacted):
+            self._rewrite(merged, sources)
+        else:
+            self._append(record, merged, sources)
+
+    def close(self) -> None:
+        """Makes sure that everything is on the disk, and lets others open the file."""
+        if self._descriptor is None:
+            return
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
+        finally:
+            self._let_go()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _restore(self) -> None:
+        """Takes over what the file holds, and rewrites it unless that is already all it holds."""
+        with open(self._opened(), "rb", closefd=False) as stream:
+            tally, sources, tidy = self._read(stream)
+            end = stream.tell()
+        if tidy:
+            self._tally, self._sources, self._size, self._compacted = tally, sources, end, end
+        else:
+            self._rewrite(tally, sources)
+
+    def _read(self, stream: IO[bytes]) -> tuple[Tally | None, tuple[Source, ...], bool]:
+        """The sum of all tallies and its sources, and whether the file has one record for each portion, and no more."""
+        with _refusing(self._path):
+            found = _read_identity(stream)
+            if found is None:
+                return None, (), False
+            differences = run_differences(found, json.loads(self._identity), lambda: _began_with(stream))
+        if differences:
+            raise CheckpointMismatchError(
+                f"expected the checkpoint of this run, got {self._path.name} of another: {differences}"
+            )
+        with _refusing(self._path):
+            tally, sources, records = _read_tallies(stream)
+            portions = 0 if tally is None else sum(1 for _ in tally.pieces())
+            return tally, sources, records == portions and stream.tell() == os.fstat(stream.fileno()).st_size
+
+    def _append(self, record: bytes, merged: Tally, sources: tuple[Source, ...]) -> None:
+        """Whatever stops the write half-way, the next one begins where this one did."""
+        descriptor = self._opened()
+        try:
+            os.lseek(descriptor, self._size, os.SEEK_SET)
+            _write_all(descriptor, record)
+            self._sync_now_and_then(descriptor)
+            self._tally, self._sources, self._size = merged, sources, self._size + len(record)
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, self._size)
+            if isinstance(error, OSError):
+                raise cannot_write(self._path, error) from error
+            raise
+
+    def _sync_now_and_then(self, descriptor: int) -> None:
+        now = time.monotonic()
+        if now - self._synced >= _SECONDS_BETWEEN_SYNCS:
+            os.fsync(descriptor)
+            self._synced = now
+
+    def _rewrite(self, tally: Tally | None, sources: tuple[Source, ...]) -> None:
+        """Replaces the file by a new one, already locked when it takes the old one's place."""
+        old = self._opened()
+        pieces = () if tally is None else tally.pieces()
+        content = b"".join(
+            [_FIRST_LINE, _framed(self._identity), *(_framed(_tally_body(piece, sources)) for piece in pieces)]
+        )
+        with contextlib.ExitStack() as on_failure:
+            with replacing(self._path) as stream:
+                stream.write(content)
+                new = os.dup(stream.fileno())  # shares the lock with the stream and outlives it
+                on_failure.callback(os.close, new)
+                _lock(new, self._path)
+            on_failure.pop_all()
+        self._descriptor, self._size, self._compacted = new, len(content), len(content)
+        self._tally, self._sources = tally, sources
+        self._synced = time.monotonic()
+        os.close(old)
+
+    def _opened(self) -> int:
+        if self._descriptor is None:
+            raise InvalidInputError("expected an open checkpoint, got one that is closed")
+        return self._descriptor
+
+    def _let_go(self) -> None:
+        _OPEN.discard(self)
+        if self._descriptor is not None:
+            descriptor, self._descriptor = self._descriptor, None
+            os.close(descriptor)
+
+
+def peek_identity(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """What run a checkpoint belongs to, without locking or changing it.
+
+    None when there is no such file, or a folder, or when it was left before its identity was written. Anything that is
+    no checkpoint is refused with a `FileFormatError`.
+    """
+    target = checked_path(path)
+    with _refusing(target):
+        try:
+            with opened(target) as stream:
+                return _read_identity(stream)
+        except (FileNotFoundError, IsADirectoryError):
+            return None
+
+
+_OPEN: weakref.WeakSet[Checkpoint] = weakref.WeakSet()
+
+
+def _let_go_of_all() -> None:
+    """Run in processes that the user forks, which would otherwise hold the lock of a parent that was killed."""
+    for checkpoint in tuple(_OPEN):
+        checkpoint._let_go()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_of_all)
+
+
+def _open_locked(target: Path) -> int:
+    """The descriptor of the locked file, made empty if there is none."""
+    if target.exists() and not target.is_file():
+        raise OutputError(f"expected a file to write, got {target}, which is something else")
+    while True:
+        try:
+            descriptor = os.open(target, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        except OSError as error:
+            raise cannot_write(target, error) from error
+        try:
+            _lock(descriptor, target)
+            # Whoever had the lock may have put another file in this one's place before letting go.
+            if os.path.samestat(os.fstat(descriptor), os.stat(target)):
+                return descriptor
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, target: Path) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise OutputError(f"expected {target} to be free, got a checkpoint that another process is writing") from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise cannot_write(target, error) from error
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    """One write, unless the system takes only a part of it (more than 2 GiB, or a disk that is almost full)."""
+    written = os.write(descriptor, content)
+    while written < len(content):
+        written += os.write(descriptor, memoryview(content)[written:])
+
+
+@contextlib.contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Turns whatever a damaged or hostile file makes the parsers raise into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise FileFormatError(f"expected a readable checkpoint, got {path}: {error.strerror or error}") from error
+    except FlipproofError as error:
+        raise FileFormatError(f"expected a checkpoint written by flipproof, got {path}: {error}") from error
+    except Exception as error:
+        raise FileFormatError(f"expected a checkpoint written by flipproof, got {path} ({reason_of(error)})") from error
+
+
+def _framed(body: bytes) -> bytes:
+    return _FRAME.pack(_MARK, len(body), zlib.crc32(body)) + body
+
+
+def _read_body(stream: IO[bytes]) -> bytes | None:
+    """The next record; None, at the place where it should begin, if it is not there whole and unharmed."""
+    begin, size = stream.tell(), os.fstat(stream.fileno()).st_size
+    head = stream.read(_FRAME.size)
+    if len(head) == _FRAME.size:
+        mark, length, checksum = _FRAME.unpack(head)
+        if mark == _MARK and length <= size - stream.tell():
+            body = stream.read(length)
+            if len(body) == length and zlib.crc32(body) == checksum:
+                return body
+    stream.seek(begin)
+    return None
+
+
+def _read_identity(stream: IO[bytes]) -> dict[str, Any] | None:
+    """None if the file ends before its first record does, as a crash would leave it."""
+    line = stream.read(len(_FIRST_LINE))
+    if line != _FIRST_LINE:
+        if _FIRST_LINE.startswith(line):
+            return None
+        raise FileFormatError(f"it begins with {line!r}, this flipproof reads {_FIRST_LINE!r}")
+    body = _read_body(stream)
+    if body is None:
+        rest = stream.read(_LONGEST_IDENTITY)
+        if len(rest) == _LONGEST_IDENTITY or _MARK in rest[_FRAME.size :]:
+            raise FileFormatError("its description is damaged, and votes follow")
+        return None
+    identity = json_value(body)
+    if not isinstance(identity, dict):
+        raise FileFormatError("its description is no mapping")
+    return identity
+
+
+def _tally_body(tally: Tally, sources: tuple[Source, ...]) -> bytes:
+    """A tally with the sources of its samples, which may be among these."""
+    own = filter(None, (source.within(tally.select.samples, tally.estimate.samples) for source in sources))
+    return tally.to_bytes(sources=[source.to_record() for source in own])
+
+
+def _sources_of(body: bytes, tally: Tally) -> tuple[Source, ...]:
+    """Those of one record; older ones have none, and nobody knows the versions of their samples."""
+    header = json_value(body.partition(b"\n")[0])
+    if "sources" not in header:
+        return (Source({}, tally.select.samples, tally.estimate.samples),)
+    sources = sources_from_record(header["sources"])
+    check_sources(sources, tally.select.samples, tally.estimate.samples)
+    return sources
+
+
+def _began_with(stream: IO[bytes]) -> str | None:
+    """The version of flipproof that drew the samples of the first record, if there is one that says so."""
+    body = _read_body(stream)
+    return None if body is None else merged_versions(_sources_of(body, Tally.from_bytes(body))).get("flipproof")
+
+
+def _read_tallies(stream: IO[bytes]) -> tuple[Tally | None, tuple[Source, ...], int]:
+    """The sum of all whole records up to the first damaged one, where the stream then stands; their number last."""
+    total: Tally | None = None
+    sources: tuple[Source, ...] = ()
+    records = 0
+    while (body := _read_body(stream)) is not None:
+        tally = Tally.from_bytes(body)
+        total = tally if total is None else total.merged(tally)
+        sources = merged_sources((*sources, *_sources_of(body, tally)))
+        records += 1
+    return total, sources, records
+
+
+def _identity_body(identity: Mapping[str, Any]) -> bytes:
+    if not isinstance(identity, Mapping) or not all(isinstance(key, str) for key in identity):
+        raise InvalidInputError(f"expected an identity that maps names to JSON values, got {identity!r}")
+    try:
+        return json.dumps(dict(identity), allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"expected an identity of JSON values, got: {error}") from error

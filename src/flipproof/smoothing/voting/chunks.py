@@ -1,0 +1,174 @@
+"""How a run is cut into chunks: fixed by the data and the memory limit, never by the number of workers or samples."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.noise.sampling.samplers import Sampler
+from flipproof.noise.spaces.graph import GraphSampler
+from flipproof.smoothing.voting.sample_ranges import MAX_SAMPLE, SampleRanges
+from flipproof.theory.radii import checked_count
+
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_CHUNK_BYTES = 32 * 10**6
+_SHARE_OF_LIMIT = 16
+"""One chunk takes this part of the limit at most: the model needs room for what it makes of it."""
+_MOST_ROWS, _MOST_SAMPLES, _MOST_GRAPHS = 8192, 1024, 64
+"""What one call of a classifier gets; models take whole graphs one by one, so many at once are of no use."""
+
+OUT_OF_MEMORY = "use fewer workers to go on, or start again with a lower memory limit or chunk size"
+"""What to do when there is too little memory for a chunk. One that was begun keeps its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Consecutive samples of one role: what is evaluated, lost or kept as one."""
+
+    role: str
+    samples: range
+
+    def __str__(self) -> str:
+        return f"{self.role} samples {self.samples.start} to {self.samples.stop - 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`chunk_size` samples are evaluated together, `rows_per_call` rows of each at a time.
+
+    Chunks begin at multiples of their size and are always evaluated in full, because what a model computes may
+    depend, in the last bits, on how large a batch is. So the label of a sample does not depend on how many others
+    were asked for.
+    """
+
+    chunk_size: int
+    rows_per_call: int
+
+    def __post_init__(self) -> None:
+        for name in ("chunk_size", "rows_per_call"):
+            object.__setattr__(self, name, _at_least_one(getattr(self, name), name))
+
+    @classmethod
+    def for_sampler(
+        cls, sampler: Sampler, rows: int, memory_limit: int, chunk_size: int | None, classifier: Any = None
+    ) -> Plan:
+        """The largest chunks that are still of use, if no size is given.
+
+        A classifier may say what it makes of every entry of a sparse row, if it wants dense ones (`bytes_per_entry`),
+        and of every edge of a graph (`bytes_per_edge`).
+        """
+        check_fits(sampler, classifier, memory_limit)
+        budget = min(_CHUNK_BYTES, memory_limit // _SHARE_OF_LIMIT)
+        columns = getattr(sampler, "columns", 0)
+        per_row = sampler.bytes_per_row + getattr(classifier, "bytes_per_entry", 0) * columns
+        if chunk_size is None:
+            most = _MOST_GRAPHS if isinstance(sampler, GraphSampler) else _MOST_SAMPLES
+            fitting = min(most, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
+            chunk_size = 1 << max(0, fitting.bit_length() - 1)
+        chunk_size = _fitting(chunk_size, per_row, memory_limit)
+        return cls(chunk_size, max(1, min(rows, budget // (per_row * chunk_size))))
+
+    @classmethod
+    def for_fused(cls, bytes_per_sample: int, working_bytes: int, memory_limit: int, chunk_size: int | None) -> Plan:
+        """Chunks of one graph whose noisy copies are never made as a whole."""
+        _check_size(bytes_per_sample + working_bytes, memory_limit, "one noisy input")
+        if chunk_size is None:
+            fitting = min(_MOST_GRAPHS, memory_limit // _SHARE_OF_LIMIT // bytes_per_sample)
+            chunk_size = 1 << max(0, fitting.bit_length() - 1)
+        return cls(_fitting(chunk_size, bytes_per_sample, memory_limit - 2 * working_bytes), 1)
+
+    def chunks(self, role: str, wanted: range, seen: SampleRanges) -> Iterator[Chunk]:
+        """The parts of chunks that are wanted and have not been seen."""
+        for gap in seen.missing(wanted):
+            start = gap.start
+            while start < gap.stop:
+                stop = min(gap.stop, (start // self.chunk_size + 1) * self.chunk_size)
+                yield Chunk(role, range(start, stop))
+                start = stop
+
+    def count(self, span: Chunk) -> int:
+        """How many chunks the samples of a span belong to.
+
+        Example:
+            >>> Plan(chunk_size=10, rows_per_call=1).count(Chunk("estimate", range(5, 31)))
+            4
+        """
+        return (span.samples.stop - 1) // self.chunk_size - span.samples.start // self.chunk_size + 1
+
+    def whole(self, samples: range) -> range:
+        """The whole chunk that some samples belong to."""
+        start = samples.start // self.chunk_size * self.chunk_size
+        return range(start, start + self.chunk_size)
+
+
+def check_fits(sampler: Sampler, classifier: Any, memory_limit: int, copies: int = 1) -> None:
+    """Refuses noise whose samples, with what a classifier makes of them, are too large, and says how large."""
+    columns = getattr(sampler, "columns", 0)
+    edges = sampler.expected_edges if isinstance(sampler, GraphSampler) else 0.0
+    made = getattr(classifier, "bytes_per_entry", 0) * columns + getattr(classifier, "bytes_per_edge", 0) * edges
+    size = copies * (sampler.bytes_per_row + int(made))
+    _check_size(size, memory_limit, "one noisy input" if copies == 1 else f"{copies} noisy inputs")
+
+
+def _check_size(size: int, memory_limit: int, what: str) -> None:
+    if size > memory_limit // 2:
+        raise TooLargeError(
+            f"expected a memory limit of at least {_size_words(2 * size)} for {what}, got "
+            f"{_size_words(memory_limit)}; raise the limit, or lower p_plus if there is one"
+        )
+
+
+def _fitting(chunk_size: Any, bytes_per_sample: int, memory_limit: int) -> int:
+    """The size of a chunk, if half the memory is enough for it."""
+    size, most = _at_least_one(chunk_size, "chunk_size"), memory_limit // 2 // bytes_per_sample
+    if size > most:
+        raise TooLargeError(
+            f"expected chunk_size of at most {most} for a memory limit of {memory_limit} bytes, got {size}"
+        )
+    return size
+
+
+def _size_words(size: int) -> str:
+    """A number of bytes as `checked_memory` reads it, rounded up."""
+    unit = next((unit for unit in ("TB", "GB", "MB", "KB") if size >= _UNITS[unit]), "")
+    return f"{math.ceil(size * 10 / _UNITS[unit]) / 10:g}{unit or ' bytes'}"
+
+
+def _at_least_one(count: Any, name: str) -> int:
+    if checked_count(count, name) < 1:
+        raise InvalidInputError(f"expected {name} to be at least 1, got {count}")
+    return int(count)
+
+
+def checked_memory(limit: Any) -> int:
+    """A number of bytes from a number or from text such as "2GB".
+
+    Example:
+        >>> checked_memory("1.5 GB")
+        1500000000
+    """
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([a-zA-Z]*)\s*", limit)
+        if found and found[2].upper() in _UNITS:
+            return int(float(found[1]) * _UNITS[found[2].upper()])
+    elif isinstance(limit, numbers.Integral) and not isinstance(limit, bool) and int(limit) > 0:
+        return int(limit)
+    raise InvalidInputError(f"expected a memory limit such as '2GB' or a number of bytes, got {limit!r}")
+
+
+def checked_wanted(samples: Any, name: str) -> range:
+    """Sample numbers from a count, which means the first ones, or from a range."""
+    if isinstance(samples, range):
+        if samples.step != 1 or samples.start < 0:
+            raise InvalidInputError(f"expected {name} to be a range of sample numbers with step 1, got {samples!r}")
+        wanted = samples
+    else:
+        wanted = range(checked_count(samples, name))
+    if wanted and wanted.stop > MAX_SAMPLE - 2**32:  # len() of so long a range fails
+        raise TooLargeError(f"expected {name} below {MAX_SAMPLE - 2**32}, got {wanted.stop}")
+    return wanted

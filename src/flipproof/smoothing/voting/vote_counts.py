@@ -1,0 +1,241 @@
+"""Votes in the making: how often each label was given so far, and on which samples. What chunks of a run add up to."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flipproof.base.arrays import IntArray, read_only
+from flipproof.errors import InvalidInputError
+from flipproof.files.json_text import json_value
+from flipproof.files.whole import is_bomb
+from flipproof.smoothing.voting.sample_ranges import Pair, SampleRanges
+from flipproof.theory.radii import checked_count
+
+ROLES = ("select", "estimate")
+
+MOST_PORTIONS = 64
+_MOST_PORTION_BYTES = 2**27
+
+_DTYPES = ("|u1", "<u2", "<u4", "<i8")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoleTally:
+    """Counts of labels [outputs, classes] on the samples of one role.
+
+    A row may sum to less than the number of samples where the classifier gave no label. `portions` are tallies of
+    neighbouring samples that add up to this one, so that a part of the votes can be drawn again and compared; none if
+    this tally is one portion. They depend on the samples only, not on the order in which these came.
+    """
+
+    samples: SampleRanges
+    counts: IntArray
+    portions: tuple[RoleTally, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.samples, SampleRanges):
+            raise InvalidInputError(f"expected SampleRanges, got {self.samples!r}")
+        object.__setattr__(self, "counts", read_only(_checked_counts(self.counts, self.samples.count)))
+
+    def merged(self, other: RoleTally) -> RoleTally:
+        """Both together: counts are added; no sample may be in both."""
+        _check_same_shape(self.counts, other.counts)
+        if not self.samples or not other.samples:
+            return self if self.samples else other
+        portions = _joined((*self.pieces, *other.pieces))
+        several = portions if len(portions) > 1 else ()
+        return RoleTally(self.samples.union(other.samples), self.counts + other.counts, several)
+
+    @property
+    def pieces(self) -> tuple[RoleTally, ...]:
+        """The portions, or this tally if it is one."""
+        return self.portions or ((self,) if self.samples else ())
+
+    @property
+    def _first_and_last(self) -> Pair:
+        return self.samples.pairs[0][0], self.samples.pairs[-1][1] - 1
+
+
+def samples_per_portion(samples: int) -> int:
+    """A power of two: the length of portions if so many samples are drawn, from the first one on.
+
+    Example:
+        >>> samples_per_portion(100_000)
+        2048
+    """
+    return 1 << max(0, (samples - 1) // MOST_PORTIONS).bit_length()
+
+
+def _joined(pieces: Sequence[RoleTally]) -> tuple[RoleTally, ...]:
+    """Pieces of the same 2 ** grain samples become one; the grain is the finest that leaves few enough of them."""
+    most = max(1, min(MOST_PORTIONS, _MOST_PORTION_BYTES // max(1, pieces[0].counts.nbytes)))
+    grain = max((first ^ last).bit_length() for first, last in (piece._first_and_last for piece in pieces))
+    while len({piece._first_and_last[0] >> grain for piece in pieces}) > most:
+        grain += 1
+    groups: dict[int, list[RoleTally]] = {}
+    for piece in pieces:
+        groups.setdefault(piece._first_and_last[0] >> grain, []).append(piece)
+    return tuple(_sum(groups[number]) for number in sorted(groups))
+
+
+def _sum(pieces: Sequence[RoleTally]) -> RoleTally:
+    """One portion of several."""
+    total = pieces[0]
+    for piece in pieces[1:]:
+        total = RoleTally(total.samples.union(piece.samples), total.counts + piece.counts)
+    return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Counts of labels on the samples seen so far, for both roles.
+
+    Example:
+        >>> first = Tally.of("estimate", range(0, 10), [[9, 1], [4, 6]])
+        >>> both = first.merged(Tally.of("estimate", range(10, 20), [[8, 2], [5, 5]]))
+        >>> both.estimate.samples, both.estimate.counts.tolist()
+        (SampleRanges.of(range(0, 20)), [[17, 3], [9, 11]])
+    """
+
+    select: RoleTally
+    estimate: RoleTally
+
+    def __post_init__(self) -> None:
+        for role in ROLES:
+            if not isinstance(getattr(self, role), RoleTally):
+                raise InvalidInputError(f"expected {role} to be a RoleTally, got {getattr(self, role)!r}")
+        _check_same_shape(self.select.counts, self.estimate.counts)
+
+    @classmethod
+    def empty(cls, outputs: int, classes: int) -> Tally:
+        """The tally of no samples."""
+        shape = _checked_shape((outputs, classes))
+        nothing = RoleTally(SampleRanges(), np.zeros(shape, dtype=np.int64))
+        return cls(nothing, nothing)
+
+    @classmethod
+    def of(cls, role: str, samples: range, counts: ArrayLike) -> Tally:
+        """The counts [outputs, classes] of some samples of one role; the other role has none yet."""
+        if role not in ROLES:
+            raise InvalidInputError(f"expected role to be one of {', '.join(ROLES)}, got {role!r}")
+        part = RoleTally(SampleRanges.of(samples), _as_array(counts))
+        return cls.empty(*part.counts.shape)._with(**{role: part})
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(outputs, classes)."""
+        outputs, classes = self.select.counts.shape
+        return outputs, classes
+
+    def __bool__(self) -> bool:
+        """Whether any sample has been seen."""
+        return bool(self.select.samples or self.estimate.samples)
+
+    def merged(self, other: Tally) -> Tally:
+        """Both together, role by role."""
+        return Tally(self.select.merged(other.select), self.estimate.merged(other.estimate))
+
+    def pieces(self) -> Iterator[Tally]:
+        """One tally for every portion; together they are this one."""
+        for role in ROLES:
+            for piece in getattr(self, role).pieces:
+                yield Tally.empty(*self.shape)._with(**{role: piece})
+
+    def to_bytes(self, **notes: Any) -> bytes:
+        """Without portions: a line of JSON and the compressed counts of the roles that have samples; no pickle.
+
+        Notes are further JSON values for the line.
+        """
+        packed = {role: _packed(getattr(self, role)) for role in ROLES if getattr(self, role).samples}
+        header = {"shape": self.shape, "roles": {role: record for role, (record, _) in packed.items()}, **notes}
+        return json.dumps(header).encode() + b"\n" + b"".join(content for _, content in packed.values())
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Tally:
+        """The inverse of `to_bytes`. Raises on anything else, having allocated no more than the content unpacks to."""
+        line, _, packed = content.partition(b"\n")
+        header = json_value(line)
+        shape, roles = _checked_shape(header["shape"]), header["roles"]
+        if not isinstance(roles, dict) or not roles or not set(roles) <= set(ROLES):
+            raise InvalidInputError(f"expected counts for {' or '.join(ROLES)}, got other roles")
+        parts, start = {}, 0
+        for role in (role for role in ROLES if role in roles):
+            stop = start + checked_count(roles[role]["bytes"], "bytes")
+            parts[role] = _unpacked(roles[role], packed[start:stop], shape)
+            start = stop
+        if start != len(packed):
+            raise InvalidInputError(f"expected {start} bytes of counts, got {len(packed)}")
+        return cls.empty(*shape)._with(**parts)
+
+    def _with(self, **parts: RoleTally) -> Tally:
+        return Tally(**({role: getattr(self, role) for role in ROLES} | parts))
+
+
+def _as_array(given: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise InvalidInputError("expected counts of shape [outputs, classes], got rows of unequal length") from None
+
+
+def _checked_counts(given: Any, samples: int) -> IntArray:
+    counts = _as_array(given)
+    if counts.ndim != 2 or counts.shape[1] == 0:
+        raise InvalidInputError(f"expected counts of shape [outputs, classes], got shape {counts.shape}")
+    if counts.dtype.kind not in "iu":
+        raise InvalidInputError(f"expected integer counts, got {counts.dtype}")
+    if counts.min(initial=0) < 0:
+        raise InvalidInputError(f"expected non-negative counts, got {counts.min()}")
+    sums = counts.sum(axis=1, dtype=np.float64)  # exact up to 2**53, and a larger sum does not wrap around
+    if sums.max(initial=0.0) > samples:
+        row = int(sums.argmax())
+        raise InvalidInputError(f"expected rows to sum to at most {samples} samples, got {sums[row]:.0f} in row {row}")
+    return counts.astype(np.int64, copy=False)
+
+
+def _check_same_shape(one: IntArray, other: IntArray) -> None:
+    if one.shape != other.shape:
+        raise InvalidInputError(
+            f"expected tallies of equal shape [outputs, classes], got {one.shape} and {other.shape}"
+        )
+
+
+def _checked_shape(record: Any) -> tuple[int, int]:
+    outputs, classes = record
+    return checked_count(outputs, "outputs"), checked_count(classes, "classes")
+
+
+def _packed(part: RoleTally) -> tuple[dict[str, Any], bytes]:
+    """The description of the counts, and the counts in the smallest type that holds them, compressed."""
+    most = part.counts.max(initial=0)
+    dtype = next(name for name in _DTYPES if most <= np.iinfo(name).max)
+    plain = part.counts.astype(dtype).tobytes()
+    content = zlib.compress(plain, level=1)
+    if is_bomb(len(plain), len(content)):
+        content = zlib.compress(plain, level=0)
+    return {"samples": part.samples.to_record(), "dtype": dtype, "bytes": len(content)}, content
+
+
+def _unpacked(record: Mapping[str, Any], content: bytes, shape: tuple[int, int]) -> RoleTally:
+    if record["dtype"] not in _DTYPES:
+        raise InvalidInputError(f"expected counts of type {', '.join(_DTYPES)}, got {reprlib.repr(record['dtype'])}")
+    dtype = np.dtype(record["dtype"])
+    size = shape[0] * shape[1] * dtype.itemsize
+    if is_bomb(size, len(content)):
+        raise InvalidInputError(f"expected {size} bytes of counts, got {len(content)} that could not hold them")
+    decompressor = zlib.decompressobj()
+    plain = decompressor.decompress(content, size + 1)  # a bomb is stopped one byte after the promised end
+    if len(plain) != size or not decompressor.eof or decompressor.unused_data:
+        raise InvalidInputError(f"expected {size} bytes of counts, got another number")
+    samples = SampleRanges.from_record(record["samples"])
+    if not samples:
+        raise InvalidInputError("expected counts of some samples, got counts of none")
+    return RoleTally(samples, np.frombuffer(plain, dtype).reshape(shape))

@@ -1,0 +1,197 @@
+"""Workers on a Ray cluster: one function on many tasks, on all machines that there are, surviving those that die."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, Self, TypeVar
+
+from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
+from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.smoothing.run import versions
+from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY
+from flipproof.smoothing.workers.processes import (
+    KEEPING_MEMORY,
+    Job,
+    Jobs,
+    WorkerError,
+    checked_timeout,
+    opened,
+    packed_task,
+    packed_work,
+)
+from flipproof.smoothing.workers.ray_connection import checked_address, connected
+from flipproof.smoothing.workers.ray_worker import Frames, answer_on_cluster, expected_versions, flat, message_of
+from flipproof.smoothing.workers.worker_main import Kind, Message
+from flipproof.theory.radii import checked_count
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_IN_HAND = 2  # for each CPU: one task runs, one waits, so that a worker never idles until the driver has time for it
+_LOOK_ROUND = 1.0  # seconds until machines that have joined or left are noticed
+
+
+def check_workers(workers: Any, address: Any = None) -> None:
+    """Refuses a number of processes that is none, and an address without a cluster to be used."""
+    if isinstance(workers, str) and workers == "ray":
+        checked_address(address)
+        require("ray")
+    elif checked_count(workers, "workers") < 1:
+        raise InvalidInputError(f"expected workers to be at least 1, got {workers}")
+    elif address is not None:
+        raise InvalidInputError(f"expected an address only together with workers='ray', got {address!r}")
+
+
+class RayPool(Generic[T, R]):
+    """Runs one function on many tasks on a Ray cluster, with one CPU and one numerical thread for each.
+
+    The function, with all the data it holds, is sent once to every machine and unpickled once in every process. It
+    may be defined in the program itself; packages that it imports must be installed on all machines.
+
+    Args:
+        work: the function.
+        address: of a cluster: HOST:PORT, or "auto" for the one that runs on this machine. If there is none, it is
+            that of the environment variable RAY_ADDRESS. If there is none either, a cluster of this machine alone is
+            started and ended with the `with` block. Where a program has called `ray.init`, that cluster is used.
+        timeout: seconds that one part of a task may take in a worker; one that takes longer ends itself.
+        parts: how many parts a task has.
+
+    Example:
+        >>> with RayPool(lambda number: number**2) as pool:  # doctest: +SKIP
+        ...     sorted(pool.map_unordered(range(4)))
+        [(0, 0), (1, 1), (2, 4), (3, 9)]
+    """
+
+    def __init__(
+        self,
+        work: Callable[[T], R],
+        address: str | None = None,
+        timeout: float | None = None,
+        parts: Callable[[T], int] = lambda _: 1,
+    ) -> None:
+        self._address = checked_address(address)
+        self._timeout, self._parts = checked_timeout(timeout), parts
+        self._ray = require("ray")
+        [self._content] = packed_work(work).frames
+        self._submit: Callable[[Frames, float | None], Any] | None = None
+        self._open = contextlib.ExitStack()
+        self._asked = -_LOOK_ROUND
+        self._nodes, self.cpus = 0, 0
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as stack:
+            # Ray prints news of machines to stdout, where a program may be writing what another one reads.
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+            stack.enter_context(connected(self._ray, self._address))
+            self._count()
+            if not self.cpus:
+                raise WorkerError(f"expected a Ray cluster with CPUs, got {self.places}; see ray start --address")
+            path = [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str)]
+            parcel = self._ray.put((path, expected_versions(), bytes(self._content)))
+            environment = {**KEEPING_MEMORY, **ONE_THREAD_ENVIRONMENT}
+            # Ray would not say how often a task has failed: it is done again from here.
+            as_remote = self._ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": environment})
+            self._submit = functools.partial(as_remote(answer_on_cluster).remote, uuid.uuid4().hex, [parcel])
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._submit = None
+        self._open.close()
+
+    @property
+    def places(self) -> str:
+        """Where the work is done, in words."""
+        counts = {"node": self._nodes, "CPU": self.cpus}
+        return ", ".join(f"{count} {name if count == 1 else f'{name}s'}" for name, count in counts.items())
+
+    def map_unordered(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """Yields each task with its result, in the order in which they finish.
+
+        Tasks are drawn from the iterable as the cluster has room for them, two for each CPU. A task whose worker or
+        machine dies is done again, one that takes too long once more. What the work raises is raised here, with the
+        worker's traceback as a note.
+
+        Args:
+            tasks: what the work is called with.
+
+        Raises:
+            WorkerError: workers die or hang again and again on the same task, or cannot do their work.
+        """
+        jobs, in_hand = Jobs(tasks), dict[Any, Job[T]]()
+        try:
+            while self._hand_out(jobs, in_hand):
+                for reference in self._finished(list(in_hand)):
+                    job = in_hand.pop(reference)
+                    reply = self._reply(reference, job)
+                    if reply is None:
+                        jobs.put_back([job])
+                        continue
+                    result: R = opened(reply, job.task)
+                    self._hand_out(jobs, in_hand)
+                    yield job.task, result
+        finally:
+            if self._submit is not None:
+                for reference in in_hand:
+                    self._ray.cancel(reference, force=True)
+
+    def _hand_out(self, jobs: Jobs[T], in_hand: dict[Any, Job[T]]) -> bool:
+        """Gives out jobs as long as there is room, and returns whether any are in hand."""
+        if self._submit is None:
+            raise InvalidInputError("expected a Ray pool inside its with block, got one outside")
+        self._count()
+        while len(in_hand) < max(1, _IN_HAND * self.cpus) and (job := jobs.next()):
+            job.given = time.monotonic()
+            in_hand[self._submit(flat(packed_task(job.task)), self._time_for(job))] = job
+        return bool(in_hand)
+
+    def _time_for(self, job: Job[T]) -> float | None:
+        return None if self._timeout is None else self._timeout * self._parts(job.task)
+
+    def _count(self) -> None:
+        """Looks how large the cluster is, now and then."""
+        if time.monotonic() - self._asked >= _LOOK_ROUND:
+            self._asked = time.monotonic()
+            cpus = [int(node["Resources"].get("CPU", 0)) for node in self._ray.nodes() if node["Alive"]]
+            self._nodes, self.cpus = sum(count > 0 for count in cpus), sum(cpus)
+
+    def _finished(self, references: list[Any]) -> list[Any]:
+        """What is done, after a short while at the latest."""
+        wait = functools.partial(self._ray.wait, references, fetch_local=False)
+        ready, _ = wait(num_returns=1, timeout=_LOOK_ROUND)
+        if ready:
+            ready, _ = wait(num_returns=len(references), timeout=0)
+        return list(ready)
+
+    def _reply(self, reference: Any, job: Job[T]) -> Message | None:
+        """What a worker says about its job; None if it has died, or its answer with its machine."""
+        errors = self._ray.exceptions
+        try:
+            reply = message_of(self._ray.get(reference))
+        except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError, errors.ObjectLostError) as e:
+            self._note_death(job, e)
+            return None
+        except errors.RayError as error:  # the work itself is never to blame: what it raises is an answer
+            reason = str(error).strip().splitlines()[-1]
+            raise WorkerError(
+                f"expected a Ray cluster with flipproof {versions()['flipproof']} on all machines, got: {reason}"
+            ) from error
+        if reply.kind is Kind.UNUSABLE:
+            raise WorkerError(reply.value())
+        return reply
+
+    def _note_death(self, job: Job[T], error: Exception) -> None:
+        """Ray does not say why a worker has ended; one that ended itself had its job for as long as it may take."""
+        seconds = self._time_for(job)
+        if seconds is not None and time.monotonic() - job.given >= seconds:
+            job.note_timeout(seconds)
+        else:
+            hint = f"; {OUT_OF_MEMORY}" if isinstance(error, self._ray.exceptions.OutOfMemoryError) else ""
+            job.note_death(f"{type(error).__name__}{hint}")
