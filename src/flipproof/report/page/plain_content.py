@@ -77,9 +77,11 @@ def plain_promise(certificate: Certificate, subject: Subject) -> list[str]:
     promise, inputs, abstained = certificate.promise, len(certificate), int(certificate.abstained.sum())
     if abstained == inputs:
         return [f"Nothing is certified for any of {subject.count(inputs)}."]
+    robust = int(np.logical_or.reduce([certificate.max_radius(str(axis)) >= 1 for axis in certificate.axes]).sum())
     return [
-        f"{subject.count(inputs - abstained)} of {inputs:,} get a certificate: the {promise.whose.value} keeps its "
-        f"prediction whenever {promise.threat}, where r is the radius of {subject.one}.",
+        f"{robust:,} of {subject.count(inputs)} ({percent(robust, inputs)}) have a radius of at least 1.",
+        f"The {promise.whose.value} keeps its prediction whenever {promise.threat}, where r is the radius of "
+        f"{subject.one}. Of {abstained:,} nothing is proved, not even without any change.",
         _sure(certificate, subject),
     ]
 
