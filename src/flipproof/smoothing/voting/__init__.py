@@ -1,1 +1,1 @@
-"""How votes are drawn: chunks of samples, their evaluation, vote counts, checkpoints, and the check of the classifier."""
+"""How votes are drawn: chunks of samples, their evaluation, counts, checkpoints, and the check of the classifier."""
