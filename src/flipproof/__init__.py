@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from flipproof.extras import provide
+
 if TYPE_CHECKING:
     from flipproof import baselines as baselines
     from flipproof import datasets as datasets
@@ -109,6 +111,8 @@ _HOMES = {
     "theory.tables": ("critical_table", "mu_table", "rho_table"),
     "theory.worst_case": ("critical_probability", "mu", "rho", "rho_upper"),
 }
+provide("plots", "flipproof.report.figures.plots")  # which certificates draw with
+
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("baselines", "datasets")
 

@@ -19,6 +19,20 @@ _EXTRAS = {
 }
 
 
+_PROVIDERS: dict[str, str] = {}
+"""What rooms above provide for methods of values below, by name: the modules that have it."""
+
+
+def provide(what: str, module: str) -> None:
+    """Says which module provides something. It is imported when somebody asks for it."""
+    _PROVIDERS[what] = module
+
+
+def provided(what: str) -> Any:
+    """The module that provides something."""
+    return importlib.import_module(_PROVIDERS[what])
+
+
 class MissingExtraError(FlipproofError, ImportError):
     """A package that comes with one of flipproof's extras is not there."""
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs
+from flipproof.theory.certificate import Promise, Whose
 
-PROMISE = Promise("somebody", Subject.BASE, "r bits are flipped", "exact")
+PROMISE = Promise("somebody", Whose.BASE, "r bits are flipped", "exact")
 
 
 def test_what_abstained_is_certified_nowhere():

@@ -1,48 +1,27 @@
-"""What a certificate says about every input, in one shape for all systems: so that one table can hold them."""
+"""Proofs: the largest radius that a system proves for every input, in one shape for all systems."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.arguments import checked_index
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
-
-
-class Subject(Enum):
-    """Whose prediction is proved: that of the classifier itself, or that of its smoothed version."""
-
-    BASE = "base classifier"
-    SMOOTHED = "smoothed classifier"
-
-
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """What a system proves, in words for a table.
-
-    Attributes:
-        system: who published it.
-        subject: whose prediction is proved.
-        threat: what an attacker may do; "r" is the radius.
-        rule: how the radius was found.
-        alpha: the probability, for each input, that its certificate is wrong; 0 for a proof without samples.
-    """
-
-    system: str
-    subject: Subject
-    threat: str
-    rule: str
-    alpha: float = 0.0
+from flipproof.files.csv_file import write_csv
+from flipproof.theory.certificate import ANY, Certificate, Promise, certificate_columns, shown_radius
+from flipproof.theory.claim import Budget, Claim
+from flipproof.theory.radii import UNBOUNDED, Axis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proofs:
-    """The largest radius that is proved for every input.
+    """The largest radius that is proved for every input: a `Certificate` with one axis.
 
     Attributes:
         promise: what that means.
@@ -50,9 +29,11 @@ class Proofs:
         radius: one per input; 0 where only the prediction on the input itself is known. One that equals the largest
             radius that was asked for means "at least".
         abstained: where there is not even that.
+        along: what the radius counts: "add", "delete", "structure.add" and the like, or "any" kinds of change.
 
     Example:
-        >>> promise = Promise("somebody", Subject.BASE, "r bits are flipped", "exact")
+        >>> from flipproof.theory.certificate import Whose
+        >>> promise = Promise("somebody", Whose.BASE, "r bits are flipped", "exact")
         >>> proofs = Proofs(promise, np.array([1, 0, 0]), np.array([2, 0, 5]), np.array([False, True, False]))
         >>> proofs.certified(2), proofs.certified_ratio([0, 1, 3])
         (array([ True, False,  True]), array([0.66666667, 0.66666667, 0.33333333]))
@@ -62,6 +43,7 @@ class Proofs:
     label: IntArray
     radius: NDArray[Any]
     abstained: BoolArray
+    along: str = ANY
 
     def __post_init__(self) -> None:
         shapes = {np.shape(getattr(self, name)) for name in ("label", "radius", "abstained")}
@@ -74,17 +56,58 @@ class Proofs:
         object.__setattr__(self, "radius", read_only(radius))
         object.__setattr__(self, "abstained", read_only(np.asarray(self.abstained, dtype=bool)))
 
+    @classmethod
+    def of(cls, certificate: Certificate, along: str, radius: NDArray[Any] | None = None) -> Proofs:
+        """What any certificate proves along one axis; `radius` where that is known already."""
+        found = certificate.max_radius(along) if radius is None else radius
+        return cls(certificate.promise, certificate.label, found, certificate.abstained, along)
+
     def __len__(self) -> int:
         return int(self.label.size)
 
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """There is one."""
+        part, _, kind = self.along.rpartition(".")
+        return (Axis(part or None, kind),)
+
     def selected(self, rows: IntArray) -> Proofs:
         """The proofs about some of the inputs, in this order."""
-        return Proofs(self.promise, self.label[rows], self.radius[rows], self.abstained[rows])
+        return Proofs(self.promise, self.label[rows], self.radius[rows], self.abstained[rows], self.along)
 
-    def certified(self, radius: float) -> BoolArray:
+    def certified(self, radii: float) -> BoolArray:
         """For every input, whether its prediction is proved at this radius."""
-        return np.asarray((self.radius >= radius) & ~self.abstained)
+        return np.asarray((self.radius >= radii) & ~self.abstained)
+
+    def max_radius(self, along: str = ANY) -> NDArray[Any]:
+        """The proved radii, one per input."""
+        if str(along) != self.along:
+            raise InvalidInputError(f"expected along to be {self.along!r}, got {along!r}")
+        return self.radius
+
+    def claim(self, index: int) -> Claim:
+        """What is proved about one input, as a value."""
+        number = checked_index(index, len(self), "index")
+        radius = self.radius[number].item()
+        return Claim(
+            input=number,
+            label=None if self.abstained[number] else int(self.label[number]),
+            budgets=(Budget(self.axes, radius, UNBOUNDED),),
+            fixed=None,
+            alpha=self.promise.alpha,
+            simultaneous=self.promise.simultaneous,
+            threat=self.promise.threat_of(radius),
+            whose=self.promise.whose.value,
+        )
 
     def certified_ratio(self, radii: Iterable[float]) -> FloatArray:
         """The share of inputs that are certified, at each of the radii."""
         return np.array([float(self.certified(radius).mean()) if len(self) else 0.0 for radius in radii])
+
+    def to_columns(self) -> dict[str, Any]:
+        """One column per fact, one row per input, as `pandas.DataFrame` and others accept it."""
+        return {"input": np.arange(len(self)), **certificate_columns(self)}
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Writes `to_columns` as CSV, whole or not at all."""
+        write_csv(path, self.to_columns(), shown_radius)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.base.arrays import IntArray
-from flipproof.comparison.comparison import ANY, Comparison, Entry
+from flipproof.comparison.comparison import Comparison, Entry
 from flipproof.comparison.entries_file import known_entries, write_entries
 from flipproof.comparison.setting import Setting, Terms, compared_inputs
 from flipproof.comparison.smoothed_rivals import (
@@ -39,8 +39,9 @@ from flipproof.pipeline.shared_runs import Runs
 from flipproof.pipeline.steps import Machine, Samples, check_can_vote
 from flipproof.pipeline.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.smoothing.run import versions
+from flipproof.smoothing.run import installed_versions
 from flipproof.smoothing.votes import scope_of_outputs
+from flipproof.theory.certificate import ANY
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import axes_of
 
@@ -162,7 +163,7 @@ def _asked(setting: Setting) -> dict[str, Any]:
         "data": setting.job.record.fingerprint,
         "inputs": fingerprint(setting.inputs),
         "radii": setting.terms.radii,
-        "versions": versions(),
+        "versions": installed_versions(),
     }
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from flipproof.baselines import ablation, f_divergence, lee
-from flipproof.baselines.proofs import Promise, Proofs, Subject
-from flipproof.comparison.comparison import ANY, Entry
+from flipproof.baselines.proofs import Proofs
+from flipproof.comparison.comparison import Entry
 from flipproof.comparison.setting import Setting
 from flipproof.errors import InvalidInputError
 from flipproof.noise.ablation import AblationNoise, entries_of
@@ -16,6 +16,7 @@ from flipproof.pipeline.job import Job
 from flipproof.pipeline.shared_runs import short_words
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.votes import Votes
+from flipproof.theory.certificate import ANY
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import axes_of
 
@@ -45,8 +46,7 @@ def _tight_entries(setting: Setting, noise: Noise) -> Iterator[Entry]:
     radii[ANY] = tight.max_l0_radius()
     for against, radius in radii.items():
         threat = "any change of r entries" if against == ANY else f"r changes, all of kind {against}"
-        promise = Promise("Bojchevski et al. 2020", Subject.SMOOTHED, threat, str(tight.rule), tight.alpha)
-        proofs = Proofs(promise, tight.label, radius, tight.abstained)
+        proofs = replace(Proofs.of(tight, against, radius), promise=replace(tight.promise, threat=threat))
         yield _entry(setting, OURS, against, noise, proofs, seconds)
 
 

@@ -12,12 +12,13 @@ import numpy as np
 from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
 from flipproof.baselines.proofs import Proofs
-from flipproof.comparison.comparison import ANY, Entry
+from flipproof.comparison.comparison import Entry
 from flipproof.comparison.setting import Setting
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
 from flipproof.pipeline.job import Job
 from flipproof.pipeline.model_spec import ModelSpec
+from flipproof.theory.certificate import ANY
 from flipproof.theory.law import without_flips
 
 if TYPE_CHECKING:

@@ -1,1 +1,4 @@
-"""TODO."""
+"""The one place that opens files of our formats: whole writes, locks, strict JSON, archives of arrays, CSV.
+
+Whoever adds a loader uses these, so that a file is data and nothing else. It imports `base` and the errors.
+"""

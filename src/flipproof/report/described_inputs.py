@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
@@ -15,8 +17,8 @@ from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.report.words.change_words import Deed
 from flipproof.run_folder.split import Split, checked_labels
-from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.theory.certificate import Certificate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,9 +90,9 @@ class Subject:
         """What a class is called."""
         return self.class_names[label] if label < len(self.class_names) else str(label)
 
-    def check(self, certificates: Certificates) -> None:
+    def check(self, certificates: Certificate) -> None:
         """Refuses what does not fit the certificates."""
-        inputs, classes = len(certificates), certificates.votes.classes
+        inputs, classes = len(certificates), classes_of(certificates, self)
         if self.labels is not None:
             known = checked_labels(self.labels, inputs)
             if known.size and known.max() >= classes:
@@ -116,6 +118,17 @@ class Subject:
             _check_vocabulary(self.vocabulary, self.space, certificates)
             _check_columns(self.column_names, self.space)
             _check_values(self.value_names, self.space)
+
+
+def classes_of(certificates: Any, subject: Subject) -> int:
+    """How many labels there are, as far as certificates, labels and names of classes tell."""
+    known = getattr(certificates, "classes", None)
+    if known is not None:
+        return int(known)
+    seen = [
+        int(np.max(labels, initial=-1)) + 1 for labels in (certificates.label, subject.labels) if labels is not None
+    ]
+    return max([len(subject.class_names), *seen])
 
 
 def singular(entries: str) -> str:
@@ -147,8 +160,10 @@ def joined(words: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _check_space(space: Space, certificates: Certificates) -> None:
+def _check_space(space: Space, certificates: Any) -> None:
     """Pictures of other data than those that were voted on would mislead."""
+    if not hasattr(certificates, "votes"):
+        return
     run = certificates.votes.run
     if run is not None:
         if fingerprint(space) != run.identity["data"]:
@@ -165,13 +180,13 @@ def _check_texts(texts: Any, name: str) -> None:
         raise InvalidInputError(f"expected {name} to be a tuple of texts, got {str(texts)[:60]!r}")
 
 
-def _check_vocabulary(vocabulary: tuple[str, ...] | None, space: Space, certificates: Certificates) -> None:
+def _check_vocabulary(vocabulary: tuple[str, ...] | None, space: Space, certificates: Any) -> None:
     """A word under the name of another would mislead."""
     if vocabulary is None:
         return
     if isinstance(space, SparseRows) and len(vocabulary) != space.columns:
         raise InvalidInputError(f"expected vocabulary to name {space.columns} columns, got {len(vocabulary)} words")
-    if isinstance(space, Tokens):
+    if isinstance(space, Tokens) and hasattr(certificates, "noise"):
         (noise,) = noise_of_parts(certificates.noise, space.parts).values()
         known = int(space.values[~space.is_padding].max(initial=-1)) + 1
         tokens = known if space.mask is not None else noise.categories

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.report.described_inputs import Subject
-from flipproof.smoothing.certificates import Certificates
+from flipproof.report.described_inputs import Subject, classes_of
+from flipproof.theory.certificate import checked_certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Section:
 
     Attributes:
         name: a short name for it.
-        certificates: what is proved.
+        certificates: what is proved: `Certificates`, or anything that is a `Certificate`.
         subject: what the inputs are.
         base_accuracy: of the classifier without smoothing, if it is known.
         facts: about data, model, noise, votes, versions.
@@ -42,7 +43,7 @@ class Section:
     """
 
     name: str
-    certificates: Certificates
+    certificates: Any
     subject: Subject = field(default_factory=Subject)
     base_accuracy: float | None = None
     facts: tuple[Facts, ...] = ()
@@ -51,9 +52,13 @@ class Section:
     blind: Blind | None = None
     unjudged: str | None = None
 
+    @property
+    def classes(self) -> int:
+        """How many labels there are, as far as the certificates or the names of classes tell."""
+        return classes_of(self.certificates, self.subject)
+
     def __post_init__(self) -> None:
-        if not isinstance(self.certificates, Certificates):
-            raise InvalidInputError(f"expected Certificates, got {type(self.certificates).__name__}")
+        checked_certificate(self.certificates)
         if not isinstance(self.name, str):
             raise InvalidInputError(f"expected a name for the run, got {self.name!r}")
         self.subject.check(self.certificates)

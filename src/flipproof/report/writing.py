@@ -35,12 +35,13 @@ from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes import scope_of_outputs
+from flipproof.theory.certificate import Certificate, checked_certificate
 from flipproof.theory.radii import axes_of, checked_count, parts_of
 
 
 def write_report(
     path: str | os.PathLike[str],
-    certificates: Certificates,
+    certificates: Certificate,
     *,
     name: str = "certificates",
     labels: ArrayLike | None = None,
@@ -62,7 +63,7 @@ def write_report(
 
     Args:
         path: of the file.
-        certificates: what `certify` gave.
+        certificates: what `certify` gave, the proofs of a baseline, or any other `Certificate`.
         name: what to call the run.
         labels: true labels, for accuracies.
         class_names: one per class.
@@ -79,7 +80,7 @@ def write_report(
         entries: what the attacker adds and deletes, in the plural: "pixels", "words".
         force: whether a file that is no report is replaced.
     """
-    checked_kind(certificates, Certificates, "certificates")
+    checked_certificate(certificates)
     space = None if inputs is None else space_of(inputs)
     subject = Subject(
         unit=unit,
@@ -101,7 +102,7 @@ def write_report(
 
 
 def in_words(
-    certificates: Certificates,
+    certificates: Certificate,
     index: int,
     *,
     unit: str = "input",
@@ -114,7 +115,7 @@ def in_words(
     It names one certified combination of changes, never maxima that are certified only apart.
 
     Args:
-        certificates: what `certify` gave.
+        certificates: what `certify` gave, the proofs of a baseline, or any other `Certificate`.
         index: the number of the input.
         unit: what one input is.
         entries: what the attacker adds and deletes, in the plural: "pixels", "words".
@@ -128,7 +129,7 @@ def in_words(
         >>> print(in_words(certify(votes), 0, unit="message", entries="words"))
         No attacker who adds up to 1 word and deletes up to 4 can change the prediction for this message from 1 to 0.
     """
-    checked_kind(certificates, Certificates, "certificates")
+    checked_certificate(certificates)
     checked_count(index, "index")
     names = _texts(class_names, "class_names") or ()
     space = None if inputs is None else space_of(inputs)
@@ -139,8 +140,10 @@ def in_words(
     return plain_words(_in_scope(certificates, space), index, subject)
 
 
-def _in_scope(certificates: Certificates, space: Space | None) -> Certificates:
+def _in_scope(certificates: Certificate, space: Space | None) -> Certificate:
     """The certificates with what their inputs can suffer, if the votes do not know it and the data tell."""
+    if not isinstance(certificates, Certificates):
+        return certificates
     votes = certificates.votes
     if space is None or votes.scope is not None or votes.on_some:
         return certificates
@@ -151,9 +154,11 @@ def _in_scope(certificates: Certificates, space: Space | None) -> Certificates:
 
 
 def change_words(
-    certificates: Certificates, space: Space | None, entries: str | None, image_shape: tuple[int, ...] | None = None
+    certificates: Certificate, space: Space | None, entries: str | None, image_shape: tuple[int, ...] | None = None
 ) -> dict[str, Any]:
     """What is changed: as the caller calls it, and as the data tell."""
+    if not isinstance(certificates, Certificates):
+        return {} if entries is None else {"entries": {axis.part or "": entries for axis in certificates.axes}}
     parts = parts_of(certificates.noise)
     if isinstance(space, Tokens):
         return sequence_words(space.mask is not None, entries or "tokens", "token 0")
@@ -183,8 +188,12 @@ def _lists_of_texts(given: Any, name: str) -> tuple[tuple[str, ...], ...]:
     return tuple(checked_texts(texts, name) for texts in checked_items(given, name, "lists of texts"))
 
 
-def section_of(certificates: Certificates, name: str, subject: Subject | None = None) -> Section:
+def section_of(certificates: Certificate, name: str, subject: Subject | None = None) -> Section:
     """Certificates that belong to no run folder."""
+    if not isinstance(certificates, Certificates):
+        promise = certificates.promise
+        rows = (("published by", promise.system), ("rule", promise.rule), ("alpha", repr(promise.alpha)))
+        return Section(name, certificates, subject or Subject(), facts=(Facts("Promise", rows),))
     run = certificates.votes.run
     return Section(
         name,

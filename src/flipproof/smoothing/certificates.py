@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,24 +14,26 @@ from numpy.typing import ArrayLike, NDArray
 from flipproof.base.arguments import checked_index, checked_kind, checked_rows
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.files.whole import checked_path, replacing
+from flipproof.extras import provided
+from flipproof.files.csv_file import write_csv
+from flipproof.files.whole import checked_path
 from flipproof.noise.laws import OtherNoise
 from flipproof.noise.spaces.space import as_array
 from flipproof.smoothing.cases import Cases
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
+from flipproof.theory.certificate import ANY, Promise, Whose, shown_radius
 from flipproof.theory.claim import Claim
 from flipproof.theory.frontier import frontier
 from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.l0_ball import largest_l0_radius
 from flipproof.theory.law import JointNoise, Noise
-from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, axis_index, origin_of, point_of, radii_at
+from flipproof.theory.radii import AnyRadii, Axis, axes_of, axis_index, origin_of, point_of, radii_at
 from flipproof.theory.search import SEARCH_LIMIT, radii_along
 from flipproof.theory.tables import Parts
 
-ANY = "any"
-"""Changes of all kinds together, where the name of an axis would stand."""
+_SYSTEM = "Bojchevski et al. 2020"
 
 
 class Abstention(IntEnum):
@@ -96,6 +95,22 @@ class Certificates:
                 f"expected votes under a FlipNoise or a JointNoise, got {noise}; see flipproof.baselines"
             )
         return noise
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The kinds of change that radii count."""
+        return axes_of(self.noise)
+
+    @property
+    def promise(self) -> Promise:
+        """What is promised, and how surely, in the words that all certificates share."""
+        threat = "at most r changes of one kind"
+        return Promise(_SYSTEM, Whose.SMOOTHED, threat, str(self.rule), self.alpha, self.simultaneous)
+
+    @property
+    def classes(self) -> int:
+        """How many labels there are."""
+        return self.votes.classes
 
     @property
     def alpha(self) -> float:
@@ -312,7 +327,7 @@ class Certificates:
         for name, value, kind in (("y", y, str), ("x", x, str), ("held", held, Mapping)):
             if value is not None:
                 checked_kind(value, kind, name)
-        return _plots().plot_heatmap(self, y, x, held, true_labels)
+        return provided("plots").plot_heatmap(self, y, x, held, true_labels)
 
     def plot_lines(self, *, true_labels: ArrayLike | None = None) -> Any:
         """Draws the certified ratio along every axis as a matplotlib figure; needs the extra "report".
@@ -320,7 +335,7 @@ class Certificates:
         Args:
             true_labels: given, the certified accuracy is drawn too.
         """
-        return _plots().plot_lines(self, None if true_labels is None else as_array(true_labels, "true_labels"))
+        return provided("plots").plot_lines(self, None if true_labels is None else as_array(true_labels, "true_labels"))
 
     def to_columns(self) -> dict[str, Any]:
         """One column per fact, one row per input, as `pandas.DataFrame` and others accept it.
@@ -353,20 +368,4 @@ class Certificates:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Writes `to_columns` as CSV, whole or not at all."""
-        with replacing(path) as stream:
-            text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-            writer = csv.writer(text)
-            writer.writerows(self._rows())
-            text.flush()
-            text.detach()
-
-    def _rows(self) -> Iterator[list[Any]]:
-        columns = self.to_columns()
-        yield list(columns)
-        for row in zip(*(column.tolist() for column in columns.values()), strict=True):
-            yield ["unbounded" if value == UNBOUNDED else value for value in row]
-
-
-def _plots() -> Any:
-    """Drawing is of a room above this one, and optional: it is asked for by name, and only when it is wanted."""
-    return import_module("flipproof.report.figures.plots")
+        write_csv(path, self.to_columns(), shown_radius)

@@ -177,6 +177,11 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{package: _version(package) for package in loaded}}
 
 
+def installed_versions() -> dict[str, str]:
+    """The versions of Python, of flipproof and of all libraries that it may load, whatever is loaded by now."""
+    return {"python": platform.python_version(), **{package: _version(package) for package in _PACKAGES.values()}}
+
+
 @functools.cache
 def _version(package: str) -> str:
     from importlib.metadata import PackageNotFoundError, version

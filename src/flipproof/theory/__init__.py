@@ -1,1 +1,5 @@
-"""From a noise law and bounds on probabilities to radii: pure mathematics, no data, no randomness, no files."""
+"""From a noise law and bounds on probabilities to radii: pure mathematics, no data, no randomness, no files.
+
+Laws that have regions, regions of constant likelihood ratio, worst cases, tables, radii, claims, and the shape that
+every certificate has. `exact` is the independent twin in fractions. It imports `base`.
+"""

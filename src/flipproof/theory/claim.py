@@ -35,6 +35,8 @@ class Claim:
         simultaneous: or, if true, that the claim about any of the inputs is.
         checked: whether it was checked that the classifier gives one label to one noisy input, without which nothing
             is proved; None if others have counted the votes, and the claim is about their word.
+        threat: what an attacker may do, in words, where the budgets alone do not say it.
+        whose: whose prediction it is.
 
     Example:
         >>> add, delete = Axis(None, "add"), Axis(None, "delete")
@@ -50,6 +52,8 @@ class Claim:
     alpha: float
     simultaneous: bool
     checked: bool | None = None
+    threat: str = ""
+    whose: str = "smoothed classifier"
 
     @property
     def abstains(self) -> bool:

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Certificates of other authors that need votes and nothing else."""

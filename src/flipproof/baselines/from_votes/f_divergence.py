@@ -24,11 +24,12 @@ import numpy as np
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.baselines.from_votes.divergences import Divergence as Divergence
 from flipproof.baselines.from_votes.divergences import bound_at, threshold_at
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_tightly
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
+from flipproof.theory.certificate import Promise, Whose
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs
 from flipproof.theory.radii import AnyRadii, Point, axis_index, checked_count, point_of, unit_of
@@ -97,7 +98,7 @@ def certify(
     tight = certify_tightly(votes, alpha, rule)
     radius = largest_radius(tight.noise, tight.p_lower, tight.p_upper, along, divergence, limit)
     how = f"{Divergence.named(divergence)} divergence, {tight.rule}"
-    promise = Promise("Dvijotham et al. 2020", Subject.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
+    promise = Promise("Dvijotham et al. 2020", Whose.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
     return Proofs(promise, tight.label, radius, tight.abstained)
 
 

@@ -26,7 +26,7 @@ from flipproof.baselines.checked_arguments import check_width, checked_graph, ch
 from flipproof.baselines.gcn.attribute_bounds import PORTION, Flips, HiddenBounds, Scene, Threat, Weights, hidden_bounds
 from flipproof.baselines.gcn.attribute_margins import Paths, chords, lowest, paths_to, relaxed, rounding
 from flipproof.baselines.gcn.module import checked_gcn
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import TooLargeError
 from flipproof.extras import require
@@ -35,6 +35,7 @@ from flipproof.models.adapters.tensors import edge_tensor
 from flipproof.models.networks.node_modules import GCN
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.rows import binary_csr
+from flipproof.theory.certificate import Promise, Whose
 from flipproof.theory.radii import checked_count
 
 require("torch")
@@ -195,7 +196,7 @@ def _promise(threat: Threat) -> Promise:
     kind = {Flips.BOTH: "flipped", Flips.ADD: "added", Flips.DELETE: "deleted"}[Flips(threat.flips)]
     return Promise(
         "Zügner and Günnemann 2019",
-        Subject.BASE,
+        Whose.BASE,
         f"r attribute bits are {kind}, at most {threat.local} of a node",
         "linear relaxation of the ReLUs",
     )

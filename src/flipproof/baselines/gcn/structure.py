@@ -37,12 +37,13 @@ from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.baselines.gcn.structure_bounds import Layers, Surroundings, slack_of
 from flipproof.baselines.gcn.structure_search import Reached, logits, search
 from flipproof.baselines.node_progress import one_by_one
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.spaces.graph import Graph, plain_attributes
 from flipproof.noise.spaces.space import as_array
+from flipproof.theory.certificate import Promise, Whose
 from flipproof.theory.radii import checked_count
 
 SYSTEM = "Zügner and Günnemann 2020"
@@ -117,7 +118,7 @@ def certify(
     at_node = "at each node at most its budget" if np.ndim(local) else f"at most {local} at a node"
     threat = "r edges are deleted" + ("" if local is None else f", {at_node}")
     rule = f"linear programs, at most {node_limit} for a node and a radius, and branching"
-    return Proofs(Promise(SYSTEM, Subject.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
+    return Proofs(Promise(SYSTEM, Whose.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
 
 
 def bounds(

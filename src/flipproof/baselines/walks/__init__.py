@@ -1,1 +1,1 @@
-"""TODO."""
+"""Certificates of models that diffuse along random walks (PageRank), under changed edges."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Where files of datasets lie, and how they get there: downloads with checksums, archives with known sizes."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Trained models as classifiers: scikit-learn estimators, torch modules, graph neural networks."""

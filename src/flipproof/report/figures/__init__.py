@@ -1,1 +1,1 @@
-"""TODO."""
+"""Figures for papers: each function turns values into one matplotlib figure."""

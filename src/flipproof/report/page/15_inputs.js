@@ -20,9 +20,9 @@ flipproof.inputs = (() => {
 
   /** The radii of all inputs along an axis, or of changes of any kinds ("any"); null for other names. */
   function radiiOf(run, name) {
-    if (name === "any") return run.any?.radius.values ?? null;
     const axis = run.axes.findIndex((each) => each.name === name);
-    return axis < 0 ? null : run.table.radius[axis].values;
+    if (axis >= 0) return run.table.radius[axis].values;
+    return name === "any" ? run.any?.radius.values ?? null : null;
   }
 
   /** Null when the input has only a number. */

@@ -72,8 +72,8 @@ flipproof.lines = (() => {
 
   function radiusWords(run, { mean, largest, cap }) {
     const average = mean === null ? "" : `Mean radius ${mean.toFixed(2)}. `;
-    const samples = plural(run.table.samples, "sample", "samples");
-    const most = cap < 0 ? "" : ` The most that ${samples} can certify is ${count(cap)}.`;
+    const most = cap < 0 ? ""
+      : ` The most that ${plural(run.table.samples, "sample", "samples")} can certify is ${count(cap)}.`;
     return `${average}Largest radius ${radius(largest, run.limit)}.${most}`;
   }
 

@@ -65,14 +65,19 @@ flipproof.columns = (() => {
     ...(run.any === null ? [] : [radiusColumn(run, "any", run.any.words)]),
   ];
 
+  /** Only certificates from votes have bounds on probabilities. */
+  const boundColumns = (table) => (table.p_lower === null ? [] : [
+    { key: "p_lower", title: "p_lower", isNumber: true, cell: (input) => lower(table.p_lower.values[input]) },
+    { key: "p_upper", title: "p_upper", isNumber: true, cell: (input) => upper(table.p_upper.values[input]) },
+  ]);
+
   function create(run) {
     const { table } = run;
     return [
       { key: "input", title: run.unit, cell: (input) => inputCell(run, input) },
       { key: "label", title: "prediction", cell: (input) => predictionCell(run, input) },
       ...(table.truth === null ? [] : [{ key: "truth", title: "true label", cell: (input) => truthCell(run, input) }]),
-      { key: "p_lower", title: "p_lower", isNumber: true, cell: (input) => lower(table.p_lower.values[input]) },
-      { key: "p_upper", title: "p_upper", isNumber: true, cell: (input) => upper(table.p_upper.values[input]) },
+      ...boundColumns(table),
       ...radiusColumns(run),
       ...(run.stairs === null ? [] : [frontierColumn(run)]),
     ];

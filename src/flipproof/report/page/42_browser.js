@@ -87,7 +87,8 @@ flipproof.browser = (() => {
 
     parent.append(section(
       "browse", `All ${run.units}`,
-      paragraph("Open a row to see the votes, the certified combinations and the picture.", "lead"),
+      paragraph(run.table.votes === null ? "Open a row to read its certificate."
+        : "Open a row to see the votes, the certified combinations and the picture.", "lead"),
       element("div", { class: "controls" }, searchBox(rows.state, changed), ...filters(run, rows.state, changed)),
       found, table.node, pages.node,
     ));

@@ -44,9 +44,9 @@ flipproof.dialog = (() => {
     byId("dialog-body").append(element("div", { class: "columns" }, left, right));
     byId("dialog").scrollTop = 0;
     flipproof.inputWords.show(left, run, current);
-    flipproof.staircase.show(left, run, view, current);
+    if (run.table.votes !== null) flipproof.staircase.show(left, run, view, current);
     const hasPicture = flipproof.pictures.show(right, run, current);
-    flipproof.votes.show(hasPicture ? left : right, run, current);
+    if (run.table.votes !== null) flipproof.votes.show(hasPicture ? left : right, run, current);
   }
 
   function open(input) {

@@ -10,6 +10,7 @@ flipproof.inputWords = (() => {
 
   /** The classes with most votes, all of them if several have as many. */
   function mostVoted(run, input) {
+    if (run.table.votes === null) return [];
     const listed = facts.votes(run, input).filter(({ label }) => label !== null);
     const most = Math.max(...listed.map(({ number }) => number));
     if (most === 0) return [line("No sample voted.")];
@@ -61,6 +62,7 @@ flipproof.inputWords = (() => {
 
   function boundWords(run, input) {
     const { table } = run;
+    if (table.p_lower === null) return [];
     const low = `At least ${lower(table.p_lower.values[input])} of all noisy copies get the prediction (p_lower).`;
     if (run.classes.length < 2) return [line(low)];
     const high = ` Every other class gets at most ${upper(table.p_upper.values[input])} of them (p_upper)`;

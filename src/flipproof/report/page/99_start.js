@@ -25,7 +25,8 @@ flipproof.start = (() => {
       if (run.measures[0].grid !== null) await flipproof.heatmap.show(parent, run, view);
       if (!isDetail) await flipproof.lines.show(parent, run);
     }
-    await flipproof.bounds.show(parent, run);
+    if (run.axes.length === 1 && run.measures.length > 0) await flipproof.lines.show(parent, run);
+    if (run.table.p_lower !== null) await flipproof.bounds.show(parent, run);
     if (run.forecast !== null && run.forecast.rows.length > 0) flipproof.forecast.show(parent, run);
   }
 

@@ -11,6 +11,7 @@ from flipproof.base.arrays import IntArray
 from flipproof.report.by_class import cautions, class_results, class_rows, majority
 from flipproof.report.forecast import at_cap, forecasts, mean_radius
 from flipproof.report.page.packing import endless, first_texts, known_cap, packed
+from flipproof.report.page.plain_content import plain_content
 from flipproof.report.pictures.pictures import pictures
 from flipproof.report.section import Section
 from flipproof.report.shares import (
@@ -44,6 +45,8 @@ _NOTE = (
 
 def content(section: Section, inputs: bool = True) -> dict[str, Any]:
     """One run; without its inputs one by one in a comparison."""
+    if not isinstance(section.certificates, Certificates):
+        return plain_content(section, inputs)
     certificates, subject = section.certificates, section.subject
     shown = {
         "name": section.name,

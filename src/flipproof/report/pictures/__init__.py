@@ -1,1 +1,1 @@
-"""TODO."""
+"""What inputs look like, as arrays for a page."""

@@ -8,10 +8,11 @@ import numpy as np
 
 from flipproof.errors import InvalidInputError
 from flipproof.report.described_inputs import Subject, joined
-from flipproof.report.words.sentences import head, lead_of, unchecked_words
+from flipproof.report.words.sentences import claimed, head, lead_of, unchecked_words
 from flipproof.report.words.verdict import headline
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.claims import Claims, Lead
+from flipproof.theory.certificate import Certificate
 from flipproof.theory.radii import Axis, axes_of, parts_of
 
 _DONE = {"add": "added", "delete": "deleted", "change": "changed"}
@@ -41,10 +42,10 @@ def axis_words(axis: Axis, subject: Subject) -> str:
         'edges deleted'
     """
     deed = subject.deeds.get(str(axis))
-    return f"{subject.entries_of(axis.part)} {_DONE[axis.kind]}" if deed is None else deed.done
+    return f"{subject.entries_of(axis.part)} {_DONE.get(axis.kind, 'changed')}" if deed is None else deed.done
 
 
-def plain_words(certificates: Certificates, index: int, subject: Subject) -> str:
+def plain_words(certificates: Certificate, index: int, subject: Subject) -> str:
     """What is proved about one input, as one sentence: true with the probability that the certificates have.
 
     It names one certified combination of changes, that with the most smaller combinations in it; or the number of
@@ -61,6 +62,8 @@ def plain_words(certificates: Certificates, index: int, subject: Subject) -> str
     """
     if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(certificates):
         raise InvalidInputError(f"expected the number of an input in [0, {len(certificates)}), got {index!r}")
+    if not isinstance(certificates, Certificates):
+        return claimed(certificates.claim(int(index)), subject)
     claim = Claims.of_one(certificates, int(index), lead_of(certificates.noise, subject))
     begun = head(claim, certificates.noise, subject)
     if claim.label is None or begun.endswith("."):

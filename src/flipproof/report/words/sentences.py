@@ -65,6 +65,17 @@ def head(claim: Claim, noise: Noise, subject: Subject) -> str:
     return f"If {_FUNCTION}, which was not checked, n{proved}" if claim.checked is False else f"N{proved}"
 
 
+def claimed(claim: Claim, subject: Subject) -> str:
+    """What a claim says of an input, as a whole sentence, whoever made it."""
+    if claim.abstains:
+        return f"Nothing is certified for this {subject.unit}."
+    if not claim.withstands_a_change:
+        return f"No robustness proven: even one change might change the prediction for this {subject.unit}."
+    if claim.threat:
+        return f"The {claim.whose} keeps its prediction for this {subject.unit} whenever {claim.threat}."
+    return f"No attacker who {_deeds(claim.budgets, subject)} can change the prediction for this {subject.unit}."
+
+
 def unchecked_words(certificates: Certificates) -> list[str]:
     """What everything depends on where nobody checked it; nothing where it was, or the votes came from elsewhere."""
     if certificates.votes.checked is not False:
@@ -102,6 +113,8 @@ def _done(claim: Claim, noise: Noise, subject: Subject) -> str:
 def _deeds(budgets: Sequence[Budget], subject: Subject) -> str:
     """What is done to one part, what is done first; the entries are named once if the verbs are plain."""
     first, *others = sorted(budgets, key=lambda budget: budget.count == 0)
+    if not others:
+        return _does(first, subject)
     if any(str(budget.axes[0]) in subject.deeds for budget in budgets):
         *middle, last = (_does(budget, subject) for budget in (first, *others))
     else:

@@ -9,8 +9,9 @@ from flipproof.report.described_inputs import Subject, joined, singular
 from flipproof.report.words.any_changes import any_deed, any_entries, withstands_any
 from flipproof.report.words.change_words import EXCHANGE
 from flipproof.report.words.sentences import lead_of
-from flipproof.smoothing.certificates import ANY, Certificates
+from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.claims import Lead
+from flipproof.theory.certificate import ANY
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis, Radii, axes_of, radii_at, unit_of
 

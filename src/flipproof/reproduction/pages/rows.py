@@ -11,10 +11,10 @@ import numpy as np
 
 from flipproof.errors import FileFormatError
 from flipproof.files.archive import FileKind
+from flipproof.files.csv_file import csv_text
 from flipproof.files.json_file import read_json
 from flipproof.files.json_text import is_number
 from flipproof.files.whole import make_folder, replacing
-from flipproof.report.row_table import csv_text
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]

@@ -1,0 +1,115 @@
+"""What every certificate is, whoever found it: the protocol that words, tables, pages and comparisons are made from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.errors import InvalidInputError
+from flipproof.theory.claim import Claim
+from flipproof.theory.radii import UNBOUNDED, Axis
+
+ANY = "any"
+"""The kind of an axis that counts changes of all kinds together."""
+
+
+class Whose(Enum):
+    """Whose prediction is proved: that of the classifier itself, or that of its smoothed version."""
+
+    BASE = "base classifier"
+    SMOOTHED = "smoothed classifier"
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a system proves, in words for a table.
+
+    Attributes:
+        system: who published it.
+        whose: whose prediction is proved.
+        threat: what an attacker may do; "r" is the radius.
+        rule: how the radius was found.
+        alpha: the probability that a certificate is wrong; 0 for a proof without samples.
+        simultaneous: whether alpha is for all inputs at once, not for each by itself.
+    """
+
+    system: str
+    whose: Whose
+    threat: str
+    rule: str
+    alpha: float = 0.0
+    simultaneous: bool = False
+
+    def threat_of(self, radius: float) -> str:
+        """What an attacker with this radius may do.
+
+        Example:
+            >>> Promise("somebody", Whose.BASE, "at most r edges are deleted", "exact").threat_of(3)
+            'at most 3 edges are deleted'
+        """
+        return re.sub(r"\br\b", f"{radius:,.4g}" if radius != int(radius) else f"{int(radius):,}", self.threat)
+
+
+class Certificate(Protocol):
+    """What is proved about every input of some data.
+
+    `Certificates` and the `Proofs` of baselines have this shape. Whatever has it can be shown by `write_report`, said
+    by `in_words` and compared with others.
+    """
+
+    @property
+    def label(self) -> IntArray:
+        """The prediction, one per input. It means nothing where the certificate abstains."""
+
+    @property
+    def abstained(self) -> BoolArray:
+        """True where nothing is proved, not even for the input itself."""
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The kinds of change that are counted."""
+
+    @property
+    def promise(self) -> Promise:
+        """What is promised, and how surely."""
+
+    def __len__(self) -> int: ...
+
+    def certified(self, radii: Any) -> BoolArray:
+        """For every input, whether its prediction is proved within the radii, as the certificate counts them."""
+
+    def max_radius(self, along: str) -> Any:
+        """The largest proved number of changes along an axis, nothing else being changed, one per input."""
+
+    def claim(self, index: int) -> Claim:
+        """What is proved about one input, as a value."""
+
+
+_MEMBERS = ("label", "abstained", "axes", "promise", "__len__", "certified", "max_radius", "claim")
+
+
+def checked_certificate(given: Any) -> Any:
+    """Returns what has the shape of a `Certificate`."""
+    missing = [name for name in _MEMBERS if not hasattr(type(given), name) and not hasattr(given, name)]
+    if missing:
+        raise InvalidInputError(
+            f"expected certificates, which flipproof.certify makes, got {type(given).__name__} without {missing[0]}"
+        )
+    return given
+
+
+def certificate_columns(certificate: Certificate) -> dict[str, Any]:
+    """The facts that every certificate has, one column each, one row per input."""
+    return {
+        "label": certificate.label,
+        "abstained": certificate.abstained,
+        **{f"max_{axis}": certificate.max_radius(str(axis)) for axis in certificate.axes},
+    }
+
+
+def shown_radius(value: Any) -> Any:
+    """A radius as a file has it: a number, or "unbounded"."""
+    return "unbounded" if value == UNBOUNDED else value
