@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.arguments import checked_flag
+from flipproof.base.arguments import checked_count, checked_flag
 from flipproof.base.arrays import IntArray
 from flipproof.base.progress import progress_of
 from flipproof.base.threads import single_threaded
@@ -41,7 +41,6 @@ from flipproof.smoothing.voting.sources import Source, merged_versions, warn_of_
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
 from flipproof.smoothing.workers.processes import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
 from flipproof.smoothing.workers.ray_pool import RayPool, check_workers
-from flipproof.theory.radii import checked_count
 
 
 def vote(

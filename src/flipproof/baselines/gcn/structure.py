@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.baselines.checked_arguments import (
     check_width,
@@ -43,7 +44,6 @@ from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.spaces.graph import Graph, plain_attributes
 from flipproof.noise.spaces.space import as_array
-from flipproof.theory.radii import checked_count
 
 SYSTEM = "Zügner and Günnemann 2020"
 

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count, chosen
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
-from flipproof.base.choices import chosen
 from flipproof.baselines.checked_arguments import checked_nodes, checked_radii
 from flipproof.baselines.node_progress import one_by_one
 from flipproof.baselines.proofs import Promise, Proofs, Subject
@@ -34,7 +34,6 @@ from flipproof.baselines.walks.policy import Rewards, worst_values
 from flipproof.baselines.walks.program import Program, flow_bounds
 from flipproof.baselines.walks.walk import Threat, Walk, outside_forest
 from flipproof.errors import InvalidInputError
-from flipproof.theory.radii import checked_count
 
 SYSTEM = "Bojchevski and Günnemann 2019"
 
