@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
+from flipproof.base.progress import one_by_one
 from flipproof.baselines.checked_arguments import (
     check_width,
     checked_graph,
@@ -37,7 +38,6 @@ from flipproof.baselines.checked_arguments import (
 from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.baselines.gcn.structure_bounds import Layers, Surroundings, slack_of
 from flipproof.baselines.gcn.structure_search import Reached, logits, search
-from flipproof.baselines.node_progress import one_by_one
 from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError

@@ -26,8 +26,8 @@ import numpy as np
 
 from flipproof.base.arguments import checked_count, chosen
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.progress import one_by_one
 from flipproof.baselines.checked_arguments import checked_nodes, checked_radii
-from flipproof.baselines.node_progress import one_by_one
 from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.baselines.walks.model import PageRank as PageRank
 from flipproof.baselines.walks.policy import Rewards, worst_values
