@@ -1,16 +1,19 @@
-"""Arguments as users give them, checked in one place: truth values, lists, texts, and numbers of inputs."""
+"""Arguments as users give them, checked in one place: truth values, counts, lists, texts, and names to choose from."""
 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Collection
+from enum import StrEnum
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, not_among
 
 _T = TypeVar("_T")
+_E = TypeVar("_E", bound=StrEnum)
 
 
 def checked_flag(value: Any, name: str) -> bool:
@@ -25,6 +28,13 @@ def checked_flag(value: Any, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InvalidInputError(f"expected {name} to be True or False, got {value!r}")
     return bool(value)
+
+
+def checked_count(value: Any, name: str) -> int:
+    """Returns `value` as a non-negative int, or raises with `name` in the message."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
+        raise InvalidInputError(f"expected {name} to be a non-negative integer, got {value!r}")
+    return int(value)
 
 
 def checked_kind(value: Any, kind: type[_T], name: str) -> _T:
@@ -87,3 +97,15 @@ def checked_rows(values: Any, count: int, name: str) -> NDArray[np.int64]:
     items = values.tolist() if isinstance(values, np.ndarray) and values.ndim else values
     rows = [checked_index(item, count, f"each of {name}") for item in checked_items(items, name, "numbers")]
     return np.array(rows, dtype=np.int64)
+
+
+def chosen(kind: type[_E], name: str, what: str) -> _E:
+    """The member of an enumeration with this name, or the refusal that lists them all."""
+    return kind(one_of(list(kind), name, what))
+
+
+def one_of(names: Collection[str], name: Any, what: str) -> str:
+    """The name, if it is one of these, or the refusal that lists them all."""
+    if not isinstance(name, str) or name not in names:
+        raise not_among(what, names, name)
+    return name

@@ -1,37 +1,89 @@
-"""A line that shows how far a run has come, and where: samples, samples per second, time left. Only in a terminal."""
+"""One line that shows how far something long has come. It is shown in a terminal only."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from flipproof.base.arguments import checked_flag
 
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn, TaskID
+
+_T = TypeVar("_T")
+
+Column = Literal["bar", "count", "samples/s", "left", "time", "elapsed", "bytes", "bytes/s", "percent", "note"]
+"""What a line may show after its first words; "time" is the time left, "note" what the last update said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressLine:
+    """A line in a terminal that is told what was done; without a terminal, telling it changes nothing."""
+
+    _shown: tuple[Progress, TaskID] | None = None
+
+    def update(
+        self, *, more: int | None = None, done: int | None = None, of: int | None = None, note: str = ""
+    ) -> None:
+        """Says how many more are done, or how many are done altogether, and of how many."""
+        if self._shown is not None:
+            progress, task = self._shown
+            progress.update(task, advance=more, completed=done, total=of, note=note)
+
 
 @contextlib.contextmanager
-def progress_of(samples: int, seen: int, show: bool) -> Iterator[Callable[[int, str], None]]:
-    """Gives a function to be told how many more samples are done, and by how many processes or machines."""
+def progress_line(
+    words: str, columns: Sequence[Column], of: int | None = None, done: int = 0, show: bool = True
+) -> Iterator[ProgressLine]:
+    """Shows a line inside, and takes it away afterwards.
+
+    Args:
+        words: what the line begins with.
+        columns: what it shows after that.
+        of: how many there are to do, if that is known.
+        done: how many of them are done already.
+        show: the `progress` argument of the function that takes long.
+    """
     if not checked_flag(show, "progress") or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done, places: None
+        yield ProgressLine()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress, TextColumn
+
+    parts = (TextColumn("{task.description}"), *_rich_columns(columns))
+    with Progress(*parts, console=Console(stderr=True), transient=True) as progress:
+        yield ProgressLine((progress, progress.add_task(words, total=of, completed=done, note="")))
+
+
+def one_by_one(items: Sequence[_T], words: str, show: bool) -> Iterator[_T]:
+    """Goes through items that take long, and shows how far it has come and how much time is left."""
+    with progress_line(words, ("bar", "count", "left", "time"), of=len(items), show=show) as line:
+        for item in items:
+            yield item
+            line.update(more=1)
+
+
+def _rich_columns(columns: Sequence[Column]) -> Iterator[ProgressColumn]:
+    from rich import progress
     from rich.text import Text
 
-    class Rate(TextColumn):
-        def render(self, task: Task) -> Text:
+    class Rate(progress.TextColumn):
+        def render(self, task: progress.Task) -> Text:
             return Text(f"{task.speed:,.0f} samples/s" if task.speed else "", style="progress.data.speed")
 
-    columns = (
-        TextColumn("votes"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Rate(""),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[places]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("votes", total=samples, completed=seen, places="")
-        yield lambda done, places: progress.update(task, advance=done, places=places)
+    known: dict[Column, ProgressColumn] = {
+        "bar": progress.BarColumn(),
+        "count": progress.MofNCompleteColumn(),
+        "samples/s": Rate(""),
+        "left": progress.TextColumn("left"),
+        "time": progress.TimeRemainingColumn(),
+        "elapsed": progress.TimeElapsedColumn(),
+        "bytes": progress.DownloadColumn(),
+        "bytes/s": progress.TransferSpeedColumn(),
+        "percent": progress.TaskProgressColumn(),
+        "note": progress.TextColumn("{task.fields[note]}"),
+    }
+    return (known[column] for column in columns)

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.space import as_array
-from flipproof.theory.radii import UNBOUNDED, checked_count
+from flipproof.theory.radii import UNBOUNDED
 
 NO_LIMIT = 2**62
 """A local budget that nobody can spend; sums of two fit an int64."""

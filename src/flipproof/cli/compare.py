@@ -65,8 +65,8 @@ class TermsOptions:
 
     def terms(self) -> Terms:
         """The value that the flags stand for."""
+        from flipproof.base.arguments import checked_count
         from flipproof.comparison.setting import Terms
-        from flipproof.theory.radii import checked_count
 
         nodes = Terms().nodes if self.nodes is None else checked_count(self.nodes, "--nodes") or None
         also = tuple(map(_pair, self.also or ()))

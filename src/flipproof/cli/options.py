@@ -13,6 +13,6 @@ Change = Annotated[int, typer.Option(help="Number of changes in the table (more 
 
 def up_to(count: int, name: str) -> range:
     """The counts from 0 to the one given on the command line."""
-    from flipproof.theory.radii import checked_count
+    from flipproof.base.arguments import checked_count
 
     return range(1 + checked_count(count, name))

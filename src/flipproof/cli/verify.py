@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -122,10 +120,11 @@ def verify(
 
 
 def _check(run: Path, depth: DepthOptions) -> Check:
+    from flipproof.base.progress import progress_line
     from flipproof.pipeline.audit import verify as check
 
-    with _progress() as advance:
-        return check(run, depth.arithmetic_only, depth.minutes, advance)
+    with progress_line("checking", ("bar", "percent", "time")) as line:
+        return check(run, depth.arithmetic_only, depth.minutes, lambda done, of: line.update(done=done, of=of))
 
 
 def _confirmed(checked: Check, resampled: Resampled | None) -> bool:
@@ -166,20 +165,6 @@ def _obstacles(checked: Check, resampled: Resampled | None) -> Iterator[str]:
         yield f"the files do not fit ({len(checked.objections)} objection{'s' * (len(checked.objections) > 1)} above)"
     if resampled is not None and not resampled.same:
         yield "portions that were drawn again have other votes"
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar in a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("checking")
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _print(checked: Check, resampled: Resampled | None) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.job import Job
@@ -14,7 +15,6 @@ from flipproof.pipeline.steps import Samples
 from flipproof.statistics.bounds import Rule
 from flipproof.statistics.clopper_pearson import checked_alpha
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import checked_count
 
 _EVERY, _FARTHEST = 10, 1_000
 

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Sampler, Stream, span_of
@@ -17,7 +18,6 @@ from flipproof.noise.spaces.graph import Graph, GraphSampler
 from flipproof.noise.spaces.rows import DenseRows, SparseRows, ones_at
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.tokens import Tokens
-from flipproof.theory.radii import checked_count
 
 HIDDEN = -1
 """What stands in the place of a hidden value of a dense row."""

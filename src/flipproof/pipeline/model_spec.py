@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError, not_among, reason_of
 from flipproof.extras import require
-from flipproof.theory.radii import checked_count
 
 _MODULES = {
     "gcn": "networks.node_modules:GCN",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.steps import Machine, trained_job
 from flipproof.pipeline.torch_model import on_device
@@ -18,7 +19,6 @@ from flipproof.run_folder.folder import RunFolder
 from flipproof.smoothing.vote import vote_again
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
-from flipproof.theory.radii import checked_count
 
 
 class Portion(NamedTuple):

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.files.json_text import is_plain
 from flipproof.models.training.settings import TrainingSettings
 from flipproof.noise.law_records import any_noise_from_record, noise_record
 from flipproof.noise.laws import AnyNoise
 from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.theory.radii import checked_count
 
 NOISES = {
     "nodes": ("attributes", "structure", "both"),

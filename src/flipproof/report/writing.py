@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from flipproof.base.arguments import checked_flag, checked_items, checked_kind, checked_texts
+from flipproof.base.arguments import checked_count, checked_flag, checked_items, checked_kind, checked_texts
 from flipproof.errors import OutputError
 from flipproof.files.whole import cannot_write
 from flipproof.noise.spaces.graph import Graph
@@ -36,7 +36,7 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes import scope_of_outputs
 from flipproof.theory.certificate import Certificate, checked_certificate
-from flipproof.theory.radii import axes_of, checked_count, parts_of
+from flipproof.theory.radii import axes_of, parts_of
 
 
 def write_report(

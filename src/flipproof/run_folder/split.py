@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.theory.radii import checked_count
 
 
 @dataclass(frozen=True, slots=True, eq=False)

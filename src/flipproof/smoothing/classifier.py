@@ -8,8 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import FlipproofError, InvalidInputError
-from flipproof.theory.radii import checked_count
 
 
 @runtime_checkable

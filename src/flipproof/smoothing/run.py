@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from flipproof.base.arguments import checked_kind
+from flipproof.base.arguments import checked_count, checked_kind
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.voting.sources import (
@@ -22,7 +22,6 @@ from flipproof.smoothing.voting.sources import (
     merged_versions,
     sources_from_record,
 )
-from flipproof.theory.radii import checked_count
 
 STREAM_VERSION = 3
 """Changes when the same seed begins to give other noise, or the same noise in another order."""

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.law import Noise
-from flipproof.theory.radii import Axis, axes_of, axis_index, checked_count
+from flipproof.theory.radii import Axis, axes_of, axis_index
 from flipproof.theory.regions import positions_at
 from flipproof.theory.search import SEARCH_LIMIT
 

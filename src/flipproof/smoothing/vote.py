@@ -7,16 +7,16 @@ import hashlib
 import itertools
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.arguments import checked_flag
+from flipproof.base.arguments import checked_count, checked_flag
 from flipproof.base.arrays import IntArray
-from flipproof.base.progress import progress_of
+from flipproof.base.progress import Column, ProgressLine, progress_line
 from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
 from flipproof.noise.law_records import noise_record
@@ -41,7 +41,8 @@ from flipproof.smoothing.voting.sources import Source, merged_versions, warn_of_
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
 from flipproof.smoothing.workers.processes import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
 from flipproof.smoothing.workers.ray_pool import RayPool, check_workers
-from flipproof.theory.radii import checked_count
+
+_COLUMNS: tuple[Column, ...] = ("bar", "count", "samples/s", "left", "time", "note")
 
 
 def vote(
@@ -141,9 +142,9 @@ def vote(
             checking = _check_of(evaluation, job, missing, memory_limit) if check else NoCheck(evaluation)
             with (
                 contextlib.closing(_evaluated(checking, missing, workers, address, timeout)) as evaluated,
-                progress_of(missing.total, before, progress) as advance,
+                progress_line("votes", _COLUMNS, missing.total, before, progress) as line,
             ):
-                _draw(evaluated, ledger, advance)
+                _draw(evaluated, ledger, line)
         except (ClassifierError, WorkerError) as error:
             if ledger.tally is not None:  # which the check at the end has not seen
                 unchecked = identity | {"checked": False}
@@ -185,9 +186,9 @@ def vote_again(
     ledger, missing, check = _Ledger(), _Missing(plan, samples), NoCheck(evaluation)
     with (
         contextlib.closing(_evaluated(check, missing, workers, address, checked_timeout(timeout))) as evaluated,
-        progress_of(missing.total, 0, progress) as advance,
+        progress_line("votes", _COLUMNS, missing.total, show=progress) as line,
     ):
-        _draw(evaluated, ledger, advance)
+        _draw(evaluated, ledger, line)
     if ledger.tally is None:
         raise InvalidInputError("expected at least one portion to draw again, got none")
     return ledger.tally
@@ -295,14 +296,12 @@ class _Job:
         )
 
 
-def _draw(
-    evaluated: Iterable[tuple[Chunk, IntArray, str]], ledger: _Ledger | Checkpoint, advance: Callable[[int, str], None]
-) -> None:
+def _draw(evaluated: Iterable[tuple[Chunk, IntArray, str]], ledger: _Ledger | Checkpoint, line: ProgressLine) -> None:
     """Notes every chunk when it is done."""
     for chunk, counts, places in evaluated:
         _check_outputs(chunk, counts, ledger.tally)
         ledger.add(Tally.of(chunk.role, chunk.samples, counts))
-        advance(len(chunk.samples), places)
+        line.update(more=len(chunk.samples), note=places)
 
 
 def _evaluated(

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from flipproof.base.arguments import chosen
 from flipproof.base.arrays import FloatArray, IntArray, read_only
-from flipproof.base.choices import chosen
 from flipproof.statistics.budget import AlphaBudget
 from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
 

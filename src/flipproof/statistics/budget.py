@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.statistics.clopper_pearson import checked_alpha
-from flipproof.theory.radii import checked_count
 
 LOWER_SHARE = 0.9
 """The part of alpha that bounds the predicted label under the multi-class rule; the rest bounds all others."""

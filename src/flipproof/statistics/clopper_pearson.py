@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import checked_probability
-from flipproof.theory.radii import checked_count
 
 MAX_SAMPLES = 2**50
 SMALLEST_ALPHA = 1e-100

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.theory.curve import Curve, curve_of
 from flipproof.theory.law import JointNoise, Noise
@@ -18,7 +19,6 @@ from flipproof.theory.radii import (
     Axis,
     Point,
     axes_of,
-    checked_count,
     checked_part_names,
     origin_of,
     parts_of,

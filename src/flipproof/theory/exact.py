@@ -10,9 +10,10 @@ from itertools import groupby
 from math import comb, lcm, prod
 from typing import NamedTuple
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import AnyRadii, Point, axes_of, checked_count, parts_of, point_of
+from flipproof.theory.radii import AnyRadii, Point, axes_of, parts_of, point_of
 
 Number = int | float | Fraction
 """A probability. A float is taken literally, as the binary fraction that it is."""

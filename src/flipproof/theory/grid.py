@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import JointNoise, Noise
-from flipproof.theory.radii import Axis, axes_of, checked_count, checked_part_names
+from flipproof.theory.radii import Axis, axes_of, checked_part_names
 
 MOST_COUNTS = 100_000
 """How long a range may be."""

@@ -8,13 +8,14 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import FloatArray, IntArray
 from flipproof.theory.budgets import Budgets, EntryCounts, budgets_of
 from flipproof.theory.domination import WorstChange, worst_change
 from flipproof.theory.lattice import MAX_WORK
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs, in_shape_of
-from flipproof.theory.radii import UNBOUNDED, checked_count, origin_of, parts_of, unit_of
+from flipproof.theory.radii import UNBOUNDED, origin_of, parts_of, unit_of
 from flipproof.theory.regions import regions_at, work_of
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
@@ -16,13 +16,6 @@ UNBOUNDED = 2**63 - 1
 _T = TypeVar("_T")
 
 KINDS = ("add", "delete", "change")
-
-
-def checked_count(value: Any, name: str) -> int:
-    """Returns `value` as a non-negative int, or raises with `name` in the message."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
-        raise InvalidInputError(f"expected {name} to be a non-negative integer, got {value!r}")
-    return int(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.theory.lattice import lattice_of
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs, in_shape_of
-from flipproof.theory.radii import UNBOUNDED, axis_index, checked_count, parts_of, unit_of
+from flipproof.theory.radii import UNBOUNDED, axis_index, parts_of, unit_of
 from flipproof.theory.regions import regions_at
 
 SEARCH_LIMIT = 1_000

@@ -21,6 +21,7 @@ import numbers
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.baselines.from_votes.divergences import Divergence as Divergence
 from flipproof.baselines.from_votes.divergences import bound_at, threshold_at
@@ -32,7 +33,7 @@ from flipproof.statistics.bounds import Rule
 from flipproof.theory.certificate import Promise, Whose
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs
-from flipproof.theory.radii import AnyRadii, Point, axis_index, checked_count, point_of, unit_of
+from flipproof.theory.radii import AnyRadii, Point, axis_index, point_of, unit_of
 
 ORDERS = (
     *(float(order) for order in np.arange(0.02, 1.0, 0.02)),

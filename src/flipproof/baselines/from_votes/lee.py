@@ -14,6 +14,7 @@ from collections import defaultdict
 from fractions import Fraction
 from math import comb, factorial
 
+from flipproof.base.arguments import checked_count
 from flipproof.baselines.from_votes.vote_bounds import checked_votes
 from flipproof.baselines.proofs import Proofs
 from flipproof.errors import InvalidInputError
@@ -22,7 +23,6 @@ from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.certificate import Promise, Whose
 from flipproof.theory.law import FlipNoise
-from flipproof.theory.radii import checked_count
 from flipproof.theory.search import SEARCH_LIMIT
 
 

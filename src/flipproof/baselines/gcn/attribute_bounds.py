@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count, chosen
 from flipproof.base.arrays import IntArray
-from flipproof.base.choices import chosen
 from flipproof.base.rounding import ROUNDOFF
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.networks.weighted_sums import Gathering
-from flipproof.theory.radii import checked_count
 
 require("torch")
 import torch  # noqa: E402

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, IntArray
 from flipproof.baselines.checked_arguments import check_width, checked_graph, checked_nodes, checked_radii
 from flipproof.baselines.gcn.attribute_bounds import PORTION, Flips, HiddenBounds, Scene, Threat, Weights, hidden_bounds
@@ -36,7 +37,6 @@ from flipproof.models.networks.node_modules import GCN
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.rows import binary_csr
 from flipproof.theory.certificate import Promise, Whose
-from flipproof.theory.radii import checked_count
 
 require("torch")
 import torch  # noqa: E402

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
 from flipproof.baselines.checked_arguments import checked_graph
@@ -31,7 +32,6 @@ from flipproof.models.training.settings import TrainingError
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.graph import Graph
 from flipproof.run_folder.split import Split
-from flipproof.theory.radii import checked_count
 
 require("torch")
 import torch  # noqa: E402

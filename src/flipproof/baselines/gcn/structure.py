@@ -24,7 +24,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
+from flipproof.base.progress import one_by_one
 from flipproof.baselines.checked_arguments import (
     check_width,
     checked_graph,
@@ -36,7 +38,6 @@ from flipproof.baselines.checked_arguments import (
 from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.baselines.gcn.structure_bounds import Layers, Surroundings, slack_of
 from flipproof.baselines.gcn.structure_search import Reached, logits, search
-from flipproof.baselines.node_progress import one_by_one
 from flipproof.baselines.proofs import Proofs
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
@@ -44,7 +45,6 @@ from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.spaces.graph import Graph, plain_attributes
 from flipproof.noise.spaces.space import as_array
 from flipproof.theory.certificate import Promise, Whose
-from flipproof.theory.radii import checked_count
 
 SYSTEM = "Zügner and Günnemann 2020"
 

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.base.arguments import checked_count, chosen
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
-from flipproof.base.choices import chosen
+from flipproof.base.progress import one_by_one
 from flipproof.baselines.checked_arguments import checked_nodes, checked_radii
-from flipproof.baselines.node_progress import one_by_one
 from flipproof.baselines.proofs import Proofs
 from flipproof.baselines.walks.model import PageRank as PageRank
 from flipproof.baselines.walks.policy import Rewards, worst_values
@@ -35,7 +35,6 @@ from flipproof.baselines.walks.program import Program, flow_bounds
 from flipproof.baselines.walks.walk import Threat, Walk, outside_forest
 from flipproof.errors import InvalidInputError
 from flipproof.theory.certificate import Promise, Whose
-from flipproof.theory.radii import checked_count
 
 SYSTEM = "Bojchevski and Günnemann 2019"
 

@@ -6,9 +6,9 @@ import http.client
 import os
 from pathlib import Path
 
+from flipproof.base.progress import progress_line
 from flipproof.datasets.fetching.data_file import DataFile, MissingDataError
 from flipproof.datasets.fetching.part_file import PartFile, open_part
-from flipproof.datasets.fetching.progress import progress_of
 from flipproof.datasets.fetching.transfer import transfer
 from flipproof.errors import FileFormatError, FlipproofError
 from flipproof.files.whole import cannot_write
@@ -37,12 +37,12 @@ def download(file: DataFile, folder: Path) -> Path:
 def _fetch(file: DataFile, part: PartFile, folder: Path) -> None:
     """Tries one home after the other, the same one again as long as bytes come."""
     failure: tuple[Exception, str]
-    with progress_of(file.name, part.length) as report:
+    with progress_line(file.name, ("bar", "bytes", "bytes/s", "time"), done=part.length) as line:
         for url in file.urls:
             for _ in range(_ATTEMPTS):
                 before = part.length
                 try:
-                    transfer(url, part, file.size, report)
+                    transfer(url, part, file.size, lambda there, of: line.update(done=there, of=of))
                     file.check(part.content())
                     return
                 except FileFormatError as error:

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_index, checked_items, checked_rows
+from flipproof.base.arguments import checked_index, checked_items, checked_rows, chosen
 from flipproof.base.arrays import IntArray, read_only
-from flipproof.base.choices import chosen
 from flipproof.datasets.kinds.given_split import checked_split
 from flipproof.datasets.kinds.labels import checked_labels, checked_names
 from flipproof.errors import InvalidInputError

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, IntArray, read_only
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.space import first_place
-from flipproof.theory.radii import checked_count
 
 Images = NDArray[np.uint8]
 _AXES = ("image", "row", "column", "colour")

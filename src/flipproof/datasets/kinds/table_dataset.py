@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arguments import checked_items, checked_rows
+from flipproof.base.arguments import checked_count, checked_items, checked_rows
 from flipproof.base.arrays import IntArray, read_only
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array, plain_names
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.space import first_place
 from flipproof.noise.spaces.table import Table
-from flipproof.theory.radii import checked_count
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_texts
+from flipproof.base.arguments import checked_count, checked_texts
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.theory.radii import checked_count
 
 OTHER = "(other)"
 """What words that a vocabulary lacks are called. No message can contain it as a word."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -19,7 +20,6 @@ from flipproof.models.adapters.torch_modules import (
     labels_of,
 )
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.theory.radii import checked_count
 
 if TYPE_CHECKING:
     from flipproof.noise.spaces.graphs import GraphUnion

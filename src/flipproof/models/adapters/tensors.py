@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from flipproof.base.choices import chosen
+from flipproof.base.arguments import chosen
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.noise.sampling.ordering import sorted_rows

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import scipy.sparse
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -22,7 +23,6 @@ from flipproof.models.adapters.torch_modules import (
     labels_of,
 )
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.theory.radii import checked_count
 
 
 @dataclass(frozen=True, eq=False)

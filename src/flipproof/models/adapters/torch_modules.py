@@ -8,10 +8,10 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
-from flipproof.theory.radii import checked_count
 
 _WIDEST = 2**24
 _LOCK = threading.Lock()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flipproof.base.arguments import checked_items
+from flipproof.base.arguments import checked_count, checked_items
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.torch_modules import checked_size
 from flipproof.theory.law import checked_probability
-from flipproof.theory.radii import checked_count
 
 require("torch")
 import torch  # noqa: E402

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.theory.radii import checked_count
 
 Gradient = Callable[[NDArray[Any]], NDArray[Any]]
 """From changed inputs to the derivatives of their losses, of the same shape [inputs, ...]."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import AnyNoise, sampler_of, without_noise
 from flipproof.noise.sampling.ordering import sorted_rows
@@ -15,7 +16,6 @@ from flipproof.noise.spaces.recognition import space_of
 from flipproof.noise.spaces.space import as_array
 from flipproof.run_folder.split import checked_labels, label_array
 from flipproof.smoothing.voting.chunks import check_fits, checked_memory
-from flipproof.theory.radii import checked_count
 
 
 def fit_estimator(

@@ -8,9 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from flipproof.base.choices import chosen
+from flipproof.base.arguments import checked_count, chosen
 from flipproof.errors import FlipproofError, InvalidInputError
-from flipproof.theory.radii import checked_count
 
 _MOST = 1e30
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from flipproof.base.arrays import IntArray
+from flipproof.base.progress import progress_line
 from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -15,7 +16,6 @@ from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_modules import device_of
 from flipproof.models.training.batches import VALIDATION_FROM, NodeLessons, Nodes, RowLessons
 from flipproof.models.training.fitting import Lessons, checked_targets, class_weights, fit
-from flipproof.models.training.progress import training_progress
 from flipproof.models.training.settings import History, TrainingSettings
 from flipproof.noise.laws import AnyNoise, sampler_of, without_noise
 from flipproof.noise.sampling.samplers import Stream
@@ -93,10 +93,24 @@ def learn(
     if settings.balanced:
         weights = class_weights(learned, classifier.classes, device_of(classifier.module))
     start = time.perf_counter()
-    with single_threaded(), _seeded(seed), training_progress(settings, progress) as show:
+    line_shown = progress_line("training", ("note", "elapsed"), of=settings.epochs, show=progress)
+    with single_threaded(), _seeded(seed), line_shown as line:
+
+        def show(history: History) -> None:
+            line.update(more=1, note=_note(history, settings))
+
         history = fit(classifier.module, lessons, settings, weights, show)
     history.seconds = time.perf_counter() - start
     return history
+
+
+def _note(history: History, settings: TrainingSettings) -> str:
+    """How training goes, in a few words."""
+    waited = history.epochs - 1 - history.best_epoch
+    return (
+        f"epoch {history.epochs}, loss {history.loss[-1]:.3f}, validation {history.validation_loss[-1]:.3f}, "
+        f"accuracy {history.validation_accuracy[-1]:.3f}, waited {waited}/{settings.patience}"
+    )
 
 
 def lessons_of(

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_kind
+from flipproof.base.arguments import checked_count, checked_kind, one_of
 from flipproof.base.arrays import IntArray, read_only, read_only_csr
-from flipproof.base.choices import one_of
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Role, Sampler, Stream
 from flipproof.noise.spaces.edges import Edges
@@ -20,7 +19,6 @@ from flipproof.noise.spaces.pyg import index_of_pyg
 from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr, rows_between
 from flipproof.noise.spaces.space import as_array, noise_of_parts
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import checked_count
 from flipproof.theory.scope import Scope
 
 STRUCTURE, ATTRIBUTES = "structure", "attributes"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.theory.radii import checked_count
 
 _OF_EDGES = ("edge_attr", "edge_weight", "edge_type")
 

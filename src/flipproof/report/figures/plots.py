@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.report.figures import figures
 from flipproof.report.shares import (
@@ -18,7 +19,7 @@ from flipproof.report.shares import (
 )
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.stairs import GridCounts, grid_counts
-from flipproof.theory.radii import axes_of, checked_count
+from flipproof.theory.radii import axes_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

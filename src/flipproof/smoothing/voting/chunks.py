@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling.samplers import Sampler
 from flipproof.noise.spaces.graph import GraphSampler
 from flipproof.smoothing.voting.sample_ranges import MAX_SAMPLE, SampleRanges
-from flipproof.theory.radii import checked_count
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _CHUNK_BYTES = 32 * 10**6

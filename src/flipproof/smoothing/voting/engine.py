@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from flipproof.base.arguments import one_of
 from flipproof.base.arrays import FloatArray, IntArray
-from flipproof.base.choices import one_of
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Sampler
 

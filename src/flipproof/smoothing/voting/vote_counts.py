@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.files.json_text import json_value
 from flipproof.files.whole import is_bomb
 from flipproof.smoothing.voting.sample_ranges import Pair, SampleRanges
-from flipproof.theory.radii import checked_count
 
 ROLES = ("select", "estimate")
 

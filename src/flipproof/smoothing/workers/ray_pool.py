@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Self, TypeVar
 
+from flipproof.base.arguments import checked_count
 from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -29,7 +30,6 @@ from flipproof.smoothing.workers.processes import (
 from flipproof.smoothing.workers.ray_connection import checked_address, connected
 from flipproof.smoothing.workers.ray_worker import Frames, answer_on_cluster, expected_versions, flat, message_of
 from flipproof.smoothing.workers.worker_main import Kind, Message
-from flipproof.theory.radii import checked_count
 
 T = TypeVar("T")
 R = TypeVar("R")
