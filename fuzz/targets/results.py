@@ -12,7 +12,7 @@ from flipproof.comparison.compare import known_entries, write_entries
 from flipproof.comparison.comparison import Comparison, Entry
 from flipproof.reproduction.pages.rows import mean, read_rows, summarised, write_rows
 from flipproof.smoothing.fingerprint.identity import differences_between
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 from fuzz.mutators import in_json
 from fuzz.target import Target, saved, scratch
 
@@ -23,7 +23,7 @@ def _seeds() -> Iterator[bytes]:
     rows = [{"noise": "x", "seed": seed, "measure": "m", "value": 1.0 + seed, "published": None} for seed in (0, 1)]
     write_rows(scratch() / "rows", {"scale": "quick", "made": {"date": "x", "commit": "y"}, "rows": rows})
     yield (scratch() / "rows.json").read_bytes()
-    promise = Promise("somebody", Whose.BASE, "r bits change", "exact")
+    promise = Promise("somebody", Subject.BASE, "r bits change", "exact")
     proofs = Proofs(promise, np.array([0, 1]), np.array([3, 1]), np.array([False, True]))
     write_entries(scratch() / "entries.json", _ASKED, [Entry("theirs", "any", "gcn", "none", proofs, seconds=1.0)])
     yield (scratch() / "entries.json").read_bytes()

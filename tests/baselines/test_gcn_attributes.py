@@ -16,7 +16,7 @@ from flipproof.baselines.gcn.attribute_margins import lowest, paths_to, relaxed,
 from flipproof.baselines.gcn.attributes import certify, scene_of
 from flipproof.models.networks.node_modules import GCN
 from flipproof.noise.spaces.graph import Graph
-from flipproof.theory.certificate import Whose
+from flipproof.theory.certificate import Subject
 
 BUDGETS = (1, 2, 3)
 ALLOWED = {"both": (0, 1), "add": (0,), "delete": (1,)}
@@ -304,7 +304,7 @@ def test_directed_edges_carry_messages_one_way():
 def test_the_promise_says_what_is_proved():
     module, graph = instance(0)
     promise = certify(module, graph, local=2, flips="add").promise
-    assert (promise.whose, promise.alpha) == (Whose.BASE, 0.0)
+    assert (promise.subject, promise.alpha) == (Subject.BASE, 0.0)
     assert promise.threat == "r attribute bits are added, at most 2 of a node"
 
 

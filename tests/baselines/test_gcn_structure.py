@@ -12,7 +12,7 @@ import torch
 
 import flipproof as fp
 from flipproof.baselines.gcn.structure import bounds, certify
-from flipproof.theory.certificate import Whose
+from flipproof.theory.certificate import Subject
 
 INSTANCES, MOST = 200, 3
 
@@ -122,7 +122,7 @@ def test_result_in_the_common_shape():
     instance = Instance.random(3)
     proofs = certify(fp.NodeClassifier(instance.module, classes=3), instance.graph, local=2, budgets=[2, 1])
     assert len(proofs) == instance.nodes
-    assert proofs.promise.whose is Whose.BASE
+    assert proofs.promise.subject is Subject.BASE
     assert proofs.promise.alpha == 0.0
     assert proofs.promise.threat == "r edges are deleted, at most 2 at a node"
     own = fp.NodeClassifier(instance.module, classes=3)([instance.graph.clean()])[0]

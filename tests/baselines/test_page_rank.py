@@ -10,7 +10,7 @@ import flipproof as fp
 from flipproof.baselines.walks.page_rank import Budget, PageRank, certify, worst_margins
 from flipproof.baselines.walks.policy import Rewards, worst_values
 from flipproof.baselines.walks.walk import Threat, all_edges, outside_forest
-from flipproof.theory.certificate import Whose
+from flipproof.theory.certificate import Subject
 
 TRIANGLE = sp.csr_array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
 MODEL = PageRank(TRIANGLE, np.eye(3, 2))
@@ -176,7 +176,7 @@ def test_features_come_from_a_trained_network():
 
 def test_what_is_promised():
     proofs = certify(MODEL, [1], nodes=[2, 0])
-    assert proofs.promise.whose is Whose.BASE
+    assert proofs.promise.subject is Subject.BASE
     assert proofs.promise.alpha == 0.0
     assert proofs.promise.threat == "at most r fragile edges of every node are switched"
     assert len(proofs) == 2

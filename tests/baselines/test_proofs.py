@@ -5,9 +5,9 @@ import pytest
 
 import flipproof as fp
 from flipproof.baselines.proofs import Proofs
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 
-PROMISE = Promise("somebody", Whose.BASE, "r bits are flipped", "exact")
+PROMISE = Promise("somebody", Subject.BASE, "r bits are flipped", "exact")
 
 
 def test_what_abstained_is_certified_nowhere():

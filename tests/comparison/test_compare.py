@@ -18,7 +18,7 @@ from flipproof.pipeline.model_spec import ModelSpec
 from flipproof.pipeline.steps import Samples, certify_run, run
 from flipproof.pipeline.task import PerClass, Shares, Task
 from flipproof.run_folder.folder import RunFolder
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 
 FEW = Samples(select=50, estimate=400)
 TERMS = Terms(nodes=12, largest_radius=3)
@@ -81,8 +81,8 @@ def test_all_systems_for_edges(structure):
     assert threats["page_rank"].startswith("at most r edges outside a spanning forest are deleted")
     assert threats["page_rank_all_edges"].startswith("at most r edges are deleted")
     assert [entry.system for entry in structure.entries if entry.spared] == ["page_rank"]
-    about = {entry.system: entry.proofs.promise.whose for entry in structure.entries}
-    assert (about["flipproof"], about["page_rank"]) == (Whose.SMOOTHED, Whose.BASE)
+    about = {entry.system: entry.proofs.promise.subject for entry in structure.entries}
+    assert (about["flipproof"], about["page_rank"]) == (Subject.SMOOTHED, Subject.BASE)
 
 
 def test_something_is_proved_by_everyone(attributes, structure):
@@ -283,7 +283,7 @@ def test_every_rival_is_a_baseline_or_ours():
 
 
 def entry(system, against, radius, abstained=(False, False)):
-    promise = Promise(system, Whose.SMOOTHED, "r bits change", "exact", 0.01)
+    promise = Promise(system, Subject.SMOOTHED, "r bits change", "exact", 0.01)
     return Entry(system, against, "gcn", "none", Proofs(promise, np.array([0, 1]), radius, np.array(abstained)), 1.0)
 
 

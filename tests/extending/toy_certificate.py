@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import flipproof as fp
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 from flipproof.theory.claim import Budget, Claim
 from flipproof.theory.radii import Axis
 
@@ -36,7 +36,9 @@ class TriangleCertificate:
 
     @property
     def promise(self):
-        return Promise("nobody", Whose.SMOOTHED, "at most r bits are flipped", "triangle inequality", self.tight.alpha)
+        return Promise(
+            "nobody", Subject.SMOOTHED, "at most r bits are flipped", "triangle inequality", self.tight.alpha
+        )
 
     def __len__(self):
         return len(self.tight)

@@ -288,6 +288,12 @@ def scope_result(scope):
     }
 
 
+def _pinned_claim(claim):
+    """The fields that claims had when they were pinned."""
+    known = ("input", "label", "budgets", "fixed", "alpha", "simultaneous", "checked")
+    return repr({name: value for name, value in asdict(claim).items() if name in known})
+
+
 def certificates_result(certificates, space):
     """What is in the files that are saved, and what is said about inputs."""
     with tempfile.TemporaryDirectory() as folder:
@@ -304,7 +310,7 @@ def certificates_result(certificates, space):
         "columns": columns,
         "csv columns": table[0].split(","),
         "csv rows": len(table) - 1,
-        "claims": [repr(asdict(certificates.claim(number))) for number in inputs],
+        "claims": [_pinned_claim(certificates.claim(number)) for number in inputs],
         "sentences": [fp.in_words(certificates, number, inputs=space) for number in inputs],
         "frontiers": [[repr(point) for point in certificates.frontier(number)] for number in inputs],
     }

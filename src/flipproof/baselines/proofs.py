@@ -32,8 +32,8 @@ class Proofs:
         along: what the radius counts: "add", "delete", "structure.add" and the like, or "any" kinds of change.
 
     Example:
-        >>> from flipproof.theory.certificate import Whose
-        >>> promise = Promise("somebody", Whose.BASE, "r bits are flipped", "exact")
+        >>> from flipproof.theory.certificate import Subject
+        >>> promise = Promise("somebody", Subject.BASE, "r bits are flipped", "exact")
         >>> proofs = Proofs(promise, np.array([1, 0, 0]), np.array([2, 0, 5]), np.array([False, True, False]))
         >>> proofs.certified(2), proofs.certified_ratio([0, 1, 3])
         (array([ True, False,  True]), array([0.66666667, 0.66666667, 0.33333333]))
@@ -97,7 +97,7 @@ class Proofs:
             alpha=self.promise.alpha,
             simultaneous=self.promise.simultaneous,
             threat=self.promise.threat_of(radius),
-            whose=self.promise.whose.value,
+            whose=self.promise.subject.value,
         )
 
     def certified_ratio(self, radii: Iterable[float]) -> FloatArray:

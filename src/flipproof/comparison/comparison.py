@@ -13,7 +13,7 @@ from flipproof.base.arrays import BoolArray, IntArray, read_only
 from flipproof.baselines.proofs import Proofs
 from flipproof.errors import FileFormatError, InvalidInputError
 from flipproof.files.json_text import is_number
-from flipproof.theory.certificate import ANY, Promise, Whose
+from flipproof.theory.certificate import ANY, Promise, Subject
 from flipproof.theory.radii import UNBOUNDED
 
 
@@ -57,7 +57,7 @@ class Entry:
             "spared": self.spared,
             "promise": {
                 "system": promise.system,
-                "subject": promise.whose.value,
+                "subject": promise.subject.value,
                 "threat": promise.threat,
                 "rule": promise.rule,
                 "alpha": promise.alpha,
@@ -77,8 +77,8 @@ class Entry:
         for number in (record["seconds"], record["promise"]["alpha"]):
             if not is_number(number):
                 raise FileFormatError(f"expected an entry with a number, got {number!r}")
-        terms = dict(record["promise"])
-        promise = Promise(**(terms | {"whose": Whose(terms.pop("subject"))}))
+        terms = record["promise"]
+        promise = Promise(**(terms | {"subject": Subject(terms["subject"])}))
         label, radius, abstained = (np.array(record[name]) for name in ("label", "radius", "abstained"))
         proofs = Proofs(promise, label, radius, abstained, record["against"])
         return cls(
@@ -99,7 +99,7 @@ class Comparison:
             certified at every larger radius, and no mean counts more.
 
     Example:
-        >>> promise = Promise("somebody", Whose.BASE, "r bits change", "exact")
+        >>> promise = Promise("somebody", Subject.BASE, "r bits change", "exact")
         >>> proofs = Proofs(promise, np.array([0, 1]), np.array([3, 1]), np.array([False, False]))
         >>> entry = Entry("theirs", "any", "gcn", "none", proofs, seconds=1.0)
         >>> comparison = Comparison((entry,), np.array([4, 7]), np.array([0, 0]))
@@ -170,7 +170,7 @@ class Comparison:
                         "attacker": attacker,
                         "system": entry.system,
                         "published_by": promise.system,
-                        "proved_about": promise.whose.value,
+                        "proved_about": promise.subject.value,
                         "model": entry.model,
                         "noise": entry.noise,
                         "spared": entry.spared,

@@ -23,7 +23,7 @@ from flipproof.smoothing.cases import Cases
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
-from flipproof.theory.certificate import ANY, Promise, Whose, shown_radius
+from flipproof.theory.certificate import ANY, Promise, Subject, shown_radius
 from flipproof.theory.claim import Claim
 from flipproof.theory.frontier import frontier
 from flipproof.theory.grid import Counts, Grid, grid_of
@@ -105,7 +105,7 @@ class Certificates:
     def promise(self) -> Promise:
         """What is promised, and how surely, in the words that all certificates share."""
         threat = "at most r changes of one kind"
-        return Promise(_SYSTEM, Whose.SMOOTHED, threat, str(self.rule), self.alpha, self.simultaneous)
+        return Promise(_SYSTEM, Subject.SMOOTHED, threat, str(self.rule), self.alpha, self.simultaneous)
 
     @property
     def classes(self) -> int:

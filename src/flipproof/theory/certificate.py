@@ -16,8 +16,8 @@ ANY = "any"
 """The kind of an axis that counts changes of all kinds together."""
 
 
-class Whose(Enum):
-    """Whose prediction is proved: that of the classifier itself, or that of its smoothed version."""
+class Subject(Enum):
+    """Subject prediction is proved: that of the classifier itself, or that of its smoothed version."""
 
     BASE = "base classifier"
     SMOOTHED = "smoothed classifier"
@@ -29,7 +29,7 @@ class Promise:
 
     Attributes:
         system: who published it.
-        whose: whose prediction is proved.
+        subject: whose prediction is proved.
         threat: what an attacker may do; "r" is the radius.
         rule: how the radius was found.
         alpha: the probability that a certificate is wrong; 0 for a proof without samples.
@@ -37,7 +37,7 @@ class Promise:
     """
 
     system: str
-    whose: Whose
+    subject: Subject
     threat: str
     rule: str
     alpha: float = 0.0
@@ -47,7 +47,7 @@ class Promise:
         """What an attacker with this radius may do.
 
         Example:
-            >>> Promise("somebody", Whose.BASE, "at most r edges are deleted", "exact").threat_of(3)
+            >>> Promise("somebody", Subject.BASE, "at most r edges are deleted", "exact").threat_of(3)
             'at most 3 edges are deleted'
         """
         return re.sub(r"\br\b", f"{radius:,.4g}" if radius != int(radius) else f"{int(radius):,}", self.threat)

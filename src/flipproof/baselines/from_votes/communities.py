@@ -25,7 +25,7 @@ from flipproof.extras import require
 from flipproof.noise.spaces.graph import NoisyGraph
 from flipproof.smoothing.certify import certify as certify_votes
 from flipproof.smoothing.votes import Votes
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.search import SEARCH_LIMIT
 
@@ -139,5 +139,5 @@ def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: 
         raise InvalidInputError(f"expected along to be 'add', 'delete' or None, got {along!r}")
     certificates = certify_votes(votes, alpha)
     radius = certificates.max_l0_radius(limit=limit) if along is None else certificates.max_radius(along, limit=limit)
-    promise = Promise("Jia et al. 2020", Whose.SMOOTHED, _THREATS[along], "two-class", alpha)
+    promise = Promise("Jia et al. 2020", Subject.SMOOTHED, _THREATS[along], "two-class", alpha)
     return Proofs(promise, certificates.label, radius, certificates.abstained)

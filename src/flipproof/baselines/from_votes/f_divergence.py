@@ -30,7 +30,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_tightly
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs
 from flipproof.theory.radii import AnyRadii, Point, axis_index, point_of, unit_of
@@ -99,7 +99,7 @@ def certify(
     tight = certify_tightly(votes, alpha, rule)
     radius = largest_radius(tight.noise, tight.p_lower, tight.p_upper, along, divergence, limit)
     how = f"{Divergence.named(divergence)} divergence, {tight.rule}"
-    promise = Promise("Dvijotham et al. 2020", Whose.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
+    promise = Promise("Dvijotham et al. 2020", Subject.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
     return Proofs(promise, tight.label, radius, tight.abstained)
 
 

@@ -21,7 +21,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_votes
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.search import SEARCH_LIMIT
 
@@ -40,7 +40,7 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS, lim
     if not isinstance(noise, FlipNoise) or noise.p_plus != noise.p_minus:
         raise InvalidInputError(f"expected votes under noise with p_plus = p_minus, got {noise}")
     certificates = certify_votes(votes, alpha, rule)
-    promise = Promise("Lee et al. 2019", Whose.SMOOTHED, "any change of r entries", str(certificates.rule), alpha)
+    promise = Promise("Lee et al. 2019", Subject.SMOOTHED, "any change of r entries", str(certificates.rule), alpha)
     return Proofs(promise, certificates.label, certificates.max_l0_radius(limit=limit), certificates.abstained)
 
 

@@ -14,7 +14,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 
 RadiusRule = Callable[[FloatArray, FloatArray], NDArray[Any]]
 """The largest radii at bounds p_lower and p_upper."""
@@ -31,7 +31,7 @@ def proofs_of(votes: Votes, system: str, threat: str, alpha: float, rule: str, r
     """What votes prove about the smoothed classifier by somebody's rule for the radius."""
     named = Rule.named(rule)
     bounds, abstained = bounds_of(votes, alpha, named)
-    promise = Promise(system, Whose.SMOOTHED, threat, str(named), alpha)
+    promise = Promise(system, Subject.SMOOTHED, threat, str(named), alpha)
     return Proofs(promise, bounds.label, radius_at(bounds.p_lower, bounds.p_upper), abstained)
 
 

@@ -36,7 +36,7 @@ from flipproof.models.adapters.tensors import edge_tensor
 from flipproof.models.networks.node_modules import GCN
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.rows import binary_csr
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 
 require("torch")
 import torch  # noqa: E402
@@ -196,7 +196,7 @@ def _promise(threat: Threat) -> Promise:
     kind = {Flips.BOTH: "flipped", Flips.ADD: "added", Flips.DELETE: "deleted"}[Flips(threat.flips)]
     return Promise(
         "Zügner and Günnemann 2019",
-        Whose.BASE,
+        Subject.BASE,
         f"r attribute bits are {kind}, at most {threat.local} of a node",
         "linear relaxation of the ReLUs",
     )

@@ -44,7 +44,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.spaces.graph import Graph, plain_attributes
 from flipproof.noise.spaces.space import as_array
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 
 SYSTEM = "Zügner and Günnemann 2020"
 
@@ -118,7 +118,7 @@ def certify(
     at_node = "at each node at most its budget" if np.ndim(local) else f"at most {local} at a node"
     threat = "r edges are deleted" + ("" if local is None else f", {at_node}")
     rule = f"linear programs, at most {node_limit} for a node and a radius, and branching"
-    return Proofs(Promise(SYSTEM, Whose.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
+    return Proofs(Promise(SYSTEM, Subject.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
 
 
 def bounds(

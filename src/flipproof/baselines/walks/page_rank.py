@@ -34,7 +34,7 @@ from flipproof.baselines.walks.policy import Rewards, worst_values
 from flipproof.baselines.walks.program import Program, flow_bounds
 from flipproof.baselines.walks.walk import Threat, Walk, outside_forest
 from flipproof.errors import InvalidInputError
-from flipproof.theory.certificate import Promise, Whose
+from flipproof.theory.certificate import Promise, Subject
 
 SYSTEM = "Bojchevski and Günnemann 2019"
 
@@ -136,7 +136,7 @@ def certify(
         alive[alive] = _proved(model, budget.threat(fragile, each), which[alive], label[alive], progress)
         radius[alive] = each
     rule = "policy iteration" if budget is Budget.LOCAL else "linear program, dual bound proved"
-    return Proofs(Promise(SYSTEM, Whose.BASE, _WORDS[budget], rule), label, radius, radius < 0)
+    return Proofs(Promise(SYSTEM, Subject.BASE, _WORDS[budget], rule), label, radius, radius < 0)
 
 
 def _check_model(model: Any) -> None:

@@ -16,7 +16,7 @@ from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO
 from flipproof.report.words.promises import axis_words, share_words
 from flipproof.report.words.sentences import claimed
 from flipproof.report.words.verdict import percent
-from flipproof.theory.certificate import Certificate, Whose
+from flipproof.theory.certificate import Certificate
 from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT
 
@@ -80,7 +80,7 @@ def plain_promise(certificate: Certificate, subject: Subject) -> list[str]:
     robust = int(np.logical_or.reduce([certificate.max_radius(str(axis)) >= 1 for axis in certificate.axes]).sum())
     return [
         f"{robust:,} of {subject.count(inputs)} ({percent(robust, inputs)}) have a radius of at least 1.",
-        f"The {promise.whose.value} keeps its prediction whenever {promise.threat}, where r is the radius of "
+        f"The {promise.subject.value} keeps its prediction whenever {promise.threat}, where r is the radius of "
         f"{subject.one}. Of {abstained:,} nothing is proved, not even without any change.",
         _sure(certificate, subject),
     ]
@@ -98,10 +98,10 @@ def _sure(certificate: Certificate, subject: Subject) -> str:
 
 
 def _not_promised(certificate: Certificate) -> list[str]:
-    other = "base" if certificate.promise.whose is Whose.SMOOTHED else "smoothed"
+    other = "base" if certificate.promise.subject.name == "SMOOTHED" else "smoothed"
     return [
         "Only these changes are covered; everything else must stay the same.",
-        f"The certificates are about the {certificate.promise.whose.value}, not about the {other} classifier.",
+        f"The certificates are about the {certificate.promise.subject.value}, not about the {other} classifier.",
         "A certified prediction is stable, not necessarily right: see certified accuracy.",
     ]
 
@@ -156,7 +156,7 @@ def _numbers(
     certificate: Certificate, subject: Subject, radii: dict[str, NDArray[Any]], measures: list[dict[str, Any]]
 ) -> list[dict[str, str]]:
     of = len(certificate)
-    whose, numbers = certificate.promise.whose.value, []
+    whose, numbers = certificate.promise.subject.value, []
     for axis in certificate.axes:
         along, words = radii[str(axis)], axis_words(axis, subject)
         count, mean = int(((along >= 1) & ~certificate.abstained).sum()), _mean(along)
