@@ -1,4 +1,5 @@
 import contextlib
+import fcntl
 import json
 import os
 import pickle
@@ -452,7 +453,7 @@ def test_two_processes_do_not_write_one_checkpoint(journal):
 
 def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(journal, monkeypatch):
     """As when another process compacts and closes between our opening and our locking."""
-    flock, replaced = module.fcntl.flock, []
+    flock, replaced = fcntl.flock, []
 
     def late(descriptor, operation):
         if not replaced:
@@ -460,7 +461,7 @@ def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(journal, 
             journal.write_bytes(file_of(CHUNKS[0].to_bytes()))
         flock(descriptor, operation)
 
-    monkeypatch.setattr(module.fcntl, "flock", late)
+    monkeypatch.setattr(fcntl, "flock", late)
     with Checkpoint.open(journal, IDENTITY) as checkpoint:
         assert content(checkpoint.tally) == content(CHUNKS[0])
         checkpoint.add(CHUNKS[1])

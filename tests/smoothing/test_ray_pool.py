@@ -33,7 +33,7 @@ from flipproof.smoothing.voting.chunk_groups import Spans
 from flipproof.smoothing.voting.chunks import Chunk, Plan
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.workers import ray_connection
-from flipproof.smoothing.workers.processes import WorkerError
+from flipproof.smoothing.workers.pending_tasks import WorkerError
 from flipproof.smoothing.workers.ray_pool import RayPool, check_workers
 from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ import threadpoolctl
 import flipproof as fp
 from flipproof.base.threads import ONE_THREAD_ENVIRONMENT, single_threaded
 from flipproof.smoothing.workers import processes as module
-from flipproof.smoothing.workers.processes import Watch, WorkerError, WorkerPool
+from flipproof.smoothing.workers.pending_tasks import Watch, WorkerError
+from flipproof.smoothing.workers.processes import WorkerPool
 from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 
@@ -417,7 +419,7 @@ def test_workers_that_never_get_ready_end_the_run(monkeypatch):
 def clock(monkeypatch):
     """The monotonic clock of this process, which goes on when a test says so."""
     now = [1000.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     return now
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flipproof.cli.run_options import USUAL_TIMEOUT, MachineOptions
+from flipproof.cli.run_options import DEFAULT_TIMEOUT, MachineOptions
 from flipproof.cli.train import interruptible
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def demo(
     workers: Annotated[int, typer.Option(help="Processes; 0: one per core.")] = 0,
     timeout: Annotated[
         float, typer.Option(help="What a chunk may take in a worker process; 0: no limit.", metavar="SECONDS")
-    ] = USUAL_TIMEOUT,
+    ] = DEFAULT_TIMEOUT,
     force: Annotated[bool, typer.Option("--force", help="Give up what is in the folders and start again.")] = False,
 ) -> None:
     """Train a graph neural network on built-in data and prove how robust it is: about a minute."""

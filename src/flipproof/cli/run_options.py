@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from flipproof.pipeline.steps import Machine, Samples
     from flipproof.run_folder.certified import Promise
 
-USUAL_TIMEOUT = 3600.0
+DEFAULT_TIMEOUT = 3600.0
 """As `vote` has it; to import that takes a while."""
 
 _MODEL, _MACHINE, _VOTES, _PROMISE = "Model and data", "Machine", "Votes", "Promise"
@@ -126,7 +126,7 @@ class MachineOptions:
             metavar="SECONDS",
             rich_help_panel=_MACHINE,
         ),
-    ] = USUAL_TIMEOUT
+    ] = DEFAULT_TIMEOUT
 
     def machine(self) -> Machine:
         """The value that the flags stand for."""

@@ -46,7 +46,7 @@ from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.voting.chunks import checked_memory, checked_wanted
 from flipproof.smoothing.voting.engine import FUSED, check_engine
-from flipproof.smoothing.workers.processes import USUAL_TIMEOUT, checked_timeout
+from flipproof.smoothing.workers.pending_tasks import DEFAULT_TIMEOUT, checked_timeout
 from flipproof.smoothing.workers.ray_connection import check_answers, checked_address
 from flipproof.smoothing.workers.ray_pool import check_workers
 
@@ -72,7 +72,7 @@ class Machine:
     address: str | None = None
     device: str = "cpu"
     engine: str | None = None
-    timeout: float | None = USUAL_TIMEOUT
+    timeout: float | None = DEFAULT_TIMEOUT
     check: bool = True
 
     def __post_init__(self) -> None:

@@ -16,12 +16,8 @@ from typing import Any
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.files.archive import FileKind
 from flipproof.files.json_file import read_json, write_json
+from flipproof.files.lock import take_lock
 from flipproof.files.whole import cannot_write, checked_path, opened, read_whole, remove_leftovers, replacing
-
-try:
-    import fcntl
-except ImportError:  # not on Windows
-    fcntl = None  # type: ignore[assignment]
 
 RUN_FILE = FileKind("run folder", "flipproof-run", 1)
 _REPORT = (
@@ -142,13 +138,13 @@ class RunFolder:
         except OSError as error:
             raise cannot_write(self.path, error) from error
         with stream:
-            if fcntl is not None:
-                try:
-                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    raise OutputError(
-                        f"expected {self.path} for itself, got it in use by another process; wait until that is done"
-                    ) from None
+            try:
+                alone = take_lock(stream.fileno())
+            except OSError:
+                raise OutputError(
+                    f"expected {self.path} for itself, got it in use by another process; wait until that is done"
+                ) from None
+            if alone:
                 for folder in (self.path, self.figures_folder):
                     remove_leftovers(folder)
             yield

@@ -3,43 +3,38 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import os
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.arguments import checked_count, checked_flag
+from flipproof.base.arguments import checked_flag
 from flipproof.base.arrays import IntArray
 from flipproof.base.progress import Column, ProgressLine, progress_line
 from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
-from flipproof.noise.law_records import noise_record
-from flipproof.noise.laws import AnyNoise, sampler_of, space_for
-from flipproof.noise.spaces.census import census
-from flipproof.noise.spaces.graph import GraphSampler
-from flipproof.noise.spaces.space import Space, as_array
-from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.noise.laws import AnyNoise
+from flipproof.smoothing.classifier import Classifier, ClassifierError
 from flipproof.smoothing.fingerprint.identity import differences_again
-from flipproof.smoothing.fingerprint.model_identity import model_identity
-from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
+from flipproof.smoothing.run import versions
 from flipproof.smoothing.votes import Votes, scope_of_outputs
+from flipproof.smoothing.voting.checked_evaluation import CheckedEvaluation
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.voting.chunk_groups import SpanEvaluation, Spans
 from flipproof.smoothing.voting.chunks import Chunk, Plan, checked_memory, checked_wanted
-from flipproof.smoothing.voting.engine import TORCH, engine_for
+from flipproof.smoothing.voting.engine import TORCH
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
-from flipproof.smoothing.voting.self_check import CheckedEvaluation, NoCheck, SelfCheck, done_here
-from flipproof.smoothing.voting.sources import Source, merged_versions, warn_of_other_versions
+from flipproof.smoothing.voting.self_check import NoCheck, SelfCheck, done_here
+from flipproof.smoothing.voting.sources import warn_of_other_versions
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
-from flipproof.smoothing.workers.processes import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
+from flipproof.smoothing.voting.vote_task import CountsInMemory, MissingSamples, VoteTask, device_record, seen_count
+from flipproof.smoothing.workers.pending_tasks import DEFAULT_TIMEOUT, WorkerError, checked_timeout
+from flipproof.smoothing.workers.processes import WorkerPool
 from flipproof.smoothing.workers.ray_pool import RayPool, check_workers
 
 _COLUMNS: tuple[Column, ...] = ("bar", "count", "samples/s", "left", "time", "note")
@@ -60,7 +55,7 @@ def vote(
     progress: bool = True,
     address: str | None = None,
     engine: str | None = None,
-    timeout: float | None = USUAL_TIMEOUT,
+    timeout: float | None = DEFAULT_TIMEOUT,
     check: bool = True,
 ) -> Votes:
     """Counts the labels that a classifier gives to noisy copies of every input.
@@ -116,11 +111,11 @@ def vote(
         >>> votes.estimation.argmax(axis=1)
         array([1, 0])
     """
-    job = _Job.of(classifier, inputs, noise, seed, targets)
+    job = VoteTask.of(classifier, inputs, noise, seed, targets)
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     check_workers(workers, address)
     timeout = checked_timeout(timeout)
-    if workers == "ray" and (device := _device(classifier)):
+    if workers == "ray" and (device := device_record(classifier)):
         raise InvalidInputError(f"expected a module on the CPU for a Ray cluster, got one on {device['device']}")
     known = None if checkpoint is None else peek_identity(checkpoint)
     recorded = _plan_of(known) if chunk_size is None and known is not None else None
@@ -131,11 +126,11 @@ def vote(
     identity = job.identity(
         evaluation, checked_flag(check, "check")
     )  # before anything is drawn: a classifier may change as it is used
-    ledger = _Ledger() if checkpoint is None else Checkpoint.open(checkpoint, identity)
+    ledger = CountsInMemory() if checkpoint is None else Checkpoint.open(checkpoint, identity)
     with ledger:
         _check_seen(ledger.tally, wanted)
-        start, before = time.perf_counter(), _seen_count(ledger.tally)
-        missing = _Missing(evaluation.plan, {role: [wanted[role]] for role in ROLES}, ledger.tally)
+        start, before = time.perf_counter(), seen_count(ledger.tally)
+        missing = MissingSamples(evaluation.plan, {role: [wanted[role]] for role in ROLES}, ledger.tally)
         if checkpoint is not None and missing.total > before:
             warn_of_other_versions(ledger.sources, versions(), os.path.basename(os.fspath(checkpoint)))
         try:
@@ -162,7 +157,7 @@ def vote_again(
     memory_limit: str | int = "2GB",
     progress: bool = True,
     address: str | None = None,
-    timeout: float | None = USUAL_TIMEOUT,
+    timeout: float | None = DEFAULT_TIMEOUT,
 ) -> Tally:
     """Draws the samples of some portions of votes once more, by role, with the model and the data they were drawn with.
 
@@ -173,7 +168,7 @@ def vote_again(
         raise InvalidInputError("expected votes that flipproof.vote has drawn, got votes from elsewhere")
     identity = votes.run.identity
     targets = None if identity.get("targets") is None else votes.ids
-    job, plan = _Job.of(classifier, inputs, votes.noise, identity["seed"], targets), _plan_of(identity)
+    job, plan = VoteTask.of(classifier, inputs, votes.noise, identity["seed"], targets), _plan_of(identity)
     evaluation = job.evaluation(checked_memory(memory_limit), plan.chunk_size, _engine_of(identity))
     evaluation = replace(evaluation, plan=plan)
     if differences := differences_again(job.identity(evaluation, votes.run.checked), identity):
@@ -183,7 +178,7 @@ def vote_again(
     if votes.scope not in (None, scope_of_outputs(job.space, job.noise, len(votes), job.targets)):
         raise InvalidInputError("expected the numbers of entries that the data have, got others in the votes")
     samples = {role: [range(*pair) for part in portions[role] for pair in part.samples.pairs] for role in portions}
-    ledger, missing, check = _Ledger(), _Missing(plan, samples), NoCheck(evaluation)
+    ledger, missing, check = CountsInMemory(), MissingSamples(plan, samples), NoCheck(evaluation)
     with (
         contextlib.closing(_evaluated(check, missing, workers, address, checked_timeout(timeout))) as evaluated,
         progress_line("votes", _COLUMNS, missing.total, show=progress) as line,
@@ -194,109 +189,9 @@ def vote_again(
     return ledger.tally
 
 
-@dataclass(slots=True, eq=False)
-class _Ledger(contextlib.AbstractContextManager["_Ledger"]):
-    """A checkpoint that is not on disk."""
-
-    tally: Tally | None = None
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        tally = self.tally
-        return () if tally is None else (Source(versions(), tally.select.samples, tally.estimate.samples),)
-
-    def add(self, tally: Tally) -> None:
-        self.tally = tally if self.tally is None else self.tally.merged(tally)
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Job:
-    """What was asked for, checked, apart from how many samples and how they are evaluated."""
-
-    classifier: Classifier
-    space: Space
-    noise: AnyNoise
-    seed: int
-    targets: IntArray | None
-    sampler: Any = field(repr=False)
-
-    @classmethod
-    def of(cls, classifier: Any, inputs: Any, noise: AnyNoise, seed: int, targets: ArrayLike | None) -> _Job:
-        checked, space = checked_classifier(classifier), space_for(inputs, noise)
-        sampler: Any = sampler_of(space, noise, seed)
-        limit = sampler.graph.nodes if isinstance(sampler, GraphSampler) else sampler.rows
-        return cls(checked, space, noise, seed, _checked_targets(targets, limit), sampler)
-
-    def evaluation(self, memory_limit: int, chunk_size: int | None, asked: str | None) -> Evaluation:
-        """How a chunk is evaluated; around the targets only, where that gives the same labels."""
-        sampler, rows, outputs = self.sampler, np.arange(self.sampler.rows), None
-        if self.targets is not None and isinstance(sampler, GraphSampler):
-            hops = getattr(self.classifier, "hops", None)
-            if hops is not None:
-                sampler = sampler.restricted(self.targets, checked_count(hops, "hops")) or sampler
-            outputs = self.targets if sampler.places is None else sampler.places
-        elif self.targets is not None:
-            rows = self.targets
-        engine = engine_for(self.classifier, sampler, asked)
-        if engine.fused is not None:
-            fused = engine.fused
-            plan = Plan.for_fused(fused.bytes_per_sample, fused.working_bytes, memory_limit, chunk_size)
-        else:
-            plan = Plan.for_sampler(sampler, rows.size, memory_limit, chunk_size, self.classifier)
-        return Evaluation(self.classifier, sampler, plan, rows, outputs, engine)
-
-    def identity(self, evaluation: Evaluation, checked: bool) -> dict[str, Any]:
-        """Everything that the votes depend on, as JSON values."""
-        return {
-            **model_identity(self.classifier),
-            "data": fingerprint(self.space),
-            "noise": noise_record(self.noise),
-            "seed": int(self.seed),
-            "classes": int(self.classifier.classes),
-            "targets": None if self.targets is None else _sha256(self.targets),
-            "engine": evaluation.engine.name,
-            "engine version": evaluation.engine.version,
-            "chunk size": evaluation.plan.chunk_size,
-            "rows per call": evaluation.plan.rows_per_call,
-            "stream version": STREAM_VERSION,
-            "checked": checked,
-            **_device(self.classifier),
-        }
-
-    def votes(self, identity: dict[str, Any], ledger: _Ledger | Checkpoint, seconds: float, before: int) -> Votes:
-        """Votes from what was counted."""
-        tally = ledger.tally
-        if tally is None:
-            raise InvalidInputError("expected at least one sample to draw, got n_select = n_estimate = 0")
-        drawn = _seen_count(tally)
-        run = Run(
-            identity=identity,
-            select=tally.select.samples,
-            estimate=tally.estimate.samples,
-            sampling_error=sampling_error(self.sampler.distance, drawn),
-            versions=merged_versions(ledger.sources),
-            seconds=seconds,
-            drawn=drawn - before,
-            space=census(self.space),
-            sources=ledger.sources,
-        )
-        return Votes(
-            selection=tally.select.counts,
-            estimation=tally.estimate.counts,
-            noise=self.noise,
-            n_select=tally.select.samples.count,
-            n_estimate=tally.estimate.samples.count,
-            run=run,
-            tally=tally,
-            scope=scope_of_outputs(self.space, self.noise, len(tally.estimate.counts), self.targets),
-            ids=self.targets,  # type: ignore[arg-type]  # without targets, all inputs
-        )
-
-
-def _draw(evaluated: Iterable[tuple[Chunk, IntArray, str]], ledger: _Ledger | Checkpoint, line: ProgressLine) -> None:
+def _draw(
+    evaluated: Iterable[tuple[Chunk, IntArray, str]], ledger: CountsInMemory | Checkpoint, line: ProgressLine
+) -> None:
     """Notes every chunk when it is done."""
     for chunk, counts, places in evaluated:
         _check_outputs(chunk, counts, ledger.tally)
@@ -306,7 +201,7 @@ def _draw(evaluated: Iterable[tuple[Chunk, IntArray, str]], ledger: _Ledger | Ch
 
 def _evaluated(
     check: SelfCheck | NoCheck,
-    missing: _Missing,
+    missing: MissingSamples,
     workers: int | Literal["ray"],
     address: str | None,
     timeout: float | None,
@@ -318,13 +213,13 @@ def _evaluated(
 
 def _results(
     check: SelfCheck | NoCheck,
-    missing: _Missing,
+    missing: MissingSamples,
     workers: int | Literal["ray"],
     address: str | None,
     timeout: float | None,
 ) -> Generator[tuple[Any, Any, str]]:
     """What comes of chunks and of the tasks of the check; from Ray many chunks at once, as one."""
-    here = workers == 1 and timeout in (None, USUAL_TIMEOUT)
+    here = workers == 1 and timeout in (None, DEFAULT_TIMEOUT)
     evaluation, work = check.evaluation, check.work
     chunks = missing.chunks() if here else _compiled_first(evaluation, missing.chunks())
     if workers == "ray":  # the check stays here: on a cluster, tasks are spans of chunks
@@ -360,48 +255,8 @@ def _check_outputs(chunk: Chunk, counts: IntArray, tally: Tally | None) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Missing:
-    """The samples that are wanted, by role, of which some may have been seen."""
-
-    plan: Plan
-    wanted: Mapping[str, Sequence[range]]
-    tally: Tally | None = None
-
-    @property
-    def samples(self) -> dict[str, int]:
-        """How many are wanted, by role."""
-        return {role: sum(map(len, ranges)) for role, ranges in self.wanted.items()}
-
-    @property
-    def total(self) -> int:
-        """How many are wanted."""
-        return sum(self.samples.values())
-
-    def chunks(self) -> Iterator[Chunk]:
-        """Those that have not been seen, as parts of chunks."""
-        for role in self.wanted:
-            for samples in self.wanted[role]:
-                yield from self.plan.chunks(role, samples, self._seen(role))
-
-    def gaps(self) -> dict[str, list[range]]:
-        """Those that have not been seen, by role."""
-        return {
-            role: [gap for samples in self.wanted[role] for gap in self._seen(role).missing(samples)]
-            for role in self.wanted
-        }
-
-    def _seen(self, role: str) -> SampleRanges:
-        seen: SampleRanges = SampleRanges() if self.tally is None else getattr(self.tally, role).samples
-        return seen
-
-
-def _check_of(evaluation: Evaluation, job: _Job, missing: _Missing, memory_limit: str | int) -> SelfCheck:
+def _check_of(evaluation: Evaluation, job: VoteTask, missing: MissingSamples, memory_limit: str | int) -> SelfCheck:
     return SelfCheck(CheckedEvaluation.of(evaluation, checked_memory(memory_limit)), job.seed, missing.gaps())
-
-
-def _seen_count(tally: Tally | None) -> int:
-    return 0 if tally is None else tally.select.samples.count + tally.estimate.samples.count
 
 
 def _plan_of(identity: Mapping[str, Any]) -> Plan:
@@ -425,33 +280,3 @@ def _check_seen(tally: Tally | None, wanted: dict[str, range]) -> None:
                 f"expected a checkpoint with some of the {role} samples {SampleRanges.of(wanted[role])}, got one that "
                 f"has {seen}; ask for all of these, or start again with another file"
             )
-
-
-def _sha256(targets: IntArray) -> str:
-    """Of the numbers as 64-bit integers, the lowest byte first, so that anybody can compute it."""
-    return hashlib.sha256(targets.astype("<i8").tobytes()).hexdigest()
-
-
-def _device(classifier: Any) -> dict[str, str]:
-    """Where a torch module computes, unless it is the CPU. Others round otherwise: their votes must not be mixed."""
-    module: Any = getattr(classifier, "module", None)
-    for tensor in module.parameters() if hasattr(module, "parameters") else ():
-        return {} if tensor.device.type == "cpu" else {"device": tensor.device.type}
-    return {}
-
-
-def _checked_targets(targets: ArrayLike | None, limit: int) -> IntArray | None:
-    if targets is None:
-        return None
-    given = as_array(targets, "targets")
-    if given.dtype == bool and given.shape == (limit,):
-        given = np.flatnonzero(given)
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-        raise InvalidInputError(
-            f"expected targets to be a list of input numbers, got {given.dtype} of shape {given.shape}"
-        )
-    if given.size == 0 or given.min() < 0 or given.max() >= limit:
-        raise InvalidInputError(f"expected one or more targets from 0 to {limit - 1}, got {given.tolist()[:5]}")
-    if np.unique(given).size < given.size:
-        raise InvalidInputError("expected every target once, got some twice")
-    return given.astype(np.int64)

@@ -11,12 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from flipproof.files.lock import is_still_at, take_lock
 from flipproof.files.whole import cannot_write
-
-try:
-    import fcntl
-except ImportError:  # not on Windows
-    fcntl = None  # type: ignore[assignment]
 
 _CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """For `open`: what is downloaded is not written through a link, and a pipe is not waited for."""
@@ -77,7 +73,7 @@ def open_part(target: Path) -> Iterator[PartFile]:
         yield part
     finally:
         # The lock goes with the stream: unlink before, or a file that is another's by now may be hit.
-        if _is_at(stream, path) and not (resumable and part.length):
+        if is_still_at(stream.fileno(), path) and not (resumable and part.length):
             os.unlink(path)
         with contextlib.suppress(OSError):  # a full disk was reported when the block was written
             stream.close()
@@ -90,21 +86,11 @@ def _locked(path: Path) -> IO[bytes] | None:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is no file")
     stream = os.fdopen(descriptor, "a+b")
-    if fcntl is None:
-        return stream
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Without locks it is this process's at once; else the holder before may have given it its final name.
+        if not take_lock(descriptor) or is_still_at(descriptor, path):
+            return stream
     except OSError:
-        stream.close()
-        return None
-    if not _is_at(stream, path):  # the holder before us has given it its final name
-        stream.close()
-        return None
-    return stream
-
-
-def _is_at(stream: IO[bytes], path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(stream.fileno()), os.stat(path))
-    except FileNotFoundError:
-        return False
+        pass
+    stream.close()
+    return None

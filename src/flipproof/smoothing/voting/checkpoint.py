@@ -1,8 +1,4 @@
-"""A journal of the votes of a run that survives being killed at any moment: what was added is never drawn again.
-
-The file is a line of text and then records, each with a length and a checksum: first what run it is, then tallies with
-the versions that they were drawn with.
-"""
+"""A journal of the votes of a run that survives being killed at any moment: what was added is never drawn again."""
 
 from __future__ import annotations
 
@@ -10,43 +6,36 @@ import contextlib
 import errno
 import json
 import os
-import struct
 import time
 import weakref
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError, reason_of
-from flipproof.files.json_text import json_value
+from flipproof.files.lock import is_still_at, take_lock
 from flipproof.files.whole import cannot_write, checked_path, opened, replacing
 from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import versions
+from flipproof.smoothing.voting.checkpoint_records import (
+    FIRST_LINE,
+    began_with,
+    framed,
+    identity_record,
+    read_identity,
+    read_tallies,
+    tally_record,
+)
 from flipproof.smoothing.voting.sources import (
     Source,
-    check_sources,
     merged_sources,
-    merged_versions,
-    sources_from_record,
 )
 from flipproof.smoothing.voting.vote_counts import Tally
 
-try:
-    import fcntl
-except ImportError:  # not on Windows, where two runs on one file are not noticed
-    fcntl = None  # type: ignore[assignment]
-
-FORMAT = "flipproof-checkpoint"
-VERSION = 1
 COMPACT_ABOVE = 64 * 2**20
 """A journal may grow to this many bytes (or to four times its content) before it is rewritten."""
 
-_FIRST_LINE = f"{FORMAT} {VERSION}\n".encode()
-_FRAME = struct.Struct("<4sQI")  # mark, length of the body, CRC-32 of the body
-_MARK = b"\xf1\x1aFP"  # is not ASCII, so no description of a run contains it
-_LONGEST_IDENTITY = 2**24
 _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # some network file systems have none
 _SECONDS_BETWEEN_SYNCS = 1.0
 
@@ -102,7 +91,7 @@ class Checkpoint:
             FileFormatError: the file is something else, or damaged in a way that no crash explains.
             OutputError: the file cannot be written, or another process is writing it.
         """
-        body = _identity_body(identity)
+        body = identity_record(identity)
         target = Path(os.path.realpath(checked_path(path)))
         is_new = not target.exists()
         checkpoint = cls(target, _open_locked(target), body)
@@ -139,7 +128,7 @@ class Checkpoint:
             return
         source = Source(versions() if drawn_with is None else drawn_with, tally.select.samples, tally.estimate.samples)
         sources = merged_sources((*self._sources, source))
-        record = _framed(_tally_body(tally, (source,)))
+        record = framed(tally_record(tally, (source,)))
         if self._size + len(record) > max(COMPACT_ABOVE, 4 * self._compacted):
             self._rewrite(merged, sources)
         else:
@@ -177,16 +166,16 @@ class Checkpoint:
     def _read(self, stream: IO[bytes]) -> tuple[Tally | None, tuple[Source, ...], bool]:
         """The sum of all tallies and its sources, and whether the file has one record for each portion, and no more."""
         with _refusing(self._path):
-            found = _read_identity(stream)
+            found = read_identity(stream)
             if found is None:
                 return None, (), False
-            differences = run_differences(found, json.loads(self._identity), lambda: _began_with(stream))
+            differences = run_differences(found, json.loads(self._identity), lambda: began_with(stream))
         if differences:
             raise CheckpointMismatchError(
                 f"expected the checkpoint of this run, got {self._path.name} of another: {differences}"
             )
         with _refusing(self._path):
-            tally, sources, records = _read_tallies(stream)
+            tally, sources, records = read_tallies(stream)
             portions = 0 if tally is None else sum(1 for _ in tally.pieces())
             return tally, sources, records == portions and stream.tell() == os.fstat(stream.fileno()).st_size
 
@@ -216,7 +205,7 @@ class Checkpoint:
         old = self._opened()
         pieces = () if tally is None else tally.pieces()
         content = b"".join(
-            [_FIRST_LINE, _framed(self._identity), *(_framed(_tally_body(piece, sources)) for piece in pieces)]
+            [FIRST_LINE, framed(self._identity), *(framed(tally_record(piece, sources)) for piece in pieces)]
         )
         with contextlib.ExitStack() as on_failure:
             with replacing(self._path) as stream:
@@ -252,7 +241,7 @@ def peek_identity(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     with _refusing(target):
         try:
             with opened(target) as stream:
-                return _read_identity(stream)
+                return read_identity(stream)
         except (FileNotFoundError, IsADirectoryError):
             return None
 
@@ -281,11 +270,8 @@ def _open_locked(target: Path) -> int:
             raise cannot_write(target, error) from error
         try:
             _lock(descriptor, target)
-            # Whoever had the lock may have put another file in this one's place before letting go.
-            if os.path.samestat(os.fstat(descriptor), os.stat(target)):
+            if is_still_at(descriptor, target):
                 return descriptor
-        except FileNotFoundError:
-            pass
         except BaseException:
             os.close(descriptor)
             raise
@@ -293,10 +279,8 @@ def _open_locked(target: Path) -> int:
 
 
 def _lock(descriptor: int, target: Path) -> None:
-    if fcntl is None:
-        return
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take_lock(descriptor)
     except BlockingIOError:
         raise OutputError(f"expected {target} to be free, got a checkpoint that another process is writing") from None
     except OSError as error:
@@ -322,84 +306,3 @@ def _refusing(path: Path) -> Iterator[None]:
         raise FileFormatError(f"expected a checkpoint written by flipproof, got {path}: {error}") from error
     except Exception as error:
         raise FileFormatError(f"expected a checkpoint written by flipproof, got {path} ({reason_of(error)})") from error
-
-
-def _framed(body: bytes) -> bytes:
-    return _FRAME.pack(_MARK, len(body), zlib.crc32(body)) + body
-
-
-def _read_body(stream: IO[bytes]) -> bytes | None:
-    """The next record; None, at the place where it should begin, if it is not there whole and unharmed."""
-    begin, size = stream.tell(), os.fstat(stream.fileno()).st_size
-    head = stream.read(_FRAME.size)
-    if len(head) == _FRAME.size:
-        mark, length, checksum = _FRAME.unpack(head)
-        if mark == _MARK and length <= size - stream.tell():
-            body = stream.read(length)
-            if len(body) == length and zlib.crc32(body) == checksum:
-                return body
-    stream.seek(begin)
-    return None
-
-
-def _read_identity(stream: IO[bytes]) -> dict[str, Any] | None:
-    """None if the file ends before its first record does, as a crash would leave it."""
-    line = stream.read(len(_FIRST_LINE))
-    if line != _FIRST_LINE:
-        if _FIRST_LINE.startswith(line):
-            return None
-        raise FileFormatError(f"it begins with {line!r}, this flipproof reads {_FIRST_LINE!r}")
-    body = _read_body(stream)
-    if body is None:
-        rest = stream.read(_LONGEST_IDENTITY)
-        if len(rest) == _LONGEST_IDENTITY or _MARK in rest[_FRAME.size :]:
-            raise FileFormatError("its description is damaged, and votes follow")
-        return None
-    identity = json_value(body)
-    if not isinstance(identity, dict):
-        raise FileFormatError("its description is no mapping")
-    return identity
-
-
-def _tally_body(tally: Tally, sources: tuple[Source, ...]) -> bytes:
-    """A tally with the sources of its samples, which may be among these."""
-    own = filter(None, (source.within(tally.select.samples, tally.estimate.samples) for source in sources))
-    return tally.to_bytes(sources=[source.to_record() for source in own])
-
-
-def _sources_of(body: bytes, tally: Tally) -> tuple[Source, ...]:
-    """Those of one record; older ones have none, and nobody knows the versions of their samples."""
-    header = json_value(body.partition(b"\n")[0])
-    if "sources" not in header:
-        return (Source({}, tally.select.samples, tally.estimate.samples),)
-    sources = sources_from_record(header["sources"])
-    check_sources(sources, tally.select.samples, tally.estimate.samples)
-    return sources
-
-
-def _began_with(stream: IO[bytes]) -> str | None:
-    """The version of flipproof that drew the samples of the first record, if there is one that says so."""
-    body = _read_body(stream)
-    return None if body is None else merged_versions(_sources_of(body, Tally.from_bytes(body))).get("flipproof")
-
-
-def _read_tallies(stream: IO[bytes]) -> tuple[Tally | None, tuple[Source, ...], int]:
-    """The sum of all whole records up to the first damaged one, where the stream then stands; their number last."""
-    total: Tally | None = None
-    sources: tuple[Source, ...] = ()
-    records = 0
-    while (body := _read_body(stream)) is not None:
-        tally = Tally.from_bytes(body)
-        total = tally if total is None else total.merged(tally)
-        sources = merged_sources((*sources, *_sources_of(body, tally)))
-        records += 1
-    return total, sources, records
-
-
-def _identity_body(identity: Mapping[str, Any]) -> bytes:
-    if not isinstance(identity, Mapping) or not all(isinstance(key, str) for key in identity):
-        raise InvalidInputError(f"expected an identity that maps names to JSON values, got {identity!r}")
-    try:
-        return json.dumps(dict(identity), allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInputError(f"expected an identity of JSON values, got: {error}") from error

@@ -8,27 +8,22 @@ a few tasks among its chunks, so that workers do it as they do everything else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
-from flipproof.errors import TooLargeError, reason_of
 from flipproof.noise.spaces.graph import GraphSampler
-from flipproof.smoothing.classifier import ClassifierError, UnstableClassifierError
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.smoothing.voting.answers import Answer
-from flipproof.smoothing.voting.chunks import Chunk, check_fits
-from flipproof.smoothing.voting.engine import Engine
-from flipproof.smoothing.voting.evaluation import Evaluation, is_out_of_memory, too_little_memory
+from flipproof.smoothing.classifier import UnstableClassifierError
+from flipproof.smoothing.voting.checked_evaluation import ESCAPE, CheckedEvaluation, Probe, Recount, is_graph
+from flipproof.smoothing.voting.chunks import Chunk
+from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.likely_cause import Way, likely_cause
 
 _GRAPHS, _MOST_ROWS, _MOST_INPUTS = 2, 16, 48
 """How many noisy graphs, or rows and noisy copies of rows, are evaluated in several ways."""
-_ALONE = 6
-"""How many noisy rows are evaluated alone; of noisy graphs, the last one is."""
 _MOST_SCORES = 2**24
 """Of a very large graph, fewer copies are looked at."""
 _AFFORDABLE = 100
@@ -36,138 +31,6 @@ _AFFORDABLE = 100
 
 Result = tuple[Any, Any, str]
 """A task, what came of it, and where it was done, in words."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Probe:
-    """A task: evaluate these noisy inputs in several ways.
-
-    Attributes:
-        early: whether a classifier that fails on them may be left to the votes, which will meet them.
-    """
-
-    role: str
-    samples: range
-    rows: IntArray
-    early: bool
-
-    def __repr__(self) -> str:
-        return f"the check of {Chunk(self.role, self.samples)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Recount:
-    """A task: count a chunk again, or those of its rows that one call of the classifier gets."""
-
-    chunk: Chunk
-    rows: slice
-
-    def __repr__(self) -> str:
-        return f"the recount of {self.chunk}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CheckedEvaluation:
-    """An evaluation that can also be checked: the work of a run, as it is sent to workers.
-
-    Attributes:
-        memory_limit: in bytes; ways of evaluation that need more are left out.
-        shared: a hash of the arrays that all noisy copies share, before anybody could change them.
-    """
-
-    evaluation: Evaluation
-    memory_limit: int
-    shared: str
-
-    @classmethod
-    def of(cls, evaluation: Evaluation, memory_limit: int) -> CheckedEvaluation:
-        """To be made before the classifier is asked for anything."""
-        return cls(evaluation, memory_limit, _shared_contents(evaluation))
-
-    def __repr__(self) -> str:
-        return repr(self.evaluation)
-
-    def compile(self) -> None:
-        """As for the evaluation."""
-        self.evaluation.compile()
-
-    def __call__(self, task: Chunk | Probe | Recount) -> Any:
-        """Counts of a chunk; of a probe None, if nothing is wrong."""
-        if isinstance(task, Probe):
-            return self._probe(task)
-        if isinstance(task, Recount):
-            return replace(self.evaluation, rows=self.evaluation.rows[task.rows])(task.chunk)
-        return self.evaluation(task)
-
-    def _probe(self, probe: Probe) -> None:
-        evaluation, samples = self.evaluation, probe.samples
-        try:
-            first = evaluation.answer(probe.role, samples, probe.rows)
-        except Exception as error:
-            if probe.early:
-                return
-            raise _failed(probe, "in a batch of another size", error) from error
-        try:
-            for way, answer, other in self._other_ways(probe, first):
-                _compare(answer, other, way, probe, evaluation.classifier)
-        except ClassifierError:
-            raise
-        except Exception as error:
-            raise _failed(probe, "when it was evaluated again", error) from error
-        if _shared_contents(evaluation) != self.shared:
-            raise UnstableClassifierError(
-                "expected a classifier that leaves its input as it is, got one that changes in place the edges or the "
-                f"attributes that all noisy copies share: let it work on a copy; {_ESCAPE}"
-            )
-
-    def _other_ways(self, probe: Probe, first: Answer) -> Iterator[tuple[Way, Answer, Answer]]:
-        """Pairs of answers that should be the same."""
-        evaluation, role, samples, rows = self.evaluation, probe.role, probe.samples, probe.rows
-        yield Way.TWICE, first, evaluation.answer(role, samples, rows)
-        for sample, row in _spread(len(samples), rows.size, 1 if _is_graph(evaluation) else _ALONE):
-            try:
-                alone = evaluation.answer(role, samples[sample : sample + 1], rows[row : row + 1])
-            except Exception as error:
-                cause = likely_cause(Way.ALONE, evaluation.classifier)
-                raise _failed(probe, f"when it was evaluated alone ({cause})", error) from error
-            answer = first[sample : sample + 1]
-            yield Way.ALONE, answer if rows.size == 1 else answer.outputs([row]), alone
-        if len(samples) > 1 or rows.size > 1:
-            step = 1 if len(samples) > 1 else 0
-            shifted, turned = range(samples.start + step, samples.stop + step), np.ascontiguousarray(rows[::-1])
-            other = evaluation.answer(role, shifted, turned)
-            other = other if rows.size == 1 else other.outputs(slice(None, None, -1))
-            yield Way.ELSEWHERE, first[step:], other[: len(samples) - step]
-        if (whole := self._on_whole_graph()) is not None:
-            yield Way.WHOLE, first, whole.answer(role, samples, rows)
-        if probe.early and (plain := self._by_torch()) is not None:
-            yield Way.BY_TORCH, first[:1], plain.answer(role, samples[:1], rows)
-
-    def _on_whole_graph(self) -> Evaluation | None:
-        """The same, if only the neighbourhood of the targets is drawn and the whole graph fits into memory."""
-        evaluation, sampler = self.evaluation, self.evaluation.sampler
-        if not isinstance(sampler, GraphSampler) or sampler.around is None:
-            return None
-        whole, engine = replace(sampler, around=None), evaluation.engine
-        targets = sampler.around.nodes[sampler.around.targets]
-        if engine.fused is not None:
-            offer = evaluation.classifier.fused(whole)  # type: ignore[attr-defined]
-            engine = Engine(engine.name, None if isinstance(offer, str) else offer)
-        return self._if_it_fits(replace(evaluation, sampler=whole, outputs=targets, engine=engine))
-
-    def _by_torch(self) -> Evaluation | None:
-        """The same by the torch module, if the engine is fused and a noisy graph fits into memory."""
-        if self.evaluation.engine.fused is None:
-            return None
-        return self._if_it_fits(replace(self.evaluation, engine=Engine()))
-
-    def _if_it_fits(self, evaluation: Evaluation) -> Evaluation | None:
-        try:
-            if evaluation.engine.fused is None:
-                check_fits(evaluation.sampler, evaluation.classifier, self.memory_limit)
-        except TooLargeError:
-            return None
-        return evaluation
 
 
 @dataclass(slots=True, eq=False)
@@ -273,7 +136,7 @@ class SelfCheck:
         whole = plan.whole(range(sample, sample + 1))
         start = int(rng.integers(-(-rows // plan.rows_per_call))) * plan.rows_per_call
         samples = range(max(gap.start, whole.start), min(gap.stop, whole.stop))
-        some = slice(None) if _is_graph(self.evaluation) else slice(start, start + plan.rows_per_call)
+        some = slice(None) if is_graph(self.evaluation) else slice(start, start + plan.rows_per_call)
         return Recount(Chunk(role, samples), some)
 
     def _compare_counts(self) -> None:
@@ -287,7 +150,7 @@ class SelfCheck:
                 return
         raise UnstableClassifierError(
             f"expected one label for one noisy input, got other counts of labels when {chunk} were evaluated "
-            f"{Way.AGAIN.value}: {likely_cause(Way.AGAIN, self.work.evaluation.classifier)}; {_ESCAPE}"
+            f"{Way.AGAIN.value}: {likely_cause(Way.AGAIN, self.work.evaluation.classifier)}; {ESCAPE}"
         )
 
     def _undecided(self, recount: Recount) -> IntArray:
@@ -331,48 +194,3 @@ def done_here(work: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Resu
     """What comes of some tasks in this process."""
     with single_threaded():
         yield from ((task, work(task), "1 process") for task in tasks)
-
-
-_ESCAPE = "check=False (--no-check) votes without this check, and certificates then say so"
-
-
-def _compare(one: Answer, other: Answer, way: Way, probe: Probe, classifier: Any) -> None:
-    if one.labels.shape != other.labels.shape:
-        raise UnstableClassifierError(
-            f"expected {one.labels.shape[1]} labels for every noisy input, got {other.labels.shape[1]} when it was "
-            f"evaluated {way.value}; {_ESCAPE}"
-        )
-    differs = one.differs_from(other)
-    if not differs.any():
-        return
-    labels = int((differs & (one.labels != other.labels)).sum())
-    got = f"{labels or int(differs.sum()):,} of {differs.size:,} with other {'labels' if labels else 'scores'}"
-    raise UnstableClassifierError(
-        f"expected one label for one noisy input, got {got} when {Chunk(probe.role, probe.samples)} were evaluated "
-        f"{way.value}: {likely_cause(way, classifier)}; {_ESCAPE}"
-    )
-
-
-def _failed(probe: Probe, how: str, error: Exception) -> ClassifierError:
-    """That a classifier fails depends on what else is evaluated; unless it has too little memory."""
-    if is_out_of_memory(error):
-        return too_little_memory(Chunk(probe.role, probe.samples), error)
-    return UnstableClassifierError(
-        f"the classifier failed on one of {Chunk(probe.role, probe.samples)} {how}: {reason_of(error)}; {_ESCAPE}"
-    )
-
-
-def _spread(samples: int, rows: int, most: int) -> list[tuple[int, int]]:
-    """Places of some inputs: the last one of a batch, which all others may have changed, and some before it."""
-    inputs = samples * rows
-    return [divmod(int(each), rows) for each in np.linspace(inputs - 1, 0, min(inputs, most))]
-
-
-def _is_graph(evaluation: Evaluation) -> bool:
-    return isinstance(evaluation.sampler, GraphSampler)
-
-
-def _shared_contents(evaluation: Evaluation) -> str:
-    """A hash of the arrays that all noisy copies share."""
-    sampler = evaluation.sampler
-    return fingerprint(sampler.shared) if isinstance(sampler, GraphSampler) else ""

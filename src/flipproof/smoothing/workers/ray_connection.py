@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from flipproof.errors import InvalidInputError
-from flipproof.smoothing.workers.processes import WorkerError
+from flipproof.smoothing.workers.pending_tasks import WorkerError
 from flipproof.smoothing.workers.worker_main import summary_of
 
 _PATIENCE = 4.0  # seconds for a cluster to answer, so that it takes less than five to be told that it does not

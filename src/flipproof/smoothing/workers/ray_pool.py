@@ -17,10 +17,9 @@ from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY
-from flipproof.smoothing.workers.processes import (
-    KEEPING_MEMORY,
-    Job,
-    Jobs,
+from flipproof.smoothing.workers.pending_tasks import (
+    PendingTask,
+    PendingTasks,
     WorkerError,
     checked_timeout,
     opened,
@@ -30,6 +29,7 @@ from flipproof.smoothing.workers.processes import (
 from flipproof.smoothing.workers.ray_connection import checked_address, connected
 from flipproof.smoothing.workers.ray_worker import Frames, answer_on_cluster, expected_versions, flat, message_of
 from flipproof.smoothing.workers.worker_main import Kind, Message
+from flipproof.smoothing.workers.worker_process import KEEPING_MEMORY
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -125,7 +125,7 @@ class RayPool(Generic[T, R]):
         Raises:
             WorkerError: workers die or hang again and again on the same task, or cannot do their work.
         """
-        jobs, in_hand = Jobs(tasks), dict[Any, Job[T]]()
+        jobs, in_hand = PendingTasks(tasks), dict[Any, PendingTask[T]]()
         try:
             while self._hand_out(jobs, in_hand):
                 for reference in self._finished(list(in_hand)):
@@ -142,7 +142,7 @@ class RayPool(Generic[T, R]):
                 for reference in in_hand:
                     self._ray.cancel(reference, force=True)
 
-    def _hand_out(self, jobs: Jobs[T], in_hand: dict[Any, Job[T]]) -> bool:
+    def _hand_out(self, jobs: PendingTasks[T], in_hand: dict[Any, PendingTask[T]]) -> bool:
         """Gives out jobs as long as there is room, and returns whether any are in hand."""
         if self._submit is None:
             raise InvalidInputError("expected a Ray pool inside its with block, got one outside")
@@ -152,7 +152,7 @@ class RayPool(Generic[T, R]):
             in_hand[self._submit(flat(packed_task(job.task)), self._time_for(job))] = job
         return bool(in_hand)
 
-    def _time_for(self, job: Job[T]) -> float | None:
+    def _time_for(self, job: PendingTask[T]) -> float | None:
         return None if self._timeout is None else self._timeout * self._parts(job.task)
 
     def _count(self) -> None:
@@ -170,7 +170,7 @@ class RayPool(Generic[T, R]):
             ready, _ = wait(num_returns=len(references), timeout=0)
         return list(ready)
 
-    def _reply(self, reference: Any, job: Job[T]) -> Message | None:
+    def _reply(self, reference: Any, job: PendingTask[T]) -> Message | None:
         """What a worker says about its job; None if it has died, or its answer with its machine."""
         errors = self._ray.exceptions
         try:
@@ -187,7 +187,7 @@ class RayPool(Generic[T, R]):
             raise WorkerError(reply.value())
         return reply
 
-    def _note_death(self, job: Job[T], error: Exception) -> None:
+    def _note_death(self, job: PendingTask[T], error: Exception) -> None:
         """Ray does not say why a worker has ended; one that ended itself had its job for as long as it may take."""
         seconds = self._time_for(job)
         if seconds is not None and time.monotonic() - job.given >= seconds:

@@ -1,0 +1,112 @@
+"""The records of a checkpoint file: a line of text, then what run it is, then vote counts and their sources.
+
+Each record has a length and a checksum, so that one that a crash has cut off is noticed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import IO, Any
+
+from flipproof.errors import FileFormatError, InvalidInputError
+from flipproof.files.json_text import json_value
+from flipproof.smoothing.voting.sources import (
+    Source,
+    check_sources,
+    merged_sources,
+    merged_versions,
+    sources_from_record,
+)
+from flipproof.smoothing.voting.vote_counts import Tally
+
+FIRST_LINE = b"flipproof-checkpoint 1\n"
+_FRAME = struct.Struct("<4sQI")  # mark, length of the body, CRC-32 of the body
+_MARK = b"\xf1\x1aFP"  # is not ASCII, so no description of a run contains it
+_LONGEST_IDENTITY = 2**24
+
+
+def framed(body: bytes) -> bytes:
+    """A record, with the mark, the length and the checksum by which it is known again."""
+    return _FRAME.pack(_MARK, len(body), zlib.crc32(body)) + body
+
+
+def _read_body(stream: IO[bytes]) -> bytes | None:
+    """The next record; None, at the place where it should begin, if it is not there whole and unharmed."""
+    begin, size = stream.tell(), os.fstat(stream.fileno()).st_size
+    head = stream.read(_FRAME.size)
+    if len(head) == _FRAME.size:
+        mark, length, checksum = _FRAME.unpack(head)
+        if mark == _MARK and length <= size - stream.tell():
+            body = stream.read(length)
+            if len(body) == length and zlib.crc32(body) == checksum:
+                return body
+    stream.seek(begin)
+    return None
+
+
+def read_identity(stream: IO[bytes]) -> dict[str, Any] | None:
+    """What run the file belongs to; None if it ends before that record does, as a crash would leave it."""
+    line = stream.read(len(FIRST_LINE))
+    if line != FIRST_LINE:
+        if FIRST_LINE.startswith(line):
+            return None
+        raise FileFormatError(f"it begins with {line!r}, this flipproof reads {FIRST_LINE!r}")
+    body = _read_body(stream)
+    if body is None:
+        rest = stream.read(_LONGEST_IDENTITY)
+        if len(rest) == _LONGEST_IDENTITY or _MARK in rest[_FRAME.size :]:
+            raise FileFormatError("its description is damaged, and votes follow")
+        return None
+    identity = json_value(body)
+    if not isinstance(identity, dict):
+        raise FileFormatError("its description is no mapping")
+    return identity
+
+
+def tally_record(tally: Tally, sources: tuple[Source, ...]) -> bytes:
+    """Vote counts as a record, with those of the sources that have drawn their samples."""
+    own = filter(None, (source.within(tally.select.samples, tally.estimate.samples) for source in sources))
+    return tally.to_bytes(sources=[source.to_record() for source in own])
+
+
+def _sources_of(body: bytes, tally: Tally) -> tuple[Source, ...]:
+    """The sources of one record; older records have none, and nobody knows the versions of their samples."""
+    header = json_value(body.partition(b"\n")[0])
+    if "sources" not in header:
+        return (Source({}, tally.select.samples, tally.estimate.samples),)
+    sources = sources_from_record(header["sources"])
+    check_sources(sources, tally.select.samples, tally.estimate.samples)
+    return sources
+
+
+def began_with(stream: IO[bytes]) -> str | None:
+    """The version of flipproof that drew the samples of the first record, if there is one that says so."""
+    body = _read_body(stream)
+    return None if body is None else merged_versions(_sources_of(body, Tally.from_bytes(body))).get("flipproof")
+
+
+def read_tallies(stream: IO[bytes]) -> tuple[Tally | None, tuple[Source, ...], int]:
+    """The sum of all whole records up to the first damaged one, where the stream then stands; their number last."""
+    total: Tally | None = None
+    sources: tuple[Source, ...] = ()
+    records = 0
+    while (body := _read_body(stream)) is not None:
+        tally = Tally.from_bytes(body)
+        total = tally if total is None else total.merged(tally)
+        sources = merged_sources((*sources, *_sources_of(body, tally)))
+        records += 1
+    return total, sources, records
+
+
+def identity_record(identity: Mapping[str, Any]) -> bytes:
+    """Everything that the votes of a run depend on, as a record; what is no JSON value is refused."""
+    if not isinstance(identity, Mapping) or not all(isinstance(key, str) for key in identity):
+        raise InvalidInputError(f"expected an identity that maps names to JSON values, got {identity!r}")
+    try:
+        return json.dumps(dict(identity), allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"expected an identity of JSON values, got: {error}") from error
