@@ -19,8 +19,7 @@ from flipproof.base.arrays import IntArray
 from flipproof.base.progress import progress_of
 from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
-from flipproof.noise.law_records import noise_record
-from flipproof.noise.laws import AnyNoise, sampler_of, space_for
+from flipproof.noise.laws import Law, sampler_of, space_for
 from flipproof.noise.spaces.census import census
 from flipproof.noise.spaces.graph import GraphSampler
 from flipproof.noise.spaces.space import Space, as_array
@@ -47,7 +46,7 @@ from flipproof.theory.radii import checked_count
 def vote(
     classifier: Classifier,
     inputs: Any,
-    noise: AnyNoise,
+    noise: Law,
     n_select: int | range = 1_000,
     n_estimate: int | range = 100_000,
     seed: int = 0,
@@ -217,13 +216,13 @@ class _Job:
 
     classifier: Classifier
     space: Space
-    noise: AnyNoise
+    noise: Law
     seed: int
     targets: IntArray | None
     sampler: Any = field(repr=False)
 
     @classmethod
-    def of(cls, classifier: Any, inputs: Any, noise: AnyNoise, seed: int, targets: ArrayLike | None) -> _Job:
+    def of(cls, classifier: Any, inputs: Any, noise: Law, seed: int, targets: ArrayLike | None) -> _Job:
         checked, space = checked_classifier(classifier), space_for(inputs, noise)
         sampler: Any = sampler_of(space, noise, seed)
         limit = sampler.graph.nodes if isinstance(sampler, GraphSampler) else sampler.rows
@@ -252,7 +251,7 @@ class _Job:
         return {
             **model_identity(self.classifier),
             "data": fingerprint(self.space),
-            "noise": noise_record(self.noise),
+            "noise": self.noise.record(),
             "seed": int(self.seed),
             "classes": int(self.classifier.classes),
             "targets": None if self.targets is None else _sha256(self.targets),
