@@ -8,7 +8,6 @@ import flipproof as fp
 from flipproof.models.training.batches import VALIDATION_FROM, RowLessons
 from flipproof.models.training.fitting import class_weights
 from flipproof.noise.sampling.samplers import Role
-from flipproof.theory.law import without_flips
 
 ROWS, ENTRIES = 120, 12
 NOISE = fp.FlipNoise(0.1, 0.2)
@@ -100,7 +99,7 @@ def test_an_epoch_sees_every_training_row_once_with_noise_of_its_own():
 
 def test_answers_belong_to_their_labels():
     """Logits of copies come samples first, and each stands beside the label of its row."""
-    taught = lessons(copies=1, noise=without_flips(NOISE))
+    taught = lessons(copies=1, noise=NOISE.without_noise())
     rows, labels = data()
     for step in taught.steps(0):
         for logits, label in zip(step.logits[0], step.labels, strict=True):
@@ -130,7 +129,7 @@ def test_no_noisy_samples_means_clean_rows():
     rows, labels = data()
     models = [classifier(), classifier()]
     fp.train(models[0], rows, labels, SPLIT, NOISE, settings(noisy_samples=0), progress=False)
-    fp.train(models[1], rows, labels, SPLIT, without_flips(NOISE), settings(noisy_samples=1), progress=False)
+    fp.train(models[1], rows, labels, SPLIT, NOISE.without_noise(), settings(noisy_samples=1), progress=False)
     assert np.array_equal(*map(weights, models))
 
 

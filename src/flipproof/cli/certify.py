@@ -117,12 +117,12 @@ def certified_ratio(
 ) -> dict[str, Any]:
     """The certified ratio over additions and deletions; for a joint noise along each axis. At most so many columns."""
     from flipproof.errors import InvalidInputError
-    from flipproof.theory.law import FlipNoise
+    from flipproof.smoothing.stairs import ranges_along
 
     if not len(certificates):
         return {}
     most = {axis: min(int(radii.max()), columns - 1) for axis, radii in _largest(certificates).items()}
-    if isinstance(certificates.noise, FlipNoise):
+    if "add" in most and "delete" in most:
         adds = up_to(most["add"] if add is None else add, "--add")
         deletes = up_to(most["delete"] if delete is None else delete, "--delete")
         ratio = certificates.certified_ratio(add=adds, delete=deletes, change=change or None)
@@ -132,19 +132,17 @@ def certified_ratio(
             "expected --add, --delete and --change only for a noise without parts, got a joint noise"
         )
     lines = {}
-    for axis, largest in most.items():
-        part, kind = axis.rsplit(".", 1)
-        lines[axis] = certificates.certified_ratio({part: {kind: range(1 + largest)}}).tolist()
+    for axis in certificates.noise.axes:
+        parts, kinds = ranges_along({axis: tuple(range(1 + most[str(axis)]))})
+        lines[str(axis)] = certificates.certified_ratio(parts, **kinds).tolist()
     return lines
 
 
 def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> None:
     """The summary and the certified ratio."""
-    from flipproof.cli.text import noise_words
-
     votes = certificates.votes
     promise = "for all inputs at once" if certificates.simultaneous else "for each input"
-    typer.echo(f"noise     {noise_words(certificates.noise)}")
+    typer.echo(f"noise     {certificates.noise.words}")
     typer.echo(f"votes     {len(votes)} inputs, {votes.classes} classes")
     typer.echo(f"samples   {votes.n_select:,} to select the label, {votes.n_estimate:,} to bound its probability")
     if votes.run is not None:
@@ -174,10 +172,9 @@ def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:
     """The certified ratio: a table, or a line along each axis of a joint noise."""
     from flipproof.cli.text import print_table
     from flipproof.report.words.promises import share_words
-    from flipproof.theory.law import FlipNoise
 
     title = "\nCertified ratio: the share of inputs whose prediction no attacker within the radii can change"
-    if isinstance(certificates.noise, FlipNoise):
+    if "ratio" in ratio:
         rows = zip(ratio["add"], ratio["ratio"], strict=True)
         held = f" (change {ratio['change']})" if ratio["change"] else ""
         print_table(f"{title}{held}", ratio["delete"], ((a, [share_words(share) for share in row]) for a, row in rows))

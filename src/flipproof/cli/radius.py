@@ -65,7 +65,7 @@ def radius(
 
 
 def _print_critical(noise: FlipNoise, add: int, delete: int, change: int, as_json: bool) -> None:
-    from flipproof.cli.text import critical_words, noise_words, print_table
+    from flipproof.cli.text import critical_words, print_table
     from flipproof.theory.tables import critical_table
 
     adds, deletes = up_to(add, "--add"), up_to(delete, "--delete")
@@ -77,14 +77,14 @@ def _print_critical(noise: FlipNoise, add: int, delete: int, change: int, as_jso
         return
     held = f", change {change}" if change else ""
     print_table(
-        f"Certified when p_lower is above ({noise_words(noise)}{held})",
+        f"Certified when p_lower is above ({noise.words}{held})",
         deletes,
         ((a, [critical_words(p) for p in row]) for a, row in enumerate(table)),
     )
 
 
 def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_json: bool) -> None:
-    from flipproof.cli.text import json_radius, noise_words, radii_words, radius_words
+    from flipproof.cli.text import json_radius, radii_words, radius_words
     from flipproof.theory.frontier import frontier
     from flipproof.theory.l0_ball import largest_l0_radius
     from flipproof.theory.radii import axes_of
@@ -99,7 +99,7 @@ def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_jso
         largest = {kind: json_radius(r) for kind, r in radii.items()}
         typer.echo(json.dumps({"p_lower": p_lower, "p_upper": p_upper, "largest": largest, "frontier": points}))
         return
-    typer.echo(f"noise      {noise_words(noise)}")
+    typer.echo(f"noise      {noise.words}")
     other = f", any other label at most {p_upper!r}" if p_upper is not None else ""
     typer.echo(f"prediction probability at least {p_lower!r}{other}")
     if maximal == []:

@@ -70,12 +70,11 @@ def _votes_section(path: Path, alone: bool) -> Section:
     from flipproof.report.writing import section_of
     from flipproof.smoothing.certify import certify
     from flipproof.smoothing.votes import Votes
-    from flipproof.theory.radii import parts_of
 
     votes = Votes.load(path)
     certificates = certify(votes)
     data = path.name if votes.run is None else f"data {votes.run.identity['data'][:8]}"
-    parts = (name for name, _ in parts_of(certificates.noise))
+    parts = certificates.noise.part_names
     words = {name or "": f"entries of {data}" + (f", {name}," if name else "") for name in parts}
     return section_of(certificates, path.name, Subject(entries={} if alone else words))
 

@@ -31,14 +31,13 @@ def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
 
 def print_summary(run: Path, certificates: Certificates) -> None:
     """The answer first; then task, accuracies, promise, radii, results by class, and shares at a few radii."""
-    from flipproof.cli.text import noise_words
     from flipproof.report.summary import summary_of
 
     summary, votes = summary_of(run, certificates), certificates.votes
     data, units = summary.data, f"{unit_of(summary.kind)}s"
     trained = training_words(summary.training_epochs, summary.training_seconds)
     where = noisy_words(summary.noisy)
-    noise, *others = noise_words(certificates.noise).split("; ")  # of a joint noise one part per line
+    noise, *others = certificates.noise.words.split("; ")  # of a joint noise one part per line
     engine = votes.run.engine if votes.run else None
     speed = f"{summary.samples_per_second:,.0f} samples/s" + (f", {engine} engine" if engine else "")
     promise = f"for all {units} at once" if certificates.simultaneous else f"for each {unit_of(summary.kind)}"

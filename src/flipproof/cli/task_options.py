@@ -177,14 +177,15 @@ class TaskOptions:
 
     def _noise(self, noisy: str, suits: Noise) -> Noise:
         from flipproof.theory.law import FlipNoise, JointNoise
+        from flipproof.theory.radii import has_parts
 
         pairs = {"structure": self.structure_noise, "attributes": self.attributes_noise}
-        if isinstance(suits, JointNoise):
+        if has_parts(suits):
             if (self.p_plus, self.p_minus) != (None, None):
                 raise InvalidInputError(
                     "expected --structure-noise and --attributes-noise for --noise both, got --p-plus or --p-minus"
                 )
-            parts = ((part, pairs[part], law) for part, law in suits)
+            parts = ((part, pairs[part], law) for part, law in suits.flips if part is not None)
             return JointNoise(**{part: law if pair is None else FlipNoise(*pair) for part, pair, law in parts})
         if any(pairs.values()):
             raise InvalidInputError(

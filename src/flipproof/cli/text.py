@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Decimal
 
-from flipproof.theory.law import JointNoise, Noise
+from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, point_of
 from flipproof.theory.search import SEARCH_LIMIT
 
@@ -31,14 +31,6 @@ def radii_words(noise: Noise, radii: AnyRadii) -> str:
     """Radii as "add 1, delete 2"."""
     counts = zip(axes_of(noise), point_of(noise, radii), strict=True)
     return ", ".join(f"{axis} {radius_words(count)}" for axis, count in counts)
-
-
-def noise_words(noise: Noise) -> str:
-    """A noise on one line."""
-    if isinstance(noise, JointNoise):
-        return "; ".join(f"{name}: {noise_words(part)}" for name, part in noise)
-    kinds = "" if noise.categories == 2 else f", {noise.categories} categories"
-    return f"p_plus {noise.p_plus:g}, p_minus {noise.p_minus:g}{kinds}"
 
 
 def critical_words(p: float) -> str:

@@ -32,7 +32,6 @@ from flipproof.comparison.white_box_rivals import (
 )
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.files.whole import make_folder
-from flipproof.noise.laws import OtherNoise
 from flipproof.pipeline.job import Job
 from flipproof.pipeline.kinds.registry import job_of
 from flipproof.pipeline.shared_runs import Runs
@@ -41,8 +40,8 @@ from flipproof.pipeline.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.run import installed_versions
 from flipproof.smoothing.votes import scope_of_outputs
+from flipproof.theory.base_law import Noise, checked_noise
 from flipproof.theory.certificate import ANY
-from flipproof.theory.law import Noise
 from flipproof.theory.radii import axes_of
 
 
@@ -104,18 +103,19 @@ def compare(
     machine, terms = machine or Machine(), terms or Terms()
     check_can_vote(machine, task)
     job = job_of(task)
-    if isinstance(job.noise, OtherNoise):
+    if not job.noise.flips:
         raise InvalidInputError(f"expected noise that flips entries, got {job.noise}")
     job.check()
     chosen = _chosen(job, systems)
     inputs = compared_inputs(job, terms.nodes)
-    setting = Setting(runs or Runs(Path(path) / "runs", machine), job, job.noise, inputs, terms, samples or Samples())
+    noise, runs = checked_noise(job.noise), runs or Runs(Path(path) / "runs", machine)
+    setting = Setting(runs, job, noise, inputs, terms, samples or Samples())
     make_folder(Path(path))
     entries: list[Entry] = []
     for done, system in enumerate(chosen):
         tell(system, done, len(chosen))
         entries += _entries(setting, system, Path(path) / f"{system}.json")
-    return Comparison(tuple(entries), inputs, job.certified.labels[inputs], _room(job, job.noise, inputs))
+    return Comparison(tuple(entries), inputs, job.certified.labels[inputs], _room(job, noise, inputs))
 
 
 def _room(job: Job, noise: Noise, inputs: IntArray) -> dict[str, IntArray]:

@@ -14,7 +14,7 @@ from flipproof.pipeline.shared_runs import Runs
 from flipproof.pipeline.steps import Samples
 from flipproof.statistics.bounds import Rule
 from flipproof.statistics.clopper_pearson import checked_alpha
-from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.law import FlipNoise, Noise, as_flip_noise
 
 _EVERY, _FARTHEST = 10, 1_000
 
@@ -96,9 +96,10 @@ class Setting:
         """Those of the terms, with as many categories as the data have."""
         if not self.terms.also:
             return []
-        if not isinstance(self.noise, FlipNoise):
+        own = as_flip_noise(self.noise)
+        if own is None:
             raise InvalidInputError(f"expected no further noises beside one with parts, got {self.terms.also}")
-        noises = [FlipNoise(p_plus, p_minus, self.noise.categories) for p_plus, p_minus in self.terms.also]
+        noises = [FlipNoise(p_plus, p_minus, own.categories) for p_plus, p_minus in self.terms.also]
         if self.noise in noises:
             raise InvalidInputError(f"expected further noises beside {self.noise}, got it again")
         return noises

@@ -11,13 +11,12 @@ from flipproof.comparison.comparison import Entry
 from flipproof.comparison.setting import Setting
 from flipproof.errors import InvalidInputError
 from flipproof.noise.ablation import AblationNoise, entries_of
-from flipproof.noise.laws import AnyNoise
+from flipproof.noise.laws import Law
 from flipproof.pipeline.job import Job
-from flipproof.pipeline.shared_runs import short_words
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.votes import Votes
 from flipproof.theory.certificate import ANY
-from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.law import FlipNoise, Noise, as_flip_noise
 from flipproof.theory.radii import axes_of
 
 _EVEN = {
@@ -61,14 +60,14 @@ def divergence_entries(setting: Setting) -> Iterator[Entry]:
 
 def has_even_noise(job: Job) -> bool:
     """Whether there is one law for all entries."""
-    return isinstance(job.noise, FlipNoise)
+    return as_flip_noise(job.noise) is not None
 
 
 def lee_entries(setting: Setting) -> Iterator[Entry]:
     """The symmetric certificate, with a model trained under its noise: the noise of the task if that is symmetric."""
-    noise, asked, task = setting.noise, setting.terms.even, setting.job.task
-    if not isinstance(noise, FlipNoise):
-        raise InvalidInputError(f"expected one law for all entries, got {noise}")
+    noise, asked, task = as_flip_noise(setting.noise), setting.terms.even, setting.job.task
+    if noise is None:
+        raise InvalidInputError(f"expected one law for all entries, got {setting.noise}")
     even = _EVEN.get((task.kind, task.noisy), _USUAL_EVEN) if asked is None else asked
     own = noise.p_plus == noise.p_minus and asked in (None, noise.p_plus)
     law = noise if own else FlipNoise(even, even, noise.categories)
@@ -92,11 +91,11 @@ def ablation_entries(setting: Setting) -> Iterator[Entry]:
     yield _entry(setting, "ablation", ANY, law, proofs, seconds)
 
 
-def _votes(setting: Setting, noise: AnyNoise) -> tuple[Votes, float]:
+def _votes(setting: Setting, noise: Law) -> tuple[Votes, float]:
     """Votes of the model, trained and evaluated under a noise, and how long that took."""
     return setting.runs.voted(replace(setting.job.task, noise=noise), setting.samples)
 
 
-def _entry(setting: Setting, system: str, against: str, noise: AnyNoise, proofs: Proofs, seconds: float) -> Entry:
+def _entry(setting: Setting, system: str, against: str, noise: Law, proofs: Proofs, seconds: float) -> Entry:
     model = setting.job.task.model.name
-    return Entry(system, against, model, short_words(noise), proofs.selected(setting.inputs), seconds)
+    return Entry(system, against, model, noise.short_words, proofs.selected(setting.inputs), seconds)

@@ -19,7 +19,6 @@ from flipproof.noise.spaces.graph import Graph
 from flipproof.pipeline.job import Job
 from flipproof.pipeline.model_spec import ModelSpec
 from flipproof.theory.certificate import ANY
-from flipproof.theory.law import without_flips
 
 if TYPE_CHECKING:
     from flipproof.baselines.walks.model import PageRank
@@ -126,5 +125,5 @@ def _trained(setting: Setting, name: str) -> tuple[Any, float]:
     task = setting.job.task
     spec = task.model if task.model.name == name else ModelSpec(name)
     training = replace(task.training, noisy_samples=0)
-    plain = replace(task, model=spec, noise=without_flips(setting.noise), training=training)
+    plain = replace(task, model=spec, noise=setting.noise.without_noise(), training=training)
     return setting.runs.trained(plain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import Role, Sampler, Stream, span_of
+from flipproof.noise.sampling.samplers import Role, Stream, register_sampler, span_of
 from flipproof.noise.spaces.graph import Graph, GraphSampler
 from flipproof.noise.spaces.rows import DenseRows, SparseRows, ones_at
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.tokens import Tokens
+from flipproof.theory.base_law import Law, register_law
 
 HIDDEN = -1
 """What stands in the place of a hidden value of a dense row."""
 MOST_ENTRIES = 2**31
 
 
+@register_law("ablation")
 @dataclass(frozen=True, slots=True)
-class AblationNoise:
+class AblationNoise(Law):
     """Keeps exactly `kept` of the `entries` of an input, every set of so many with the same probability.
 
     Certificates for it come from `flipproof.baselines.ablation`.
@@ -46,20 +48,38 @@ class AblationNoise:
                 f"expected 1 <= kept <= entries <= {MOST_ENTRIES}, got kept = {self.kept}, entries = {self.entries}"
             )
 
+    def record(self) -> dict[str, Any]:
+        """Its fields."""
+        return {"ablation": {"entries": self.entries, "kept": self.kept}}
 
-def ablation_sampler(space: Space, noise: AblationNoise, seed: int) -> Sampler:
-    """Draws copies of a space in which most is hidden."""
-    if isinstance(space, Graph):
-        return _ablated_graph(space, noise, seed)
-    if isinstance(space, SparseRows):
-        _check_entries(noise, space.columns, "columns")
-        return AblatedBits(KeptEntries(space.starts, noise, Stream(seed)), space.positions, space.columns)
-    if isinstance(space, DenseRows):
-        _check_entries(noise, space.entries, "entries in a row")
-        return AblatedValues(KeptEntries.of_all(len(space.values), noise, Stream(seed)), space.values, HIDDEN)
-    if isinstance(space, Tokens) and space.mask is not None:
-        _check_entries(noise, space.values.shape[1], "positions")
-        return AblatedValues(KeptEntries.of_all(len(space.values), noise, Stream(seed)), space.values, space.mask)
+    def without_noise(self) -> AblationNoise:
+        """Nothing is hidden."""
+        return AblationNoise(self.entries, self.entries)
+
+    @property
+    def short_words(self) -> str:
+        """The share that is kept."""
+        return f"{self.kept / self.entries:.3g} kept"
+
+
+def _ablated_sparse_rows(rows: SparseRows, noise: AblationNoise, seed: int) -> AblatedBits:
+    _check_entries(noise, rows.columns, "columns")
+    return AblatedBits(KeptEntries(rows.starts, noise, Stream(seed)), rows.positions, rows.columns)
+
+
+def _ablated_dense_rows(rows: DenseRows, noise: AblationNoise, seed: int) -> AblatedValues:
+    _check_entries(noise, rows.entries, "entries in a row")
+    return AblatedValues(KeptEntries.of_all(len(rows.values), noise, Stream(seed)), rows.values, HIDDEN)
+
+
+def _ablated_tokens(tokens: Tokens, noise: AblationNoise, seed: int) -> AblatedValues:
+    if tokens.mask is None:
+        _refuse(tokens, noise, seed)
+    _check_entries(noise, tokens.values.shape[1], "positions")
+    return AblatedValues(KeptEntries.of_all(len(tokens.values), noise, Stream(seed)), tokens.values, tokens.mask)
+
+
+def _refuse(space: Space, noise: AblationNoise, seed: int) -> NoReturn:
     raise InvalidInputError(
         "expected rows, tokens with a mask, or a graph with noisy attributes of zeros and ones for an ablation, got "
         f"{type(space).__name__}"
@@ -215,3 +235,10 @@ class AblatedValues(_Ablated):
         row_of = np.repeat(np.arange(len(noisy)), np.diff(starts))
         noisy[row_of, numbers] = clean[row_of % rows.size, numbers]
         return noisy.reshape(len(noisy), *self.values.shape[1:])
+
+
+register_sampler(AblationNoise, Graph, _ablated_graph)
+register_sampler(AblationNoise, SparseRows, _ablated_sparse_rows)
+register_sampler(AblationNoise, DenseRows, _ablated_dense_rows)
+register_sampler(AblationNoise, Tokens, _ablated_tokens)
+register_sampler(AblationNoise, object, _refuse)

@@ -5,23 +5,24 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.arrays import FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import Role, Sampler, Stream, span_of
+from flipproof.noise.sampling.samplers import Role, Sampler, Stream, register_sampler, span_of
 from flipproof.noise.spaces.space import as_array
-from flipproof.theory.law import Noise
+from flipproof.theory.base_law import Law, Noise, register_law
 
 LARGEST = 1e30
 """Of values and deviations: noisy values must be float32 numbers."""
 
 
+@register_law("gaussian")
 @dataclass(frozen=True, slots=True)
-class GaussianNoise:
+class GaussianNoise(Law):
     """Adds an independent normal number with mean 0 and deviation `sigma` to every entry.
 
     Certificates for it come from `flipproof.baselines.gaussian`.
@@ -38,6 +39,18 @@ class GaussianNoise:
         if isinstance(sigma, bool) or not isinstance(sigma, numbers.Real) or not 0.0 < sigma <= LARGEST:
             raise InvalidInputError(f"expected sigma to be a positive number of at most {LARGEST:g}, got {sigma!r}")
         object.__setattr__(self, "sigma", float(sigma))
+
+    def record(self) -> dict[str, Any]:
+        """Its field."""
+        return {"gaussian": {"sigma": self.sigma}}
+
+    def without_noise(self) -> GaussianNoise:
+        """Noise that no float32 number shows."""
+        return GaussianNoise(1e-300)
+
+    def space_of(self, inputs: Any) -> RealRows:
+        """Numbers as they are."""
+        return RealRows(inputs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,3 +120,15 @@ class GaussianSampler:
         noise = self.noise.sigma * ndtri(fractions)
         clean = np.tile(self.values[rows].reshape(rows.size, -1), (len(samples), 1))
         return np.asarray((clean + noise).astype(np.float32)).reshape(len(fractions), *self.values.shape[1:])
+
+
+def _noisy_numbers(rows: RealRows, noise: GaussianNoise, seed: int) -> GaussianSampler:
+    return GaussianSampler(rows.values, noise, Stream(seed))
+
+
+def _refuse(space: object, noise: GaussianNoise, seed: int) -> NoReturn:
+    raise InvalidInputError(f"expected RealRows for Gaussian noise, got {type(space).__name__}")
+
+
+register_sampler(GaussianNoise, RealRows, _noisy_numbers)
+register_sampler(GaussianNoise, object, _refuse)

@@ -1,47 +1,40 @@
-"""All laws under which votes can be drawn, and the samplers that draw them."""
+"""Laws and spaces together: which space the data are under a law, what the law touches, and who draws the noise.
+
+Importing this registers the laws of the package. docs/extending.md shows how to add one.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from flipproof.errors import InvalidInputError
-from flipproof.noise.ablation import AblationNoise, ablation_sampler
-from flipproof.noise.gaussian import GaussianNoise, GaussianSampler, RealRows
-from flipproof.noise.sampling.samplers import Sampler, Stream
+from flipproof.noise import ablation as ablation
+from flipproof.noise import gaussian as gaussian
+from flipproof.noise.sampling.samplers import Sampler, registered_sampler
+from flipproof.noise.sampling.samplers import register_sampler as register_sampler
 from flipproof.noise.spaces.recognition import space_of
 from flipproof.noise.spaces.space import Space
-from flipproof.theory.law import Noise, without_flips
+from flipproof.theory.base_law import Law as Law
+from flipproof.theory.base_law import checked_law
+from flipproof.theory.base_law import law_from_record as law_from_record
+from flipproof.theory.base_law import register_law as register_law
 from flipproof.theory.scope import Scope
 
-OtherNoise = AblationNoise | GaussianNoise
-"""Laws with certificates of their own, in `flipproof.baselines`."""
 
-AnyNoise = Noise | OtherNoise
-
-
-def space_for(inputs: Any, noise: AnyNoise) -> Space:
-    """The space of some data, which depends on the noise: only Gaussian noise takes numbers as they are."""
-    if isinstance(noise, GaussianNoise) and not isinstance(inputs, Space):
-        return RealRows(inputs)
-    return space_of(inputs)
+def checked_any_law(law: Any) -> Law:
+    """Returns `law` if votes can be drawn under it, or raises."""
+    return checked_law(law, Law, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]
 
 
-def without_noise(noise: AnyNoise) -> AnyNoise:
-    """The law of the same kind that leaves inputs as they are.
-
-    Example:
-        >>> without_noise(AblationNoise(entries=10, kept=2))
-        AblationNoise(entries=10, kept=10)
-    """
-    if isinstance(noise, AblationNoise):
-        return AblationNoise(noise.entries, noise.entries)
-    if isinstance(noise, GaussianNoise):
-        return GaussianNoise(1e-300)  # which no float32 number shows
-    return without_flips(noise)
+def space_for(inputs: Any, law: Law) -> Space:
+    """The space of some data, which depends on the law: only Gaussian noise takes numbers as they are."""
+    if isinstance(inputs, Space):
+        return inputs
+    own: Space | None = law.space_of(inputs) if isinstance(law, Law) else None
+    return space_of(inputs) if own is None else own
 
 
-def scope_of(space: Space, noise: AnyNoise) -> Scope | None:
-    """What noise can touch in every input; None where flips are not counted, or the space does not say.
+def scope_of(space: Space, law: Law) -> Scope | None:
+    """What noise can touch in every input; None where changes are not counted, or the space does not say.
 
     Example:
         >>> from flipproof import DenseRows, FlipNoise
@@ -49,23 +42,18 @@ def scope_of(space: Space, noise: AnyNoise) -> Scope | None:
         [[2], [1]]
     """
     own = getattr(space, "scope", None)
-    if isinstance(noise, OtherNoise) or own is None:
+    if own is None or not checked_any_law(law).axes:
         return None
-    scope: Scope = own(noise)
+    scope: Scope = own(law)
     return scope
 
 
-def sampler_of(space: Space, noise: AnyNoise, seed: int) -> Sampler:
-    """Draws noisy copies of a space under any law.
+def sampler_of(space: Space, law: Law, seed: int) -> Sampler:
+    """Draws noisy copies of a space under any law: as is registered for the pair, or else as the space flips entries.
 
     Example:
-        >>> sampler_of(RealRows([[0.5, 1.0]]), GaussianNoise(0.1), seed=0).rows
+        >>> sampler_of(gaussian.RealRows([[0.5, 1.0]]), gaussian.GaussianNoise(0.1), seed=0).rows
         1
     """
-    if isinstance(noise, AblationNoise):
-        return ablation_sampler(space, noise, seed)
-    if isinstance(noise, GaussianNoise):
-        if not isinstance(space, RealRows):
-            raise InvalidInputError(f"expected RealRows for Gaussian noise, got {type(space).__name__}")
-        return GaussianSampler(space.values, noise, Stream(seed))
-    return space.sampler(noise, seed)
+    make = registered_sampler(law, space)
+    return space.sampler(law, seed) if make is None else make(space, law, seed)  # type: ignore[arg-type]

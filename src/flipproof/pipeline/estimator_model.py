@@ -14,7 +14,7 @@ from flipproof.extras import require
 from flipproof.models.fitted.estimators import classifier_of_arrays, fitted
 from flipproof.models.training.estimators import fit_estimator
 from flipproof.models.weights import arrays_bytes, read_arrays
-from flipproof.noise.laws import AnyNoise
+from flipproof.noise.laws import Law
 from flipproof.pipeline.job import Lot
 from flipproof.pipeline.task import Task
 
@@ -40,9 +40,7 @@ class EstimatorModel:
         require("safetensors.numpy")
         _MAKERS[self.task.model.name](self.task)
 
-    def trained(
-        self, learned: Lot, noise: AnyNoise, memory_limit: str | int, progress: bool
-    ) -> tuple[Any, dict[str, Any]]:
+    def trained(self, learned: Lot, noise: Law, memory_limit: str | int, progress: bool) -> tuple[Any, dict[str, Any]]:
         """The arrays of a fitted estimator."""
         task, rows, start = self.task, learned.split.train, time.perf_counter()
         if np.unique(learned.labels[rows]).size < self.classes:

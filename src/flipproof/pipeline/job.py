@@ -10,8 +10,7 @@ import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.noise.law_records import noise_record
-from flipproof.noise.laws import AnyNoise, OtherNoise, sampler_of, without_noise
+from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.space import Space
 from flipproof.pipeline.task import Task
@@ -42,9 +41,7 @@ class Model(Protocol):
     def check(self) -> None:
         """Refuses a model that cannot be made."""
 
-    def trained(
-        self, learned: Lot, noise: AnyNoise, memory_limit: str | int, progress: bool
-    ) -> tuple[Any, dict[str, Any]]:
+    def trained(self, learned: Lot, noise: Law, memory_limit: str | int, progress: bool) -> tuple[Any, dict[str, Any]]:
         """A trained classifier, and facts about its training."""
 
     def weights(self, classifier: Any) -> bytes:
@@ -72,7 +69,7 @@ class Job:
 
     task: Task
     record: DataRecord
-    noise: AnyNoise
+    noise: Law
     learned: Lot
     certified: Lot
     class_names: tuple[str, ...]
@@ -87,18 +84,18 @@ class Job:
 
     def asked(self) -> dict[str, Any]:
         """The record of the task, with the noise as it fits the data."""
-        return self.task.to_record() | {"noise": noise_record(self.noise)}
+        return self.task.to_record() | {"noise": self.noise.record()}
 
     def clean_labels(self, classifier: Any) -> IntArray:
         """What the classifier says about the certified inputs themselves."""
-        sampler = sampler_of(self.certified.space, without_noise(self.noise), 0)
+        sampler = sampler_of(self.certified.space, self.noise.without_noise(), 0)
         first, every = range(1), np.arange(sampler.rows)
         pieces = [every[start : start + _ROWS_AT_ONCE] for start in range(0, every.size, _ROWS_AT_ONCE)]
         labels = [np.asarray(classifier(sampler.draw(Role.ESTIMATE, first, rows))).ravel() for rows in pieces]
         return np.concatenate(labels).astype(np.int64)
 
 
-def fitted_noise(asked: AnyNoise, categories: Mapping[str, int]) -> AnyNoise:
+def fitted_noise(asked: Law, categories: Mapping[str, int]) -> Law:
     """The law that was asked for, with as many categories as the parts of the data have.
 
     A single law is used for every part; one that is not about flips stays as it is.
@@ -107,14 +104,12 @@ def fitted_noise(asked: AnyNoise, categories: Mapping[str, int]) -> AnyNoise:
         >>> fitted_noise(FlipNoise(0.1, 0.2), {"pixels": 256})
         FlipNoise(p_plus=0.1, p_minus=0.2, categories=256)
     """
-    if isinstance(asked, OtherNoise):
+    if not asked.flips:
         return asked
-    if isinstance(asked, JointNoise):
-        if asked.parts.keys() != categories.keys():
-            raise InvalidInputError(f"expected noise on {', '.join(categories)}, got noise on {', '.join(asked.parts)}")
-        parts = {name: _with_categories(part, categories[name]) for name, part in asked}
-    else:
-        parts = {name: _with_categories(asked, count) for name, count in categories.items()}
+    laws = {name: law for name, law in asked.flips if name is not None} or dict.fromkeys(categories, asked.flips[0][1])
+    if laws.keys() != categories.keys():
+        raise InvalidInputError(f"expected noise on {', '.join(categories)}, got noise on {', '.join(laws)}")
+    parts = {name: _with_categories(law, categories[name]) for name, law in laws.items()}
     return next(iter(parts.values())) if len(parts) == 1 else JointNoise(**parts)
 
 

@@ -9,14 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flipproof.noise.ablation import AblationNoise
-from flipproof.noise.laws import AnyNoise, OtherNoise
 from flipproof.pipeline.steps import Machine, Samples, train_run, trained_job, vote_run
 from flipproof.pipeline.task import Task
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import TRAIN, VOTE, TrainingRecord, VotesRecord, read_section
 from flipproof.smoothing.votes import Votes
-from flipproof.theory.law import FlipNoise, JointNoise
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ class Runs:
     def voted(self, task: Task, samples: Samples) -> tuple[Votes, float]:
         """Votes of the trained classifier, and how many seconds training and votes took."""
         # The fused engine has no other laws than flips, and need not be insisted on.
-        machine = replace(self.machine, engine=None) if isinstance(task.noise, OtherNoise) else self.machine
+        machine = replace(self.machine, engine=None) if not task.noise.flips else self.machine
         folder = RunFolder(self.folder_of(task))
         if self.models is not None and not folder.exists:
             folder.take_training(self._trained_folder(task))
@@ -60,29 +57,10 @@ class Runs:
 
 def _name(task: Task) -> str:
     """Different for different tasks."""
-    words = f"{task.model.name.rpartition(':')[2]} {task.noisy} {short_words(task.noise)}"
+    words = f"{task.model.name.rpartition(':')[2]} {task.noisy} {task.noise.short_words}"
     content = json.dumps(task.to_record(), sort_keys=True).encode()
     return "-".join([*re.findall(r"[\w.]+", words), hashlib.sha256(content).hexdigest()[:8]])
 
 
 def _training_seconds(folder: RunFolder) -> float:
     return read_section(folder, "training", TrainingRecord, TRAIN).seconds
-
-
-def short_words(noise: AnyNoise) -> str:
-    """A noise in few letters.
-
-    Example:
-        >>> short_words(AblationNoise(entries=784, kept=45)), short_words(FlipNoise(0.01, 0.6))
-        ('0.0574 kept', '(0.01, 0.6)')
-    """
-    if isinstance(noise, AblationNoise):
-        return f"{noise.kept / noise.entries:.3g} kept"
-    if isinstance(noise, JointNoise):
-        return "; ".join(f"{name} {short_words(part)}" for name, part in noise)
-    return f"({_short(noise.p_plus)}, {_short(noise.p_minus)})" if isinstance(noise, FlipNoise) else str(noise)
-
-
-def _short(number: float) -> str:
-    """A number that no other one is written like."""
-    return f"{number:g}" if float(f"{number:g}") == number else repr(number)

@@ -10,8 +10,7 @@ from flipproof.base.arguments import checked_count
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.files.json_text import is_plain
 from flipproof.models.training.settings import TrainingSettings
-from flipproof.noise.law_records import any_noise_from_record, noise_record
-from flipproof.noise.laws import AnyNoise
+from flipproof.noise.laws import Law, law_from_record
 from flipproof.pipeline.model_spec import ModelSpec
 
 NOISES = {
@@ -100,7 +99,7 @@ class Task:
     dataset: str
     model: ModelSpec
     noisy: str
-    noise: AnyNoise
+    noise: Law
     training: TrainingSettings = field(default_factory=TrainingSettings)
     split: PerClass | Shares = field(default_factory=PerClass)
     reading: Reading = field(default_factory=Reading)
@@ -137,7 +136,7 @@ class Task:
             "dataset": self.dataset,
             "model": asdict(self.model),
             "noisy": self.noisy,
-            "noise": noise_record(self.noise),
+            "noise": self.noise.record(),
             "training": {**asdict(self.training), "average": str(self.training.average)},
             "split": asdict(self.split),
             "reading": asdict(self.reading),
@@ -154,7 +153,7 @@ class Task:
                 dataset=record["dataset"],
                 model=ModelSpec(**record["model"]),
                 noisy=record["noisy"],
-                noise=any_noise_from_record(record["noise"]),
+                noise=law_from_record(record["noise"]),
                 training=TrainingSettings(**record["training"]),
                 split=(PerClass if record["kind"] == "nodes" else Shares)(**record["split"]),
                 reading=Reading(**record["reading"]),

@@ -11,7 +11,7 @@ from flipproof.errors import FlipproofError, InvalidInputError, reason_of
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.models.training.train import train
 from flipproof.models.weights import load_weights, weights_bytes
-from flipproof.noise.laws import AnyNoise
+from flipproof.noise.laws import Law
 from flipproof.pipeline.job import Lot
 from flipproof.pipeline.task import Task
 
@@ -39,9 +39,7 @@ class TorchModel:
         """Makes one."""
         self.new()
 
-    def trained(
-        self, learned: Lot, noise: AnyNoise, memory_limit: str | int, progress: bool
-    ) -> tuple[Any, dict[str, Any]]:
+    def trained(self, learned: Lot, noise: Law, memory_limit: str | int, progress: bool) -> tuple[Any, dict[str, Any]]:
         """A trained classifier and what happened in training."""
         classifier, task = self.new(), self.task
         with somebody_elses(task):

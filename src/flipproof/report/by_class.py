@@ -14,7 +14,6 @@ from flipproof.report.words.promises import share_words
 from flipproof.report.words.sentences import unchecked_words
 from flipproof.report.words.verdict import Withstanding, percent, withstanding
 from flipproof.smoothing.certificates import Certificates
-from flipproof.theory.radii import parts_of
 
 _NEARLY_ALL = 0.98
 """The share of predictions from which on one class is said to be the only answer."""
@@ -122,7 +121,7 @@ def _drowned(certificates: Certificates, subject: Subject) -> Iterator[str]:
     scope = certificates.votes.scope
     if scope is None:
         return
-    for number, (name, part) in enumerate(parts_of(certificates.noise)):
+    for number, (name, part) in enumerate(certificates.noise.flips):
         ones, zeros = int(scope.nonzeros[:, number].sum()), float(scope.zeros[:, number].sum())
         if part.categories == 2 and part.p_plus * zeros > _DROWNED * max(ones, 1):
             entries = subject.entries_of(name)

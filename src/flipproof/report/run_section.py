@@ -34,7 +34,6 @@ from flipproof.run_folder.records import (
     read_section,
 )
 from flipproof.smoothing.certificates import Certificates
-from flipproof.theory.radii import parts_of
 
 
 def run_section(folder: RunFolder, drawn: Mapping[str, Any] | None = None, command: str | None = None) -> Section:
@@ -106,19 +105,14 @@ def _change_words(
     if task.kind == "images":
         return image_words(colours=data.counts.get("colours", 1) > 1)
     if task.kind == "tables":
-        return table_words(parts_of(certificates.noise))
+        return table_words(certificates.noise.flips)
     return bag_words() if task.noisy == "words" else sequence_words(masking=task.noisy == "masking")
 
 
 def noise_facts(certificates: Certificates, only_part: str = "") -> Facts:
     """The law, with all digits of its probabilities. A noise without parts may be known to be on one."""
-    rows = []
-    for name, part in parts_of(certificates.noise):
-        prefix = f"{name or only_part}: " if name or only_part else ""
-        rows += [(f"{prefix}p_plus", f"{part.p_plus!r}"), (f"{prefix}p_minus", f"{part.p_minus!r}")]
-        if part.categories > 2:
-            rows.append((f"{prefix}categories", str(part.categories)))
-    return Facts("Noise", tuple(rows))
+    named = ((name or only_part, fact, value) for name, fact, value in certificates.noise.facts())
+    return Facts("Noise", tuple((f"{name}: {fact}" if name else fact, value) for name, fact, value in named))
 
 
 def promise_facts(certificates: Certificates) -> Facts:

@@ -36,7 +36,7 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes import scope_of_outputs
 from flipproof.theory.certificate import Certificate, checked_certificate
-from flipproof.theory.radii import axes_of, parts_of
+from flipproof.theory.radii import axes_of
 
 
 def write_report(
@@ -159,15 +159,15 @@ def change_words(
     """What is changed: as the caller calls it, and as the data tell."""
     if not isinstance(certificates, Certificates):
         return {} if entries is None else {"entries": {axis.part or "": entries for axis in certificates.axes}}
-    parts = parts_of(certificates.noise)
+    parts = certificates.noise.part_names
     if isinstance(space, Tokens):
         return sequence_words(space.mask is not None, entries or "tokens", "token 0")
     if isinstance(space, Table):
-        return table_words(parts, entries or "cells")
+        return table_words(certificates.noise.flips, entries or "cells")
     if entries is not None:
-        return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name, _ in parts if name is not None}}
+        return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts if name is not None}}
     if isinstance(space, Graph):
-        where = graph_words(str(parts[0][0]) if space.noisy == "both" and len(parts) == 1 else space.noisy)["where"]
+        where = graph_words(str(parts[0]) if space.noisy == "both" and len(parts) == 1 else space.noisy)["where"]
         return graph_words(space.noisy) | {"where": where}
     if isinstance(space, Graphs):
         noisy, attributes = space.graphs[0].noisy, space.attributes

@@ -9,10 +9,10 @@ import numpy as np
 
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.statistics.bounds import Bounds
+from flipproof.theory.any_law import worst_at
 from flipproof.theory.grid import Grid
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED, Point, axes_of
-from flipproof.theory.regions import regions_at
 from flipproof.theory.scope import Scope
 from flipproof.theory.tables import margin_grid
 
@@ -61,7 +61,7 @@ class Cases:
         certified = np.zeros(self.pair.size, dtype=bool)
         for reached, members in _groups(np.minimum(self.room, point)):
             pairs, of_member = np.unique(self.pair[members], return_inverse=True)
-            margin = regions_at(self.noise, reached).margin(self.p_lower[pairs], self.p_upper[pairs])
+            margin = worst_at(self.noise, reached).margin(self.p_lower[pairs], self.p_upper[pairs])
             certified[members] = (margin > 0.0)[of_member]
         return certified
 

@@ -17,19 +17,18 @@ from flipproof.errors import InvalidInputError
 from flipproof.extras import provided
 from flipproof.files.csv_file import write_csv
 from flipproof.files.whole import checked_path
-from flipproof.noise.laws import OtherNoise
 from flipproof.noise.spaces.space import as_array
 from flipproof.smoothing.cases import Cases
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
+from flipproof.theory.base_law import Noise, checked_law
 from flipproof.theory.certificate import ANY, Promise, Subject, shown_radius
 from flipproof.theory.claim import Claim
 from flipproof.theory.frontier import frontier
 from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.l0_ball import largest_l0_radius
-from flipproof.theory.law import JointNoise, Noise
-from flipproof.theory.radii import AnyRadii, Axis, axes_of, axis_index, origin_of, point_of, radii_at
+from flipproof.theory.radii import AnyRadii, Axis, axes_of, axis_index, has_parts, origin_of, point_of, radii_at
 from flipproof.theory.search import SEARCH_LIMIT, radii_along
 from flipproof.theory.tables import Parts
 
@@ -89,12 +88,8 @@ class Certificates:
     @property
     def noise(self) -> Noise:
         """The law under which the votes were drawn and against which the certificates hold."""
-        noise = self.votes.noise
-        if isinstance(noise, OtherNoise):
-            raise InvalidInputError(
-                f"expected votes under a FlipNoise or a JointNoise, got {noise}; see flipproof.baselines"
-            )
-        return noise
+        expected, got = "votes under a FlipNoise or a JointNoise", "{}; see flipproof.baselines"
+        return checked_law(self.votes.noise, Noise, expected, got)  # type: ignore[type-abstract]
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -295,7 +290,7 @@ class Certificates:
     def _grid(self, parts: Parts | None, kinds: Mapping[str, Counts | None]) -> Grid:
         """The counts that were asked for; without any, radius 0, whatever the noise."""
         nothing = parts is None and all(counts is None for counts in kinds.values())
-        return grid_of(self.noise, {} if nothing and isinstance(self.noise, JointNoise) else parts, kinds)
+        return grid_of(self.noise, {} if nothing and has_parts(self.noise) else parts, kinds)
 
     def _share(self, grid: Grid, counted: BoolArray) -> Any:
         if not len(self):

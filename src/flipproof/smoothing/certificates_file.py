@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,7 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.votes_file import SCOPE_COUNTS, compact, scope_record
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.statistics.bounds import splits_alpha
-from flipproof.theory.law import Noise
-from flipproof.theory.radii import axes_of, parts_of
+from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
 CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 4)
@@ -41,7 +39,7 @@ def certificates_record(certificates: Certificates) -> dict[str, Any]:
         "inputs": len(certificates),
         "classes": votes.classes,
         "abstained": int(certificates.abstained.sum()),
-        "noise": _exact_noise(certificates.noise),
+        "noise": certificates.noise.exact_record(),
         "space": None if run is None or not run.space else dict(run.space),
         "scope": None if votes.scope is None else scope_record(votes.scope),
         "promise": _promise(certificates),
@@ -90,24 +88,6 @@ def read_promise(path: Path) -> dict[str, Any]:
         return {name: promise[name] for name in ("alpha", "rule", "simultaneous")} | counts
     except (KeyError, TypeError, IndexError):
         raise FileFormatError(f"expected {path} to say what is promised, got something else") from None
-
-
-def _exact_noise(noise: Noise) -> list[dict[str, Any]]:
-    """A float is a binary fraction; this is the one that was sampled and certified."""
-    return [
-        {
-            "part": name,
-            "p_plus": _fraction_text(part.p_plus),
-            "p_minus": _fraction_text(part.p_minus),
-            "categories": part.categories,
-        }
-        for name, part in parts_of(noise)
-    ]
-
-
-def _fraction_text(probability: float) -> str:
-    exact = Fraction(probability)
-    return f"{exact.numerator}/{exact.denominator}"
 
 
 def _promise(certificates: Certificates) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.stairs import Stairs, page_counts
 from flipproof.theory.claim import Budget, Claim
 from flipproof.theory.law import Noise
-from flipproof.theory.radii import UNBOUNDED, axes_of, parts_of
+from flipproof.theory.radii import UNBOUNDED, axes_of
 
 _MOST_AXES = 4
 """Combinations of more kinds of change than this are no plain words."""
@@ -29,12 +29,7 @@ class Lead(Enum):
 
 def usual_lead(noise: Noise) -> Lead:
     """All kinds together where they are alike, or too many to name."""
-    return Lead.TOGETHER if is_even(noise) or not has_boxes(noise) else Lead.BY_KIND
-
-
-def is_even(noise: Noise) -> bool:
-    """Whether all changes of a part are alike: then only their number matters."""
-    return all(part.p_plus == part.p_minus for _, part in parts_of(noise))
+    return Lead.TOGETHER if noise.is_even or not has_boxes(noise) else Lead.BY_KIND
 
 
 def has_boxes(noise: Noise) -> bool:

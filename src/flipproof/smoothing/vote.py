@@ -17,7 +17,7 @@ from flipproof.base.arrays import IntArray
 from flipproof.base.progress import Column, ProgressLine, progress_line
 from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import AnyNoise
+from flipproof.noise.laws import Law
 from flipproof.smoothing.classifier import Classifier, ClassifierError
 from flipproof.smoothing.fingerprint.identity import differences_again
 from flipproof.smoothing.run import versions
@@ -43,7 +43,7 @@ _COLUMNS: tuple[Column, ...] = ("bar", "count", "samples/s", "left", "time", "no
 def vote(
     classifier: Classifier,
     inputs: Any,
-    noise: AnyNoise,
+    noise: Law,
     n_select: int | range = 1_000,
     n_estimate: int | range = 100_000,
     seed: int = 0,

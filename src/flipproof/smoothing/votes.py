@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from flipproof.base.arguments import checked_kind, checked_rows
 from flipproof.base.arrays import IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.law_records import noise_record
-from flipproof.noise.laws import AnyNoise, OtherNoise, scope_of, space_for
+from flipproof.noise.laws import Law, checked_any_law, scope_of, space_for
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.identity import run_differences
@@ -21,7 +20,6 @@ from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.vote_counts import Tally
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
-from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
 
 _MOST_ID = 2**53
@@ -47,7 +45,7 @@ class Votes:
 
     selection: IntArray
     estimation: IntArray
-    noise: AnyNoise
+    noise: Law
     n_select: int
     n_estimate: int
     run: Run | None = None
@@ -56,8 +54,7 @@ class Votes:
     ids: IntArray = None  # type: ignore[assignment]  # made of the number of inputs
 
     def __post_init__(self) -> None:
-        if not isinstance(self.noise, OtherNoise):
-            parts_of(self.noise)
+        checked_any_law(self.noise)
         for role, n in (("selection", "n_select"), ("estimation", "n_estimate")):
             object.__setattr__(self, n, checked_samples(getattr(self, n), n))
             object.__setattr__(self, role, read_only(_checked_counts(getattr(self, role), role, getattr(self, n))))
@@ -81,7 +78,7 @@ class Votes:
                 raise InvalidInputError(
                     f"expected the run's {self.run.identity['classes']} classes, got {self.classes}"
                 )
-            if self.run.identity["noise"] != noise_record(self.noise):
+            if self.run.identity["noise"] != self.noise.record():
                 raise InvalidInputError(f"expected the run's noise, {self.run.identity['noise']}, got {self.noise}")
 
     def _check_tally(self) -> None:
@@ -102,7 +99,7 @@ class Votes:
             return
         if not isinstance(self.scope, Scope):
             raise InvalidInputError(f"expected scope to be a Scope, got {type(self.scope).__name__}")
-        if isinstance(self.noise, OtherNoise) or not self.scope.fits(self.noise, len(self)):
+        if not self.scope.fits(self.noise, len(self)):
             raise InvalidInputError(f"expected the scope of {len(self)} inputs under {self.noise}, got another")
 
     @classmethod
@@ -111,7 +108,7 @@ class Votes:
         *,
         selection: ArrayLike,
         estimation: ArrayLike,
-        noise: AnyNoise,
+        noise: Law,
         n_select: int | None = None,
         n_estimate: int | None = None,
         inputs: Any = None,
@@ -234,7 +231,7 @@ class Votes:
         return read_votes(path)
 
 
-def scope_of_outputs(space: Space, noise: AnyNoise, outputs: int, targets: IntArray | None = None) -> Scope | None:
+def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray | None = None) -> Scope | None:
     """What noise can touch in the input of every output. A graph is one input: all its nodes share it."""
     scope = scope_of(space, noise)
     if scope is None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from flipproof.base.arrays import IntArray
 from flipproof.errors import FileFormatError
 from flipproof.files.archive import ArrayArchive, FileKind, reading_archive, write_archive
-from flipproof.noise.law_records import any_noise_from_record, noise_record
+from flipproof.noise.laws import law_from_record
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
@@ -33,7 +33,7 @@ VOTES_FILE = FileKind("votes file", "flipproof-votes", 2, also=(1,))
 def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
     """Writes the file atomically."""
     description: dict[str, Any] = {
-        "noise": noise_record(votes.noise),
+        "noise": votes.noise.record(),
         "n_select": votes.n_select,
         "n_estimate": votes.n_estimate,
         "run": None if votes.run is None else votes.run.to_record(),
@@ -58,7 +58,7 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
         return Votes(
             selection=selection,
             estimation=_counts(archive, "estimation"),
-            noise=any_noise_from_record(description["noise"]),
+            noise=law_from_record(description["noise"]),
             n_select=description["n_select"],
             n_estimate=description["n_estimate"],
             run=None if description.get("run") is None else Run.from_record(description["run"]),

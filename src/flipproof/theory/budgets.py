@@ -20,6 +20,7 @@ from flipproof.theory.radii import (
     Point,
     axes_of,
     checked_part_names,
+    has_parts,
     origin_of,
     parts_of,
 )
@@ -83,7 +84,7 @@ def budgets_of(noise: Noise, zeros: EntryCounts, nonzeros: EntryCounts) -> Budge
 def _checked_counts(noise: Noise, given: EntryCounts, name: str) -> dict[str | None, int]:
     if given is None:
         return {}
-    if isinstance(noise, JointNoise):
+    if has_parts(noise):
         if not isinstance(given, Mapping):
             raise InvalidInputError(f"expected {name} as a mapping from part to number, got {given!r}")
         checked_part_names(noise, given)
@@ -138,9 +139,9 @@ def _curves(noise: Noise) -> list[tuple[Axis, Curve]]:
 
 def _only(noise: Noise, parts: Collection[str | None]) -> Noise:
     """The law of some parts. Of none, the law as it is."""
-    if not isinstance(noise, JointNoise) or not parts:
+    if not has_parts(noise) or not parts:
         return noise
-    return JointNoise(**{name: part for name, part in noise if name in parts})
+    return JointNoise(**{str(name): part for name, part in noise.flips if name in parts})
 
 
 def _splits(radius: int, budgets: Sequence[Budget], spent: Point) -> Iterator[Point]:

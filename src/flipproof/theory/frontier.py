@@ -10,6 +10,7 @@ import numpy as np
 
 from flipproof.base.arrays import FloatArray
 from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.theory.any_law import maximal_points
 from flipproof.theory.lattice import MAX_WORK
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs
@@ -34,7 +35,10 @@ def frontier(
     lower, upper = (bound.ravel() for bound in checked_pairs(p_lower, p_upper))
     if lower.size != 1:
         raise InvalidInputError(f"expected one p_lower and one p_upper, got {lower.size}")
-    if not regions_at(noise, origin_of(noise)).margin(lower, upper)[0] > 0.0:
+    origin = origin_of(noise)
+    if not noise.flips:
+        return [radii_at(noise, point) for point in maximal_points(noise, lower, upper, limit)]
+    if not regions_at(noise, origin).margin(lower, upper)[0] > 0.0:
         return []
     unbounded = unbounded_axes(noise, lower, upper)[:, 0]
     points = _maximal_points(noise, [i for i in range(len(unbounded)) if not unbounded[i]], lower, upper, limit)

@@ -11,8 +11,8 @@ import numpy as np
 
 from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.theory.law import JointNoise, Noise
-from flipproof.theory.radii import Axis, axes_of, checked_part_names
+from flipproof.theory.base_law import Noise, checked_noise
+from flipproof.theory.radii import Axis, axes_of, checked_part_names, has_parts
 
 MOST_COUNTS = 100_000
 """How long a range may be."""
@@ -68,9 +68,10 @@ def _increasing(given: Iterable[int], axis: Axis) -> tuple[int, ...]:
 def _by_axis(
     noise: Noise, parts: Mapping[str, Mapping[str, Counts]] | None, kinds: Mapping[str, Counts]
 ) -> dict[Axis, Counts]:
-    if not isinstance(noise, JointNoise):
+    if not has_parts(checked_noise(noise)):
         if parts is not None:
-            raise InvalidInputError(f"expected add=, delete= or change= for a FlipNoise, got {parts!r}")
+            got = f"a {type(noise).__name__}, got {parts!r}"
+            raise InvalidInputError(f"expected add=, delete= or change= for {got}")
         return {Axis(None, kind): given for kind, given in kinds.items()}
     if kinds or not isinstance(parts, Mapping):
         got = ", ".join(f"{kind}=" for kind in kinds) or repr(parts)

@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import FloatArray, IntArray
+from flipproof.theory.any_law import scanned_totals
+from flipproof.theory.base_law import checked_noise
 from flipproof.theory.budgets import Budgets, EntryCounts, budgets_of
 from flipproof.theory.domination import WorstChange, worst_change
 from flipproof.theory.lattice import MAX_WORK
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs, in_shape_of
-from flipproof.theory.radii import UNBOUNDED, origin_of, parts_of, unit_of
+from flipproof.theory.radii import UNBOUNDED, origin_of, unit_of
 from flipproof.theory.regions import regions_at, work_of
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 
@@ -70,8 +72,8 @@ def largest_l0_radius(
         noise: the noise law.
         p_lower: lower bound(s) on the probability of the predicted label.
         p_upper: upper bound(s) on the probability of any other label, by default 1 - p_lower.
-        zeros: how many entries can be added to, by default any number.
-        nonzeros: how many entries can be deleted or changed, by default any number.
+        zeros: how many entries can be added to, by default any number; a law that is not made of flips ignores it.
+        nonzeros: how many entries can be deleted or changed, by default any number; ignored likewise.
         limit: where to stop looking; a result equal to it means "at least". The search may stop earlier where
             regions get too large to compute, with a radius that holds.
 
@@ -85,7 +87,9 @@ def largest_l0_radius(
         6
     """
     lower, upper = checked_pairs(p_lower, p_upper)
-    parts_of(noise)  # refuses what is no noise before anybody looks it up
+    if not checked_noise(noise).flips:
+        most = checked_count(limit, "limit")
+        return in_shape_of(lower, lambda lo, up: scanned_totals(noise, lo, up, most), lower, upper)
     budgets = budgets_of(noise, zeros, nonzeros)
     return in_shape_of(lower, lambda lo, up: _l0_radii(budgets, lo, up, limit), lower, upper)
 

@@ -6,12 +6,23 @@ import math
 import numbers
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from flipproof.errors import InvalidInputError
+from flipproof.theory.base_law import KINDS, Axis, register_reader
+from flipproof.theory.base_law import Law as Law
+from flipproof.theory.base_law import Noise as Noise
 
 MAX_CATEGORIES = 2**31
 _LONGEST_NAME = 100
+
+_BITS = {"add": "a zero becomes a one", "delete": "a one becomes a zero"}
+_LEVELS = {
+    "add": "a zero becomes another value",
+    "delete": "another value becomes zero",
+    "change": "a value that is not zero becomes another one that is not zero",
+}
 
 
 def checked_probability(value: Any, name: str) -> float:
@@ -28,7 +39,7 @@ def checked_probability(value: Any, name: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class FlipNoise:
+class FlipNoise(Noise):
     """Independent noise on every entry: zeros flip with `p_plus`, non-zeros with `p_minus`.
 
     An entry has `categories` possible values. When it flips it takes one of the other values, each
@@ -54,8 +65,80 @@ class FlipNoise:
             raise InvalidInputError(f"expected categories in [2, {MAX_CATEGORIES}], got {categories!r}")
         object.__setattr__(self, "categories", int(categories))
 
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Bits can be added or deleted; entries with more categories can also be changed."""
+        return _AXES if self.categories > 2 else _AXES[:2]
 
-class JointNoise:
+    @property
+    def flips(self) -> tuple[tuple[str | None, FlipNoise], ...]:
+        """One part without a name."""
+        return ((None, self),)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether zeros flip like others."""
+        return self.p_plus == self.p_minus
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether entries are no bits."""
+        return self.categories > 2
+
+    @property
+    def words(self) -> str:
+        """Both probabilities, and the categories if there are more than two."""
+        kinds = "" if self.categories == 2 else f", {self.categories} categories"
+        return f"p_plus {self.p_plus:g}, p_minus {self.p_minus:g}{kinds}"
+
+    @property
+    def short_words(self) -> str:
+        """The probabilities alone."""
+        return f"({_short(self.p_plus)}, {_short(self.p_minus)})"
+
+    def record(self) -> dict[str, Any]:
+        """Its fields."""
+        return {"p_plus": self.p_plus, "p_minus": self.p_minus, "categories": self.categories}
+
+    def exact_record(self) -> list[dict[str, Any]]:
+        """A float is a binary fraction; these are the ones that were sampled and certified."""
+        return [
+            {
+                "part": None,
+                "p_plus": _fraction_text(self.p_plus),
+                "p_minus": _fraction_text(self.p_minus),
+                "categories": self.categories,
+            }
+        ]
+
+    def facts(self) -> tuple[tuple[str | None, str, str], ...]:
+        """Probabilities, and the categories if there are more than two."""
+        each = ("p_plus", "p_minus", "categories") if self.has_levels else ("p_plus", "p_minus")
+        return tuple((None, name, f"{getattr(self, name)!r}") for name in each)
+
+    def meaning(self, axis: Axis) -> str:
+        """What happens to the value of the entry."""
+        return (_LEVELS if self.has_levels else _BITS)[axis.kind]
+
+    def without_noise(self) -> FlipNoise:
+        """Nothing flips."""
+        return FlipNoise(0.0, 0.0, self.categories)
+
+
+_AXES = tuple(Axis(None, kind) for kind in KINDS)
+
+
+def _short(number: float) -> str:
+    """A number that no other one is written like."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
+def _fraction_text(probability: float) -> str:
+    exact = Fraction(probability)
+    return f"{exact.numerator}/{exact.denominator}"
+
+
+class JointNoise(Noise):
     """Several independent noises, one for each named part of the input.
 
     Example:
@@ -85,6 +168,61 @@ class JointNoise:
     def __iter__(self) -> Iterator[tuple[str, FlipNoise]]:
         return iter(self._items)
 
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Those of the parts, one part after the other."""
+        return tuple(Axis(name, axis.kind) for name, part in self._items for axis in part.axes)
+
+    @property
+    def flips(self) -> tuple[tuple[str | None, FlipNoise], ...]:
+        """All parts."""
+        return self._items
+
+    @property
+    def part_names(self) -> tuple[str | None, ...]:
+        """As they were given."""
+        return tuple(name for name, _ in self._items)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all parts are."""
+        return all(part.is_even for _, part in self._items)
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether some part has."""
+        return any(part.has_levels for _, part in self._items)
+
+    @property
+    def words(self) -> str:
+        """Part by part."""
+        return "; ".join(f"{name}: {part.words}" for name, part in self._items)
+
+    @property
+    def short_words(self) -> str:
+        """Part by part."""
+        return "; ".join(f"{name} {part.short_words}" for name, part in self._items)
+
+    def record(self) -> dict[str, Any]:
+        """Part by part."""
+        return {"parts": {name: part.record() for name, part in self._items}}
+
+    def exact_record(self) -> list[dict[str, Any]]:
+        """Part by part."""
+        return [{**one, "part": name} for name, part in self._items for one in part.exact_record()]
+
+    def facts(self) -> tuple[tuple[str | None, str, str], ...]:
+        """Part by part."""
+        return tuple((name, field, value) for name, part in self._items for _, field, value in part.facts())
+
+    def meaning(self, axis: Axis) -> str:
+        """That of its part."""
+        return dict(self._items)[str(axis.part)].meaning(axis)
+
+    def without_noise(self) -> JointNoise:
+        """Nothing flips in any part."""
+        return JointNoise(**{name: part.without_noise() for name, part in self._items})
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("JointNoise cannot be changed")
 
@@ -105,16 +243,10 @@ def _rebuild_joint(items: tuple[tuple[str, FlipNoise], ...]) -> JointNoise:
     return JointNoise(**dict(items))
 
 
-Noise = FlipNoise | JointNoise
+def as_flip_noise(law: Law) -> FlipNoise | None:
+    """The law itself if it is one `FlipNoise` for all entries; None otherwise."""
+    return law if isinstance(law, FlipNoise) else None
 
 
-def without_flips(noise: Noise) -> Noise:
-    """The same law with probabilities of zero: its noisy copies are the input itself.
-
-    Example:
-        >>> without_flips(FlipNoise(0.01, 0.6, categories=3))
-        FlipNoise(p_plus=0.0, p_minus=0.0, categories=3)
-    """
-    if isinstance(noise, JointNoise):
-        return JointNoise(**{name: FlipNoise(0.0, 0.0, part.categories) for name, part in noise})
-    return FlipNoise(0.0, 0.0, noise.categories)
+register_reader("p_plus", lambda record: FlipNoise(**record))
+register_reader("parts", lambda record: JointNoise(**{name: FlipNoise(**one) for name, one in record["parts"].items()}))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.theory.law import FlipNoise, JointNoise, Noise
+from flipproof.theory.base_law import KINDS, Noise, checked_noise
+from flipproof.theory.base_law import Axis as Axis
+from flipproof.theory.law import FlipNoise
 
 UNBOUNDED = 2**63 - 1
 """The radius of an input that no number of changes can turn: larger than any other, fits an int64."""
 
 _T = TypeVar("_T")
-
-KINDS = ("add", "delete", "change")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +40,20 @@ AnyRadii = Radii | Mapping[str, Radii]
 """`Radii` for a `FlipNoise`, a mapping from part name to `Radii` for a `JointNoise`."""
 
 
-class Axis(NamedTuple):
-    """One direction in which an attacker can move: a kind of change in a part (None: the only part)."""
-
-    part: str | None
-    kind: str
-
-    def __str__(self) -> str:
-        return self.kind if self.part is None else f"{self.part}.{self.kind}"
-
-
 Point = tuple[int, ...]
 """Radii as plain integers, one for each axis of the noise. What the inside of this room computes with."""
 
 
 def parts_of(noise: Noise) -> tuple[tuple[str | None, FlipNoise], ...]:
-    """The noise as (name, law) pairs; a `FlipNoise` is one part without a name."""
-    if isinstance(noise, JointNoise):
-        return tuple(noise)
-    if isinstance(noise, FlipNoise):
-        return ((None, noise),)
-    raise InvalidInputError(f"expected a FlipNoise or a JointNoise, got {noise!r}")
+    """The noise as (name, law) pairs of flips; a `FlipNoise` is one part without a name. Refuses what is not flips."""
+    if not checked_noise(noise).flips:
+        raise InvalidInputError(f"expected a FlipNoise or a JointNoise, got {noise!r}")
+    return noise.flips
 
 
 def kinds_of(part: FlipNoise) -> tuple[str, ...]:
-    """Binary entries can be added or deleted; entries with more categories can also be changed."""
-    return KINDS if part.categories > 2 else KINDS[:2]
+    """The kinds of change of a part."""
+    return tuple(axis.kind for axis in part.axes)
 
 
 def axes_of(noise: Noise) -> tuple[Axis, ...]:
@@ -75,7 +63,7 @@ def axes_of(noise: Noise) -> tuple[Axis, ...]:
         >>> [str(axis) for axis in axes_of(JointNoise(a=FlipNoise(0.1, 0.2), b=FlipNoise(0.1, 0.2, 3)))]
         ['a.add', 'a.delete', 'b.add', 'b.delete', 'b.change']
     """
-    return tuple(Axis(name, kind) for name, part in parts_of(noise) for kind in kinds_of(part))
+    return checked_noise(noise).axes
 
 
 def axis_index(noise: Noise, along: str | tuple[str, str]) -> int:
@@ -95,22 +83,23 @@ def point_of(noise: Noise, radii: AnyRadii) -> Point:
         >>> point_of(JointNoise(a=FlipNoise(0.1, 0.2), b=FlipNoise(0.1, 0.2)), {"b": Radii(add=3)})
         (0, 0, 3, 0)
     """
-    parts, by_part = parts_of(noise), _radii_by_part(noise, radii)
-    point: list[int] = []
-    for name, part in parts:
-        one = by_part.get(name, Radii())
-        if part.categories == 2 and one.change:
-            raise InvalidInputError(f"expected change = 0 for noise with 2 categories, got change = {one.change}")
-        point.extend(getattr(one, kind) for kind in kinds_of(part))
-    return tuple(point)
+    axes, by_part = axes_of(noise), _radii_by_part(noise, radii)
+    for name, one in by_part.items():
+        for kind in KINDS:
+            if getattr(one, kind) and Axis(name, kind) not in axes:
+                what = "2 categories" if noise.flips else f"the axes {', '.join(map(str, axes))}"
+                got = f"{kind} = {getattr(one, kind)}"
+                raise InvalidInputError(f"expected {kind} = 0 for noise with {what}, got {got}")
+    return tuple(getattr(by_part.get(axis.part, Radii()), axis.kind) for axis in axes)
 
 
 def radii_at(noise: Noise, point: Point) -> AnyRadii:
     """The inverse of `point_of`."""
-    by_part: dict[str | None, dict[str, int]] = {name: {} for name, _ in parts_of(noise)}
-    for axis, count in zip(axes_of(noise), point, strict=True):
+    axes = axes_of(noise)
+    by_part: dict[str | None, dict[str, int]] = {name: {} for name in noise.part_names}
+    for axis, count in zip(axes, point, strict=True):
         by_part[axis.part][axis.kind] = count
-    if isinstance(noise, FlipNoise):
+    if None in by_part:
         return Radii(**by_part[None])
     return {str(name): Radii(**counts) for name, counts in by_part.items()}
 
@@ -119,7 +108,7 @@ def by_part(noise: Noise, along_axes: tuple[_T, ...]) -> Iterator[tuple[FlipNois
     """Cuts what is given for every axis into the pieces of the parts."""
     start = 0
     for _, part in parts_of(noise):
-        end = start + len(kinds_of(part))
+        end = start + len(part.axes)
         yield part, along_axes[start:end]
         start = end
 
@@ -134,18 +123,22 @@ def unit_of(noise: Noise, axis: int, count: int) -> Point:
     return tuple(count if i == axis else 0 for i in range(len(axes_of(noise))))
 
 
-def checked_part_names(noise: JointNoise, given: Mapping[str, Any]) -> None:
+def has_parts(noise: Noise) -> bool:
+    """Whether its parts have names, as those of a `JointNoise` have."""
+    return None not in noise.part_names
+
+
+def checked_part_names(noise: Noise, given: Mapping[str, Any]) -> None:
     """Raises when a mapping names a part that the noise does not have."""
-    names = [name for name, _ in noise]
     for name in given:
-        if name not in names:
-            raise InvalidInputError(f"expected parts among {', '.join(names)}, got {name!r}")
+        if name not in noise.part_names:
+            raise InvalidInputError(f"expected parts among {', '.join(map(str, noise.part_names))}, got {name!r}")
 
 
 def _radii_by_part(noise: Noise, radii: AnyRadii) -> dict[str | None, Radii]:
-    if isinstance(noise, FlipNoise):
+    if not has_parts(noise):
         if not isinstance(radii, Radii):
-            raise InvalidInputError(f"expected Radii for a FlipNoise, got {radii!r}")
+            raise InvalidInputError(f"expected Radii for a {type(noise).__name__}, got {radii!r}")
         return {None: radii}
     if not isinstance(radii, Mapping):
         raise InvalidInputError(f"expected a mapping from part name to Radii for a JointNoise, got {radii!r}")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
 from flipproof.base.arguments import checked_kind
 from flipproof.base.arrays import FloatArray, read_only
-from flipproof.base.rounding import LOG_ERROR, ROUNDOFF, raised
+from flipproof.base.rounding import LOG_ERROR, ROUNDOFF, TINY, raised
 from flipproof.errors import InvalidInputError
 from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.probabilities import checked_probabilities
-from flipproof.theory.radii import AnyRadii, Point, by_part, point_of
+from flipproof.theory.radii import AnyRadii, Point, Radii, by_part, point_of, radii_at
 
 MAX_REGIONS = 2**23
 """Above this, the regions of a joint noise are merged on a grid of log ratios (statement 10)."""
@@ -93,6 +95,27 @@ class Regions:
         object.__setattr__(self, "clean", read_only(clean[order]))
         object.__setattr__(self, "adversarial", read_only(adversarial[order]))
         object.__setattr__(self, "log_ratio", read_only(log_ratio[order]))
+
+    @classmethod
+    def exact(cls, masses: Iterable[tuple[Fraction, Fraction]]) -> Regions:
+        """From exact (clean, adversarial) masses, which sum to 1 each; they are rounded to the safe side.
+
+        Less clean and more adversarial mass can only raise `rho_upper`. Clean masses near the smallest floats are
+        taken for none, adversarial ones for a larger mass.
+
+        Example:
+            >>> Regions.exact([(Fraction(1, 5), Fraction(7, 10)), (Fraction(4, 5), Fraction(3, 10))]).adversarial
+            array([0.3, 0.7])
+        """
+        every = [(Fraction(clean), Fraction(adversarial)) for clean, adversarial in masses]
+        for name, side in (("clean", 0), ("adversarial", 1)):
+            if any(pair[side] < 0 for pair in every) or sum(pair[side] for pair in every) != 1:
+                raise InvalidInputError(f"expected {name} to be non-negative masses that sum to 1 exactly, got others")
+        clean = np.array([_rounded_down(pair[0]) for pair in every])
+        adversarial = np.array([_rounded_up(pair[1]) for pair in every])
+        covered = all(pair[0] or not pair[1] for pair in every)
+        same = all(clean == adversarial for clean, adversarial in every)
+        return _IDENTICAL if same else cls(clean, adversarial, mass_slack(1), covered)
 
     def __len__(self) -> int:
         return self.clean.size
@@ -174,6 +197,18 @@ class Regions:
         return self.clean[::-1].copy(), self.adversarial[::-1].copy()
 
 
+def _rounded_down(mass: Fraction) -> float:
+    nearest = float(mass)
+    below = nearest if Fraction(nearest) <= mass else math.nextafter(nearest, 0.0)
+    return below if below > TINY else 0.0
+
+
+def _rounded_up(mass: Fraction) -> float:
+    nearest = float(mass)
+    above = nearest if Fraction(nearest) >= mass else math.nextafter(nearest, math.inf)
+    return max(above, TINY) if mass else 0.0
+
+
 _IDENTICAL = Regions(np.ones(1), np.ones(1), covered=True)
 
 
@@ -194,6 +229,8 @@ def regions(noise: Noise, radii: AnyRadii) -> Regions:
 @lru_cache(maxsize=4)
 def regions_at(noise: Noise, point: Point) -> Regions:
     """`regions` for radii given as a point."""
+    if not noise.flips:
+        return _own_regions(noise, point)
     changes: dict[FlipNoise, Point] = {}
     for part, own in by_part(noise, point):
         # Parts with one law are one part with more changes.
@@ -202,6 +239,15 @@ def regions_at(noise: Noise, point: Point) -> Regions:
     for part, own in changes.items():
         total = total.joint(_part_regions(part, own))
     return total
+
+
+@lru_cache(maxsize=1024)
+def _own_regions(noise: Noise, point: Point) -> Regions:
+    """Those that a law has itself, if it is not made of flips."""
+    if not any(point):
+        return _IDENTICAL
+    radii = checked_kind(radii_at(noise, point), Radii, "radii")
+    return checked_kind(noise.regions(radii), Regions, "the regions of a law")
 
 
 @lru_cache(maxsize=512)
@@ -232,7 +278,9 @@ def work_of(noise: Noise, point: Point) -> int:
 
 
 def positions_at(noise: Noise, point: Point) -> int:
-    """How many positions of the lattices of all parts together can be reached up to a point."""
+    """How many positions of the lattices of all parts together can be reached up to a point; 1 without lattices."""
+    if not noise.flips:
+        return 1
     return math.prod(
         math.prod(lattice_of(part).extent(lattice_of(part).informative(own))) for part, own in by_part(noise, point)
     )

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from flipproof.base.arrays import IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.theory.law import Noise
-from flipproof.theory.radii import UNBOUNDED, Axis, axes_of, parts_of
+from flipproof.theory.law import Law, Noise
+from flipproof.theory.radii import UNBOUNDED, Axis, axes_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,9 +68,9 @@ class Scope:
         each = self.zeros + (2 if self.makes_room else 1) * self.nonzeros
         return np.asarray(each.sum(axis=1))
 
-    def fits(self, noise: Noise, inputs: int) -> bool:
-        """Whether it is about so many inputs and the parts of this noise."""
-        return self.zeros.shape == (inputs, len(parts_of(noise)))
+    def fits(self, law: Law, inputs: int) -> bool:
+        """Whether it is about so many inputs and the parts of this law, which counts changes."""
+        return bool(law.axes) and self.zeros.shape == (inputs, len(law.part_names))
 
     def room(self, noise: Noise) -> IntArray:
         """[inputs, axes]: how many changes of each kind there can be, whatever else is changed."""
@@ -82,10 +82,13 @@ class Scope:
         return self._by_axis(noise, self.zeros)
 
     def _by_axis(self, noise: Noise, additions: IntArray) -> IntArray:
-        number = {name: i for i, (name, _) in enumerate(parts_of(noise))}
+        number = {name: i for i, name in enumerate(noise.part_names)}
 
         def column(axis: Axis) -> IntArray:
-            counts = additions if axis.kind == "add" else self.nonzeros
+            if not noise.flips:  # of other laws it is only known that an entry changes
+                counts = additions + self.nonzeros
+            else:
+                counts = additions if axis.kind == "add" else self.nonzeros
             return np.asarray(counts[:, number[axis.part]])
 
         return np.stack([column(axis) for axis in axes_of(noise)], axis=1)

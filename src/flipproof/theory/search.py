@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
+from flipproof.theory.any_law import scanned_radii
 from flipproof.theory.lattice import lattice_of
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs, in_shape_of
@@ -70,6 +71,8 @@ def largest_radius(
 
 def radii_along(noise: Noise, axis: int, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
     """`largest_radius` for flat arrays and an axis given by its position."""
+    if not noise.flips:
+        return scanned_radii(noise, axis, p_lower, p_upper, checked_count(limit, "limit"))
 
     def passes(radius: int, pairs: IntArray) -> BoolArray:
         return regions_at(noise, unit_of(noise, axis, radius)).margin(p_lower[pairs], p_upper[pairs]) > 0.0

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.base.rounding import ROUNDOFF, raised
+from flipproof.theory.any_law import table_below
 from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.lattice import Keys, Lattice, lattice_of, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
@@ -66,7 +67,9 @@ def critical_table(
     grid = grid_of(noise, parts, {"add": add, "delete": delete, "change": change})
     refuse_if_large(grid.cells)
     clean_mass, done = np.empty(grid.cells), 0
-    for cells in _slabs(noise, grid):
+    if not noise.flips:
+        clean_mass = table_below(noise, grid, lambda regions: np.array(regions.critical_clean_mass()))
+    for cells in _slabs(noise, grid) if noise.flips else ():
         size = math.prod(cells.shape)
         kernels.critical_cells(cells, clean_mass[done : done + size].reshape(cells.shape))
         done += size
@@ -132,6 +135,9 @@ def _fill_margins(noise: Noise, grid: Grid, p: FloatArray, table: FloatArray) ->
     """Writes `rho` where p has only the row p_lower, `mu` where it has p_upper too."""
     from flipproof.theory import kernels
 
+    if not noise.flips:
+        table[:] = table_below(noise, grid, lambda one: one.margin(*p) if len(p) > 1 else one.lower_mass(p[0]))
+        return
     s = np.array([kernels.complements_up(p[0]), *p[1:]])
     zeros, orders = np.count_nonzero(s == 0.0, axis=1), np.argsort(s, axis=1)
     s = raised(np.take_along_axis(s, orders, axis=1))

@@ -8,10 +8,15 @@ from typing import Any, overload
 from numpy.typing import ArrayLike
 
 from flipproof.base.arrays import FloatArray
+from flipproof.theory.any_law import RegionsBelow, worst_at
 from flipproof.theory.law import Noise
 from flipproof.theory.probabilities import checked_pairs, checked_probabilities, in_shape_of
-from flipproof.theory.radii import AnyRadii
-from flipproof.theory.regions import regions
+from flipproof.theory.radii import AnyRadii, point_of
+from flipproof.theory.regions import Regions
+
+
+def _worst(noise: Noise, radii: AnyRadii) -> Regions | RegionsBelow:
+    return worst_at(noise, point_of(noise, radii))
 
 
 @overload
@@ -32,7 +37,7 @@ def rho(noise: Noise, radii: AnyRadii, p_lower: Any) -> Any:
         0.5974
     """
     p = checked_probabilities(p_lower, "p_lower")
-    return in_shape_of(p, regions(noise, radii).lower_mass, p)
+    return in_shape_of(p, _worst(noise, radii).lower_mass, p)
 
 
 @overload
@@ -51,7 +56,7 @@ def rho_upper(noise: Noise, radii: AnyRadii, p_upper: Any) -> Any:
         0.165
     """
     p = checked_probabilities(p_upper, "p_upper")
-    return in_shape_of(p, regions(noise, radii).upper_mass, p)
+    return in_shape_of(p, _worst(noise, radii).upper_mass, p)
 
 
 @overload
@@ -72,7 +77,7 @@ def mu(noise: Noise, radii: AnyRadii, p_lower: Any, p_upper: Any = None) -> Any:
         True
     """
     lower, upper = checked_pairs(p_lower, p_upper)
-    return in_shape_of(lower, regions(noise, radii).margin, lower, upper)
+    return in_shape_of(lower, _worst(noise, radii).margin, lower, upper)
 
 
 def critical_probability(noise: Noise, radii: AnyRadii) -> float:
@@ -88,7 +93,7 @@ def critical_probability(noise: Noise, radii: AnyRadii) -> float:
         >>> critical_probability(FlipNoise(p_plus=0, p_minus=0.5), Radii(add=1))
         inf
     """
-    clean_mass = regions(noise, radii).critical_clean_mass()
+    clean_mass = _worst(noise, radii).critical_clean_mass()
     if clean_mass <= 0.0:
         return math.inf
     from flipproof.theory import kernels

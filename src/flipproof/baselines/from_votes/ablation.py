@@ -19,10 +19,10 @@ from flipproof.base.arrays import FloatArray, IntArray
 from flipproof.base.rounding import ROUNDOFF
 from flipproof.baselines.from_votes.vote_bounds import checked_votes, proofs_of
 from flipproof.baselines.proofs import Proofs
-from flipproof.errors import InvalidInputError
 from flipproof.noise.ablation import AblationNoise
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
+from flipproof.theory.base_law import checked_law
 from flipproof.theory.probabilities import checked_pairs
 
 _MOST_CHANGES = 2**20
@@ -39,9 +39,8 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> 
         >>> certify(votes).radius
         array([11])
     """
-    noise = checked_votes(votes).noise
-    if not isinstance(noise, AblationNoise):
-        raise InvalidInputError(f"expected votes under an AblationNoise, got votes under {noise}")
+    expected = "votes under an AblationNoise"
+    noise = checked_law(checked_votes(votes).noise, AblationNoise, expected, "votes under {}")
     system, threat = "Levine and Feizi 2020", "any change of r entries"
     return proofs_of(votes, system, threat, alpha, rule, lambda *bounds: largest_radius(noise, *bounds))
 
@@ -67,8 +66,7 @@ def seen_changes(noise: AblationNoise) -> FloatArray:
         >>> seen_changes(AblationNoise(entries=10, kept=1)).round(3)
         array([0. , 0.1, 0.2, 0.3, 0.4])
     """
-    if not isinstance(noise, AblationNoise):
-        raise InvalidInputError(f"expected an AblationNoise, got {noise!r}")
+    checked_law(noise, AblationNoise, "an AblationNoise")
     shares, some, first = [np.ones(1)], 1024, 0
     while shares[-1][-1] > 0.4 and first < _MOST_CHANGES:
         r = np.arange(first, min(first + some, noise.entries), dtype=np.float64)

@@ -26,7 +26,7 @@ from flipproof.noise.spaces.graph import NoisyGraph
 from flipproof.smoothing.certify import certify as certify_votes
 from flipproof.smoothing.votes import Votes
 from flipproof.theory.certificate import Promise, Subject
-from flipproof.theory.law import FlipNoise
+from flipproof.theory.law import as_flip_noise
 from flipproof.theory.search import SEARCH_LIMIT
 
 Detector = Callable[[Any], Iterable[Collection[int]]]
@@ -133,7 +133,8 @@ def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: 
     """
     if checked_votes(votes).classes != 2:
         raise InvalidInputError(f"expected votes with two labels, apart and together, got {votes.classes}")
-    if not isinstance(votes.noise, FlipNoise) or votes.noise.categories != 2:
+    law = as_flip_noise(votes.noise)
+    if law is None or law.categories != 2:
         raise InvalidInputError(f"expected votes under a FlipNoise on edges, got votes under {votes.noise}")
     if not isinstance(along, str | None) or along not in _THREATS:
         raise InvalidInputError(f"expected along to be 'add', 'delete' or None, got {along!r}")

@@ -16,7 +16,7 @@ from flipproof.base.arguments import chosen
 from flipproof.base.arrays import FloatArray
 from flipproof.base.rounding import ROUNDOFF, TINY
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import Point, by_part, kinds_of
+from flipproof.theory.radii import Point, by_part, kinds_of, parts_of
 from flipproof.theory.regions import regions_at
 
 _SAFETY = 1e-11
@@ -56,7 +56,8 @@ def threshold_at(p_lower: FloatArray, p_upper: FloatArray, divergence: Divergenc
 
 @lru_cache(maxsize=4096)
 def bound_at(noise: Noise, point: Point, divergence: Divergence, order: float) -> float:
-    """An upper bound on D(noisy changed input || noisy input)."""
+    """An upper bound on D(noisy changed input || noisy input), for flips."""
+    parts_of(noise)  # refuses other laws, of which nobody knows that more changes are worse
     if divergence is Divergence.HOCKEY_STICK:
         # The largest Q(S) - k P(S) of all sets S; Q(S) is at most (1 + slack) times the sum of its masses.
         regions = regions_at(noise, point)

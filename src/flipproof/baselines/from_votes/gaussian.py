@@ -17,10 +17,10 @@ from scipy.special import ndtri
 from flipproof.base.arrays import FloatArray
 from flipproof.baselines.from_votes.vote_bounds import checked_votes, proofs_of
 from flipproof.baselines.proofs import Proofs
-from flipproof.errors import InvalidInputError
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
+from flipproof.theory.base_law import checked_law
 from flipproof.theory.probabilities import checked_pairs
 
 _SAFETY = 1e-12
@@ -37,9 +37,8 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> 
         >>> certify(votes).radius.round(3)
         array([1.438])
     """
-    noise = checked_votes(votes).noise
-    if not isinstance(noise, GaussianNoise):
-        raise InvalidInputError(f"expected votes under a GaussianNoise, got votes under {noise}")
+    expected = "votes under a GaussianNoise"
+    noise = checked_law(checked_votes(votes).noise, GaussianNoise, expected, "votes under {}")
     system, threat = "Cohen et al. 2019", "changes of Euclidean norm r"
     return proofs_of(votes, system, threat, alpha, rule, lambda *bounds: largest_radius(noise, *bounds))
 
@@ -51,8 +50,7 @@ def largest_radius(noise: GaussianNoise, p_lower: FloatArray, p_upper: FloatArra
         >>> largest_radius(GaussianNoise(1.0), np.array([0.5, 0.8413447, 0.999])).round(4)
         array([0.    , 1.    , 3.0902])
     """
-    if not isinstance(noise, GaussianNoise):
-        raise InvalidInputError(f"expected a GaussianNoise, got {noise!r}")
+    checked_law(noise, GaussianNoise, "a GaussianNoise")
     lower, upper = (np.atleast_1d(bound) for bound in checked_pairs(p_lower, p_upper))
     ahead = lower > upper
     deviations = np.zeros(lower.shape)

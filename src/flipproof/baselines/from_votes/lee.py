@@ -22,7 +22,7 @@ from flipproof.smoothing.certify import certify as certify_votes
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.certificate import Promise, Subject
-from flipproof.theory.law import FlipNoise
+from flipproof.theory.law import FlipNoise, Law, as_flip_noise
 from flipproof.theory.search import SEARCH_LIMIT
 
 
@@ -36,12 +36,16 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS, lim
         >>> certify(votes).radius
         array([2])
     """
-    noise = checked_votes(votes).noise
-    if not isinstance(noise, FlipNoise) or noise.p_plus != noise.p_minus:
-        raise InvalidInputError(f"expected votes under noise with p_plus = p_minus, got {noise}")
+    _checked_even(checked_votes(votes).noise, "votes under noise")
     certificates = certify_votes(votes, alpha, rule)
     promise = Promise("Lee et al. 2019", Subject.SMOOTHED, "any change of r entries", str(certificates.rule), alpha)
     return Proofs(promise, certificates.label, certificates.max_l0_radius(limit=limit), certificates.abstained)
+
+
+def _checked_even(noise: Law, what: str) -> None:
+    law = as_flip_noise(noise)
+    if law is None or not law.is_even:
+        raise InvalidInputError(f"expected {what} with p_plus = p_minus, got {noise}")
 
 
 def original_counts(entries: int, categories: int, radius: int) -> dict[tuple[int, int], int]:
@@ -82,8 +86,7 @@ def original_critical_probability(noise: FlipNoise, entries: int, radius: int) -
         >>> float(original_critical_probability(FlipNoise(0.25, 0.25), entries=12, radius=2))
         0.9444444444444444
     """
-    if not isinstance(noise, FlipNoise) or noise.p_plus != noise.p_minus:
-        raise InvalidInputError(f"expected noise with p_plus = p_minus, got {noise}")
+    _checked_even(noise, "noise")
     flip, entries = Fraction(noise.p_plus), checked_count(entries, "entries")
     keep, other = 1 - flip, flip / (noise.categories - 1)
     masses = []

@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.arrays import IntArray
+from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.node_forward import NodeForward
@@ -36,6 +38,7 @@ AttackedNoise = FlipNoise | AblationNoise | GaussianNoise
 Rows = DenseRows | SparseRows | RealRows
 
 
+@singledispatch
 def response(noise: AttackedNoise, noisy: NDArray[Any]) -> Any:
     """How far noisy entries move, in the mean, per unit by which the clean entries move.
 
@@ -49,10 +52,21 @@ def response(noise: AttackedNoise, noisy: NDArray[Any]) -> Any:
         >>> response(AblationNoise(entries=10, kept=2), np.array([1, 0])), response(GaussianNoise(3.0), np.ones(2))
         (0.2, 1.0)
     """
-    if isinstance(noise, FlipNoise):
-        return 1.0 - noise.p_plus - noise.p_minus
-    if isinstance(noise, GaussianNoise):
-        return 1.0
+    raise InvalidInputError(f"expected noise whose mean follows the input, got {noise!r}")
+
+
+@response.register
+def _response_of_flips(noise: FlipNoise, noisy: Any) -> float:
+    return 1.0 - noise.p_plus - noise.p_minus
+
+
+@response.register
+def _response_of_numbers(noise: GaussianNoise, noisy: Any) -> float:
+    return 1.0
+
+
+@response.register
+def _response_of_shown(noise: AblationNoise, noisy: Any) -> Any:
     shown = noisy != HIDDEN
     return noise.kept / noise.entries if shown.all() else shown.astype(np.float64)
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import AnyNoise, sampler_of, without_noise
+from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.sampling.ordering import sorted_rows
 from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.recognition import space_of
@@ -19,7 +19,7 @@ from flipproof.smoothing.voting.chunks import check_fits, checked_memory
 
 
 def fit_estimator(
-    estimator: Any, inputs: Any, labels: Any, rows: Any, noise: AnyNoise, copies: int = 10, seed: int = 0,
+    estimator: Any, inputs: Any, labels: Any, rows: Any, noise: Law, copies: int = 10, seed: int = 0,
     memory_limit: str | int = "2GB",
 ) -> Any:  # fmt: skip
     """Fits an estimator to noisy copies of some rows, drawn by the exact sampler of votes from a stream of their own.
@@ -45,7 +45,7 @@ def fit_estimator(
     if not hasattr(estimator, "fit"):
         raise InvalidInputError(f"expected an estimator with fit, got {type(estimator).__name__}")
     space, copies = space_of(inputs), checked_count(copies, "copies")
-    sampler = sampler_of(space, noise if copies else without_noise(noise), seed)
+    sampler = sampler_of(space, noise if copies else noise.without_noise(), seed)
     chosen = _checked_rows(rows, sampler.rows)
     known = checked_labels(label_array(labels, sampler.rows)[chosen], chosen.size)
     check_fits(sampler, None, checked_memory(memory_limit), max(1, copies) * chosen.size)

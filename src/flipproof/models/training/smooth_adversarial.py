@@ -127,12 +127,19 @@ def _attacked(
     return AttackedRows(plain, space, noise, attack)
 
 
+_ATTACKS: dict[type, tuple[type, str]] = {
+    GaussianNoise: (BallAttack, "Gaussian noise"),
+    AblationNoise: (FlipAttack, "noise on bits"),
+    FlipNoise: (FlipAttack, "noise on bits"),
+}
+"""Which attack fits a law, and what the law is called."""
+
+
 def _check_attack(attack: Attack, noise: AttackedNoise) -> None:
-    if isinstance(noise, GaussianNoise) and not isinstance(attack, BallAttack):
-        raise InvalidInputError(f"expected a BallAttack for Gaussian noise, got {attack!r}")
-    if isinstance(noise, FlipNoise | AblationNoise) and not isinstance(attack, FlipAttack):
-        raise InvalidInputError(f"expected a FlipAttack for noise on bits, got {attack!r}")
-    if not isinstance(noise, AttackedNoise) or (isinstance(noise, FlipNoise) and noise.categories != 2):
+    fitting, words = _ATTACKS.get(type(noise), (object, ""))
+    if not isinstance(attack, fitting):
+        raise InvalidInputError(f"expected a {fitting.__name__} for {words}, got {attack!r}")
+    if fitting is object or getattr(noise, "categories", 2) != 2:
         raise InvalidInputError(
             "expected a FlipNoise with 2 categories, an AblationNoise or a GaussianNoise, got "
             f"{noise!r}: there is a gradient for bits and for real numbers only"

@@ -17,7 +17,7 @@ from flipproof.models.adapters.torch_modules import device_of
 from flipproof.models.training.batches import VALIDATION_FROM, NodeLessons, Nodes, RowLessons
 from flipproof.models.training.fitting import Lessons, checked_targets, class_weights, fit
 from flipproof.models.training.settings import History, TrainingSettings
-from flipproof.noise.laws import AnyNoise, sampler_of, without_noise
+from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.recognition import space_of
@@ -30,7 +30,7 @@ def train(
     inputs: Any,
     labels: Any,
     split: Split,
-    noise: AnyNoise | None = None,
+    noise: Law | None = None,
     settings: TrainingSettings | None = None,
     seed: int = 0,
     memory_limit: str | int = "2GB",
@@ -114,7 +114,7 @@ def _note(history: History, settings: TrainingSettings) -> str:
 
 
 def lessons_of(
-    classifier: Any, inputs: Any, labels: Any, split: Split, noise: AnyNoise | None,
+    classifier: Any, inputs: Any, labels: Any, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[NodeLessons | RowLessons, IntArray]:  # fmt: skip
     """What `train` learns from, and the labels that are learned."""
@@ -123,7 +123,7 @@ def lessons_of(
 
 
 def _node_lessons(
-    classifier: NodeClassifier, graph: Any, labels: Any, split: Split, noise: AnyNoise | None,
+    classifier: NodeClassifier, graph: Any, labels: Any, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[NodeLessons, IntArray]:  # fmt: skip
     """The nodes of a graph as lessons, and the labels that are learned."""
@@ -147,7 +147,7 @@ def _node_lessons(
 
 
 def _row_lessons(
-    classifier: Any, inputs: Any, labels: Any, split: Split, noise: AnyNoise | None,
+    classifier: Any, inputs: Any, labels: Any, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[RowLessons, IntArray]:  # fmt: skip
     """Rows or small graphs as lessons, and the labels that are learned."""
@@ -164,7 +164,7 @@ def _row_lessons(
         )
     _check_trainable(classifier.module)
     law = _checked_noise(noise, "noisy_samples=0 trains without, but needs to know the parts and categories")
-    sampler = sampler_of(space, law if settings.noisy_samples else without_noise(law), seed)
+    sampler = sampler_of(space, law if settings.noisy_samples else law.without_noise(), seed)
     known = checked_targets(labels, sampler.rows, split, classifier.classes, "inputs")
     copies = max(1, settings.noisy_samples)
     if settings.epochs * copies > VALIDATION_FROM:
@@ -175,7 +175,7 @@ def _row_lessons(
     return lessons, known[split.train]
 
 
-def _checked_noise(noise: AnyNoise | None, without: str) -> AnyNoise:
+def _checked_noise(noise: Law | None, without: str) -> Law:
     if noise is None:
         raise InvalidInputError(f"expected a noise to train with, got none; {without}")
     return noise

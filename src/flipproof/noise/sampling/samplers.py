@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.theory.law import FlipNoise
+from flipproof.theory.law import FlipNoise, Law
 
 _FLIPS_PER_BLOCK = 64
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 2**12, 2**20
@@ -47,6 +47,29 @@ class Sampler(Protocol):
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> Any:
         """Noisy copies of the rows, for one sample after the other."""
+
+
+SamplerMaker = Callable[[Any, Any, int], Sampler]
+"""Makes a sampler of a space, a law and a seed, or refuses what does not fit."""
+
+_PAIRS: dict[tuple[type, type], SamplerMaker] = {}
+
+
+def register_sampler(law: type[Law], space: type, make: SamplerMaker) -> None:
+    """Says how noisy copies of a space are drawn under a law, where the space cannot draw them itself.
+
+    Args:
+        law: the class of laws.
+        space: the class of spaces; `object` for all others.
+        make: from a space, a law and a seed to a sampler.
+    """
+    _PAIRS[law, space] = make
+
+
+def registered_sampler(law: object, space: object) -> SamplerMaker | None:
+    """How copies are drawn of such a space under such a law, if that is registered for their classes or bases."""
+    pairs = ((one, other) for one in type(law).__mro__ for other in type(space).__mro__)
+    return next((_PAIRS[pair] for pair in pairs if pair in _PAIRS), None)
 
 
 @dataclass(frozen=True, slots=True)

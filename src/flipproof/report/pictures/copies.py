@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
+from flipproof.noise.laws import sampler_of
 from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.certificates import Certificates
@@ -31,7 +32,7 @@ def drawn(certificates: Certificates, space: Space, samples: range, rows: IntArr
     run = certificates.votes.run
     if run is None:
         raise InvalidInputError("expected the votes of a run, got counts alone")
-    return space.sampler(certificates.noise, run.identity["seed"]).draw(Role.ESTIMATE, samples, rows)
+    return sampler_of(space, certificates.noise, run.identity["seed"]).draw(Role.ESTIMATE, samples, rows)
 
 
 def drawn_rows(certificates: Certificates, space: Space, count: int, width: int) -> tuple[list[int], NDArray[Any]]:

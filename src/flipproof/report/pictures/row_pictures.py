@@ -83,8 +83,10 @@ def _pixels(space: Space, size: int) -> NDArray[Any]:
 
 
 def _levels(certificates: Certificates, space: Space) -> int:
-    noise = certificates.noise
-    part = dict(noise.parts).get(ATTRIBUTES) if hasattr(noise, "parts") else noise
+    flips = dict(certificates.noise.flips)
+    if not flips:  # another law, of which only the clean values are known
+        return max(2, 1 + int(dense(space).max(initial=0)))
+    part = flips.get(ATTRIBUTES, flips.get(None))
     return 2 if part is None or (isinstance(space, Graph) and space.noisy == "structure") else int(part.categories)
 
 

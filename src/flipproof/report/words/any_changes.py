@@ -15,9 +15,8 @@ from flipproof.report.section import Section
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, ShareLine
 from flipproof.report.words.change_words import ANY, Deed
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.claims import is_even
 from flipproof.theory.law import Noise
-from flipproof.theory.radii import UNBOUNDED, parts_of
+from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT
 
 _FAR = 100
@@ -31,7 +30,7 @@ def any_radii(certificates: Certificates) -> IntArray | None:
     themselves say more.
     """
     noise = certificates.noise
-    if not len(certificates) or not (is_even(noise) or len(parts_of(noise)) > 1 or _has_levels(noise)):
+    if not len(certificates) or not (noise.is_even or len(noise.part_names) > 1 or noise.has_levels):
         return None
     return certificates.max_l0_radius()
 
@@ -45,23 +44,19 @@ def withstands_any(certificates: Certificates, radii: IntArray, count: int) -> B
     return (radii >= (count if scope is None else np.minimum(count, scope.totals))) & ~certificates.abstained
 
 
-def _has_levels(noise: Noise) -> bool:
-    return any(part.categories > 2 for _, part in parts_of(noise))
-
-
 def any_entries(noise: Noise, subject: Subject) -> str:
     """What is changed, whatever part it is of.
 
     The entry "" of `Subject.entries` says it for all parts; otherwise two parts are named and more are not.
     """
-    names = dict.fromkeys(subject.entries_of(name) for name, _ in parts_of(noise))
+    names = dict.fromkeys(subject.entries_of(name) for name in noise.part_names)
     return subject.entries.get("", " or ".join(names) if len(names) <= 2 else "entries")
 
 
 def any_deed(noise: Noise, subject: Subject) -> Deed:
     """Changes of all kinds together. Bits are added or deleted: who exchanges two of them changes both."""
     entries = any_entries(noise, subject)
-    if len(parts_of(noise)) > 1 or _has_levels(noise):
+    if len(noise.part_names) > 1 or noise.has_levels:
         usual = Deed("changes {} in any way", f"{entries} changed in any way")
     else:
         usual = Deed("adds or deletes {} in all", f"{entries} added or deleted in all")

@@ -13,15 +13,9 @@ from flipproof.report.words.verdict import headline
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.claims import Claims, Lead
 from flipproof.theory.certificate import Certificate
-from flipproof.theory.radii import Axis, axes_of, parts_of
+from flipproof.theory.radii import Axis, axes_of
 
 _DONE = {"add": "added", "delete": "deleted", "change": "changed"}
-_BINARY = {"add": "a zero becomes a one", "delete": "a one becomes a zero"}
-_LEVELS = {
-    "add": "a zero becomes another value",
-    "delete": "another value becomes zero",
-    "change": "a value that is not zero becomes another one that is not zero",
-}
 
 
 def share_words(share: float) -> str:
@@ -134,10 +128,7 @@ def not_promised(certificates: Certificates, subject: Subject) -> list[str]:
 
 
 def _kinds(certificates: Certificates, subject: Subject) -> str:
-    categories = {name: part.categories for name, part in parts_of(certificates.noise)}
-    meanings = {
-        axis: (_BINARY if categories[axis.part] == 2 else _LEVELS)[axis.kind] for axis in axes_of(certificates.noise)
-    }
+    meanings = {axis: certificates.noise.meaning(axis) for axis in axes_of(certificates.noise)}
     return ", ".join(
         f"{axis} ({axis_words(axis, subject)}{'' if str(axis) in subject.deeds else f': {meaning}'})"
         for axis, meaning in meanings.items()

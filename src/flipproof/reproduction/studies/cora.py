@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flipproof.models.training.settings import Average, TrainingSettings
-from flipproof.noise.laws import AnyNoise
+from flipproof.noise.laws import Law
 from flipproof.pipeline.model_spec import ModelSpec
 from flipproof.pipeline.task import PerClass, Task
 from flipproof.reproduction.scale import Scale
@@ -13,7 +13,7 @@ ATTRIBUTES, STRUCTURE = "attributes", "structure"
 
 def node_task(
     scale: Scale,
-    noise: AnyNoise,
+    noise: Law,
     noisy: str = ATTRIBUTES,
     model: str = "gcn",
     seed: int = 0,

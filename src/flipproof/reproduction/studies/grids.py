@@ -13,7 +13,7 @@ from flipproof.reproduction.studies.lines import JOINT
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial
 from flipproof.reproduction.workshop import Lab, Study
 from flipproof.statistics.bounds import Rule
-from flipproof.theory.law import FlipNoise
+from flipproof.theory.law import FlipNoise, as_flip_noise
 from flipproof.theory.radii import Radii, axes_of
 
 _USUAL = FlipNoise(0.01, 0.6)
@@ -101,8 +101,8 @@ def _accuracy_rows(lab: Lab) -> list[Row]:
     rows: list[Row] = []
     for trial in lab.trials():
         outcome = lab.outcome(trial)
-        noise = outcome.votes.noise
-        if isinstance(noise, FlipNoise):
+        noise = as_flip_noise(outcome.votes.noise)
+        if noise is not None:
             where = {"p_plus": noise.p_plus, "p_minus": noise.p_minus}
             label = (outcome.votes.selection + outcome.votes.estimation).argmax(axis=1)
             right = outcome.inputs.accuracy(np.equal(label, outcome.inputs.labels))

@@ -71,7 +71,7 @@ def _pubmed(scale: Scale, seed: int) -> list[Task]:
 
 def _joint(scale: Scale, seed: int) -> list[Task]:
     """Both at once, and each by itself with the same noise."""
-    single = [node_task(scale, noise, part, seed=seed) for part, noise in JOINT if isinstance(noise, FlipNoise)]
+    single = [node_task(scale, noise, part, seed=seed) for part, noise in JOINT]
     return [node_task(scale, JOINT, "both", seed=seed), *single]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from flipproof.baselines import ablation
 from flipproof.noise.ablation import AblationNoise
-from flipproof.noise.laws import AnyNoise
+from flipproof.noise.laws import Law
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.cora import node_task
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial, published
@@ -18,7 +18,7 @@ from flipproof.theory.law import FlipNoise
 _ENTRIES = 2810 * 2879
 """Nodes times attributes of Cora-ML; the sampler refuses another number."""
 
-_RIVALS: tuple[AnyNoise, ...] = (FlipNoise(0.1, 0.1), AblationNoise(_ENTRIES, round(0.2 * _ENTRIES)))
+_RIVALS: tuple[Law, ...] = (FlipNoise(0.1, 0.1), AblationNoise(_ENTRIES, round(0.2 * _ENTRIES)))
 """Slow to vote on: a copy of the first has seven times as many ones, a copy of the second is drawn by itself."""
 
 _OURS = (FlipNoise(0.01, 0.6), FlipNoise(0.01, 0.8), FlipNoise(0.0, 0.8))
@@ -78,7 +78,7 @@ def _rows(lab: Lab) -> list[Row]:
 
 
 def _rows_of(outcome: Outcome) -> Iterator[Row]:
-    rows = _ablated(outcome) if isinstance(outcome.votes.noise, AblationNoise) else _flipped(outcome)
+    rows = _flipped(outcome) if outcome.votes.noise.flips else _ablated(outcome)
     for row in rows:
         known = row["measure"] == "mean radius" and row["rule"] != Rule.TWO_CLASS
         yield published(row, _PUBLISHED, "noise", "along") if known else row

@@ -13,7 +13,6 @@ import numpy as np
 from flipproof.baselines import f_divergence, lee
 from flipproof.pipeline.defaults import usual
 from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.shared_runs import short_words
 from flipproof.pipeline.task import Shares, Task
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial
@@ -68,7 +67,7 @@ def _lee_dimensions(patience: float, radius: int) -> Iterator[Row]:
         start = time.perf_counter()
         probability = lee.original_critical_probability(_LEVELS, entries, radius)
         times[entries] = seconds = time.perf_counter() - start
-        facts = {"entries": entries, "radius": radius, "categories": 256, "noise": short_words(_LEVELS)}
+        facts = {"entries": entries, "radius": radius, "categories": 256, "noise": _LEVELS.short_words}
         yield _timed("lee", "seconds", seconds, **facts)
         yield _timed("lee", "critical probability", float(probability), **facts)
         entries *= 2
@@ -84,7 +83,7 @@ def _efficiency_rows(lab: Lab) -> list[Row]:
         noise = FlipNoise(0.2, 0.4, categories)
         for radius in (1, 2, 5, 10, 20, 50, 100):
             radii = Radii(add=radius, delete=radius)
-            facts = {"radius": radius, "categories": categories, "noise": short_words(noise)}
+            facts = {"radius": radius, "categories": categories, "noise": noise.short_words}
             rows.append(_timed("flipproof", "regions", len(regions(noise, radii)), **facts))
             seconds = _seconds(partial(critical_probability, radii=radii), noise)
             rows.append(_timed("flipproof", "seconds", seconds, **facts))
@@ -97,7 +96,7 @@ def _side_by_side(categories: int, radius: int) -> Iterator[Row]:
     """Regions and time of both algorithms for the same task in a few dimensions."""
     noise = FlipNoise(_EVEN, _EVEN, categories)
     radii = Radii(delete=radius) if categories == 2 else Radii(change=radius)
-    facts = {"entries": _SMALL, "radius": radius, "categories": categories, "noise": short_words(noise)}
+    facts = {"entries": _SMALL, "radius": radius, "categories": categories, "noise": noise.short_words}
     counts = len(lee.original_counts(_SMALL, categories, radius))
     original = partial(lee.original_critical_probability, entries=_SMALL, radius=radius)
     yield _timed("flipproof", "regions", len(regions(noise, radii)), **facts)
@@ -126,7 +125,7 @@ def _table_2_rows(lab: Lab) -> list[Row]:
 
 def _critical_rows(system: str, radius: int, way: _Way) -> Iterator[Row]:
     """What p_lower has to exceed at a radius, and what it takes to find that out."""
-    facts, radii = {"radius": radius, "categories": 256, "noise": short_words(_LEVELS)}, Radii(change=radius)
+    facts, radii = {"radius": radius, "categories": 256, "noise": _LEVELS.short_words}, Radii(change=radius)
     yield _timed(system, "critical probability", way(_LEVELS, radii), **facts)
     yield _timed(system, "seconds", _seconds(lambda noise: way(noise, radii), _LEVELS), **facts)
 

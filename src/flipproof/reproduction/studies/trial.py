@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.pipeline.shared_runs import short_words
 from flipproof.pipeline.steps import Samples
 from flipproof.pipeline.task import Task
 from flipproof.run_folder.inputs import Inputs
@@ -17,7 +16,7 @@ from flipproof.smoothing.certify import certify
 from flipproof.smoothing.sample_limits import caps
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
-from flipproof.theory.law import FlipNoise
+from flipproof.theory.law import as_flip_noise
 from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
@@ -56,7 +55,7 @@ class Trial:
             **threshold,
             "model": task.model.name,
             "noisy": task.noisy,
-            "noise": short_words(task.noise),
+            "noise": task.noise.short_words,
             "noisy_samples": task.training.noisy_samples,
             "seed": task.seed,
             "samples": self.samples.estimate,
@@ -76,7 +75,8 @@ class Trial:
     @property
     def effort(self) -> float:
         """About how many seconds it takes on one core."""
-        task, many_ones = self.task, isinstance(self.task.noise, FlipNoise) and self.task.noise.p_plus >= _MANY_ONES
+        task, noise = self.task, as_flip_noise(self.task.noise)
+        many_ones = noise is not None and noise.p_plus >= _MANY_ONES
         training, sample = _EFFORTS.get((task.dataset, task.model.name), _EFFORTS["cora_ml", "gcn"])
         copies = max(1, task.training.noisy_samples) * (5 if many_ones else 1)
         epochs = min(task.training.epochs, _USUAL_EPOCHS) if task.kind == "nodes" else task.training.epochs

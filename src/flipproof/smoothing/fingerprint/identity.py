@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.law_records import any_noise_from_record
-from flipproof.noise.laws import AnyNoise
+from flipproof.noise.laws import Law, law_from_record
 
 _LONG, _SHORT = 24, 12
 _IN_WORDS = ("code", "files")
@@ -142,10 +141,10 @@ def _other_laws(found: Any, expected: Any) -> bool:
     return len(kinds) == 2 and type(None) not in kinds
 
 
-def _noise(record: Any) -> AnyNoise | None:
+def _noise(record: Any) -> Law | None:
     """The noise that a record describes, if it does."""
     try:
-        return any_noise_from_record(record) if isinstance(record, dict) else None
+        return law_from_record(record) if isinstance(record, dict) else None
     except (InvalidInputError, TypeError, AttributeError):
         return None
 

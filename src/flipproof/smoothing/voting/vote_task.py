@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.noise.law_records import noise_record
-from flipproof.noise.laws import AnyNoise, sampler_of, space_for
+from flipproof.noise.laws import Law, sampler_of, space_for
 from flipproof.noise.spaces.census import census
 from flipproof.noise.spaces.graph import GraphSampler
 from flipproof.noise.spaces.space import Space, as_array
@@ -39,13 +38,13 @@ class VoteTask:
 
     classifier: Classifier
     space: Space
-    noise: AnyNoise
+    noise: Law
     seed: int
     targets: IntArray | None
     sampler: Any = field(repr=False)
 
     @classmethod
-    def of(cls, classifier: Any, inputs: Any, noise: AnyNoise, seed: int, targets: ArrayLike | None) -> VoteTask:
+    def of(cls, classifier: Any, inputs: Any, noise: Law, seed: int, targets: ArrayLike | None) -> VoteTask:
         """Checks the arguments of `vote`."""
         checked, space = checked_classifier(classifier), space_for(inputs, noise)
         sampler: Any = sampler_of(space, noise, seed)
@@ -75,7 +74,7 @@ class VoteTask:
         return {
             **model_identity(self.classifier),
             "data": fingerprint(self.space),
-            "noise": noise_record(self.noise),
+            "noise": self.noise.record(),
             "seed": int(self.seed),
             "classes": int(self.classifier.classes),
             "targets": None if self.targets is None else _sha256(self.targets),

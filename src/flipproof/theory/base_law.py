@@ -1,0 +1,173 @@
+"""What every noise law has, and the register of laws. docs/extending.md shows how to add one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from flipproof.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from flipproof.theory.law import FlipNoise
+    from flipproof.theory.radii import Radii
+    from flipproof.theory.regions import Regions
+
+KINDS = ("add", "delete", "change")
+
+
+class Axis(NamedTuple):
+    """One direction in which an attacker can move: a kind of change in a part (None: the only part)."""
+
+    part: str | None
+    kind: str
+
+    def __str__(self) -> str:
+        return self.kind if self.part is None else f"{self.part}.{self.kind}"
+
+
+class Law(ABC):
+    """How noise is drawn: a frozen, hashable value.
+
+    A law with certificates of its own, outside of this package's engine, is a `Law`. A law whose likelihood ratios
+    have regions is a `Noise`, and is certified, put into words, reported and verified like flips.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def record(self) -> dict[str, Any]:
+        """The law as JSON values, from which `law_from_record` makes it again; floats keep all their digits."""
+
+    @abstractmethod
+    def without_noise(self) -> Law:
+        """The law of the same kind that leaves inputs as they are."""
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The changes that are counted, part by part; none for a law without regions."""
+        return ()
+
+    @property
+    def flips(self) -> tuple[tuple[str | None, FlipNoise], ...]:
+        """The flips that the law is made of, part by part; none if it is made of something else."""
+        return ()
+
+    @property
+    def part_names(self) -> tuple[str | None, ...]:
+        """The names of the parts of an input that get noise; a single part has none."""
+        return (None,)
+
+    @property
+    def words(self) -> str:
+        """The law on one line, as a terminal shows it."""
+        return repr(self)
+
+    @property
+    def short_words(self) -> str:
+        """The law in few letters, other ones for every law."""
+        return repr(self)
+
+    def space_of(self, inputs: Any) -> Any:
+        """The space of data that only this law can read; None where all laws read them alike."""
+        return None
+
+
+class Noise(Law):
+    """A law with regions of constant likelihood ratio: what certificates are made of.
+
+    A new one says what its `axes` are and gives the `regions` at every number of changes; nothing is assumed about how
+    regions at different radii compare. Flips are computed by an engine of their own, which knows more.
+    """
+
+    __slots__ = ()
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all changes of a part are alike: then only their number matters."""
+        return len(self.axes) == 1
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether some entry has more than two values."""
+        return True
+
+    def regions(self, radii: Radii) -> Regions:
+        """The regions between an input and any other with exactly so many changes, whichever entries they are in.
+
+        Laws made of flips leave this to `flipproof.theory.regions.regions`.
+        """
+        raise InvalidInputError(f"expected a law with regions of its own, got {self!r}")
+
+    def meaning(self, axis: Axis) -> str:
+        """What a single change along an axis is, as a clause: "a zero becomes a one"."""
+        return "a value becomes any other one"
+
+    def facts(self) -> tuple[tuple[str | None, str, str], ...]:
+        """What a report tells about the law: (part, name, value), with all digits."""
+        ((name, values),) = self.record().items()
+        return tuple((None, f"{name}, {field}", f"{value!r}") for field, value in values.items())
+
+    def exact_record(self) -> list[dict[str, Any]]:
+        """The law as a certificate states it and the checker reads it."""
+        return [{"part": None, "law": self.record()}]
+
+
+_Kind = TypeVar("_Kind", bound=Law)
+_Made = TypeVar("_Made", bound=type[Law])
+_READERS: dict[str, Callable[[Mapping[str, Any]], Law]] = {}
+
+
+def register_law(name: str) -> Callable[[_Made], _Made]:
+    """Makes a class of laws known by the one name in its records: {name: the fields of the law}.
+
+    Example:
+        >>> @register_law("coarse")
+        ... @dataclass(frozen=True)
+        ... class Coarse(Law):
+        ...     step: int
+        ...     def record(self):
+        ...         return {"coarse": {"step": self.step}}
+        ...     def without_noise(self):
+        ...         return Coarse(1)
+        >>> law_from_record({"coarse": {"step": 3}})
+        Coarse(step=3)
+    """
+
+    def register(made: _Made) -> _Made:
+        register_reader(name, lambda record: made(**record[name]))
+        return made
+
+    return register
+
+
+def register_reader(name: str, read: Callable[[Mapping[str, Any]], Law]) -> None:
+    """Says how records are read that have a field of this name."""
+    _READERS[name] = read
+
+
+def law_from_record(record: Mapping[str, Any]) -> Law:
+    """The law that a record describes: the inverse of `Law.record`."""
+    for name, read in _READERS.items():
+        if name in record:
+            return read(record)
+    known, got = ", ".join(_READERS), ", ".join(record) or "nothing"
+    raise InvalidInputError(f"expected a law with one of {known}, got {got}; import the module that registers it")
+
+
+def checked_law(law: Any, kind: type[_Kind], expected: str, got: str = "{!r}") -> _Kind:
+    """Returns a law that is of a kind, or raises with what was expected and the law in the place of {}.
+
+    Example:
+        >>> checked_law("none", Noise, "votes under some noise", "votes under {}")
+        Traceback (most recent call last):
+        flipproof.errors.InvalidInputError: expected votes under some noise, got votes under none
+    """
+    if not isinstance(law, kind):
+        raise InvalidInputError(f"expected {expected}, got {got.format(law)}")
+    return law
+
+
+def checked_noise(noise: Any) -> Noise:
+    """Returns `noise` if certificates can be made under it, or raises."""
+    return checked_law(noise, Noise, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]
