@@ -30,7 +30,7 @@ def any_noise_from_record(record: Mapping[str, Any]) -> AnyNoise:
 
 
 def noise_from_record(record: Mapping[str, Any]) -> Noise:
-    """The same where every entry flips by itself."""
+    """Reads the record of a noise that flips every entry by itself."""
     if "parts" in record:
         return JointNoise(**{name: FlipNoise(**part) for name, part in record["parts"].items()})
     return FlipNoise(**record)

@@ -109,7 +109,7 @@ Noise = FlipNoise | JointNoise
 
 
 def without_flips(noise: Noise) -> Noise:
-    """The same law with probabilities of zero: its noisy copies are the input itself.
+    """A law with probabilities of zero: its noisy copies are the input itself.
 
     Example:
         >>> without_flips(FlipNoise(0.01, 0.6, categories=3))
