@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 
-PROMISE = Promise("somebody", Subject.BASE, "r bits are flipped", "exact")
+PROMISE = ProofTerms("somebody", Subject.BASE, "r bits are flipped", "exact")
 
 
 def test_what_abstained_is_certified_nowhere():

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.comparison.compare import RIVALS, compare
 from flipproof.comparison.comparison import ANY, Comparison, Entry
 from flipproof.comparison.setting import Terms, compared_inputs
@@ -282,7 +282,7 @@ def test_every_rival_is_a_baseline_or_ours():
 
 
 def entry(system, against, radius, abstained=(False, False)):
-    promise = Promise(system, Subject.SMOOTHED, "r bits change", "exact", 0.01)
+    promise = ProofTerms(system, Subject.SMOOTHED, "r bits change", "exact", 0.01)
     return Entry(system, against, "gcn", "none", Proofs(promise, np.array([0, 1]), radius, np.array(abstained)), 1.0)
 
 

@@ -22,7 +22,7 @@ class Subject(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class ProofTerms:
     """What a system proves, in words for a table.
 
     Attributes:
@@ -52,13 +52,13 @@ class Proofs:
         abstained: where there is not even that.
 
     Example:
-        >>> promise = Promise("somebody", Subject.BASE, "r bits are flipped", "exact")
+        >>> promise = ProofTerms("somebody", Subject.BASE, "r bits are flipped", "exact")
         >>> proofs = Proofs(promise, np.array([1, 0, 0]), np.array([2, 0, 5]), np.array([False, True, False]))
         >>> proofs.certified(2), proofs.certified_ratio([0, 1, 3])
         (array([ True, False,  True]), array([0.66666667, 0.66666667, 0.33333333]))
     """
 
-    promise: Promise
+    promise: ProofTerms
     label: IntArray
     radius: NDArray[Any]
     abstained: BoolArray

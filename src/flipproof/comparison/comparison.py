@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.arrays import BoolArray, IntArray, read_only
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.errors import FileFormatError, InvalidInputError
 from flipproof.files.json_text import is_number
 from flipproof.theory.radii import UNBOUNDED
@@ -79,7 +79,7 @@ class Entry:
         for number in (record["seconds"], record["promise"]["alpha"]):
             if not is_number(number):
                 raise FileFormatError(f"expected an entry with a number, got {number!r}")
-        promise = Promise(**(record["promise"] | {"subject": Subject(record["promise"]["subject"])}))
+        promise = ProofTerms(**(record["promise"] | {"subject": Subject(record["promise"]["subject"])}))
         proofs = Proofs(promise, *(np.array(record[name]) for name in ("label", "radius", "abstained")))
         return cls(
             **{name: record[name] for name in ("system", "against", "model", "noise", "seconds", "spared")},
@@ -99,7 +99,7 @@ class Comparison:
             certified at every larger radius, and no mean counts more.
 
     Example:
-        >>> promise = Promise("somebody", Subject.BASE, "r bits change", "exact")
+        >>> promise = ProofTerms("somebody", Subject.BASE, "r bits change", "exact")
         >>> proofs = Proofs(promise, np.array([0, 1]), np.array([3, 1]), np.array([False, False]))
         >>> entry = Entry("theirs", "any", "gcn", "none", proofs, seconds=1.0)
         >>> comparison = Comparison((entry,), np.array([4, 7]), np.array([0, 0]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from flipproof.baselines import ablation, f_divergence, lee
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.comparison.comparison import ANY, Entry
 from flipproof.comparison.setting import Setting
 from flipproof.errors import InvalidInputError
@@ -45,7 +45,7 @@ def _tight_entries(setting: Setting, noise: Noise) -> Iterator[Entry]:
     radii[ANY] = tight.max_l0_radius()
     for against, radius in radii.items():
         threat = "any change of r entries" if against == ANY else f"r changes, all of kind {against}"
-        promise = Promise("Bojchevski et al. 2020", Subject.SMOOTHED, threat, str(tight.rule), tight.alpha)
+        promise = ProofTerms("Bojchevski et al. 2020", Subject.SMOOTHED, threat, str(tight.rule), tight.alpha)
         proofs = Proofs(promise, tight.label, radius, tight.abstained)
         yield _entry(setting, OURS, against, noise, proofs, seconds)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.baselines.from_votes.vote_bounds import checked_votes
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.noise.spaces.graph import NoisyGraph
@@ -138,5 +138,5 @@ def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: 
         raise InvalidInputError(f"expected along to be 'add', 'delete' or None, got {along!r}")
     certificates = certify_votes(votes, alpha)
     radius = certificates.max_l0_radius(limit=limit) if along is None else certificates.max_radius(along, limit=limit)
-    promise = Promise("Jia et al. 2020", Subject.SMOOTHED, _THREATS[along], "two-class", alpha)
+    promise = ProofTerms("Jia et al. 2020", Subject.SMOOTHED, _THREATS[along], "two-class", alpha)
     return Proofs(promise, certificates.label, radius, certificates.abstained)

@@ -25,7 +25,7 @@ from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.baselines.from_votes.divergences import Divergence as Divergence
 from flipproof.baselines.from_votes.divergences import bound_at, threshold_at
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_tightly
 from flipproof.smoothing.votes import Votes
@@ -98,7 +98,7 @@ def certify(
     tight = certify_tightly(votes, alpha, rule)
     radius = largest_radius(tight.noise, tight.p_lower, tight.p_upper, along, divergence, limit)
     how = f"{Divergence.named(divergence)} divergence, {tight.rule}"
-    promise = Promise("Dvijotham et al. 2020", Subject.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
+    promise = ProofTerms("Dvijotham et al. 2020", Subject.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
     return Proofs(promise, tight.label, radius, tight.abstained)
 
 

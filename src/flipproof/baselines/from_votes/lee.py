@@ -16,7 +16,7 @@ from math import comb, factorial
 
 from flipproof.base.arguments import checked_count
 from flipproof.baselines.from_votes.vote_bounds import checked_votes
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_votes
 from flipproof.smoothing.votes import Votes
@@ -39,7 +39,7 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS, lim
     if not isinstance(noise, FlipNoise) or noise.p_plus != noise.p_minus:
         raise InvalidInputError(f"expected votes under noise with p_plus = p_minus, got {noise}")
     certificates = certify_votes(votes, alpha, rule)
-    promise = Promise("Lee et al. 2019", Subject.SMOOTHED, "any change of r entries", str(certificates.rule), alpha)
+    promise = ProofTerms("Lee et al. 2019", Subject.SMOOTHED, "any change of r entries", str(certificates.rule), alpha)
     return Proofs(promise, certificates.label, certificates.max_l0_radius(limit=limit), certificates.abstained)
 
 

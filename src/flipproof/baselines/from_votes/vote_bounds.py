@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.arrays import BoolArray, FloatArray
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
@@ -30,7 +30,7 @@ def proofs_of(votes: Votes, system: str, threat: str, alpha: float, rule: str, r
     """What votes prove about the smoothed classifier by somebody's rule for the radius."""
     named = Rule.named(rule)
     bounds, abstained = bounds_of(votes, alpha, named)
-    promise = Promise(system, Subject.SMOOTHED, threat, str(named), alpha)
+    promise = ProofTerms(system, Subject.SMOOTHED, threat, str(named), alpha)
     return Proofs(promise, bounds.label, radius_at(bounds.p_lower, bounds.p_upper), abstained)
 
 

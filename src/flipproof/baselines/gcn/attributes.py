@@ -27,7 +27,7 @@ from flipproof.baselines.checked_arguments import check_width, checked_graph, ch
 from flipproof.baselines.gcn.attribute_bounds import PORTION, Flips, HiddenBounds, Scene, Threat, Weights, hidden_bounds
 from flipproof.baselines.gcn.attribute_margins import Paths, chords, lowest, paths_to, relaxed, rounding
 from flipproof.baselines.gcn.module import checked_gcn
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import TooLargeError
 from flipproof.extras import require
@@ -191,9 +191,9 @@ def threat_of(scene: Scene, local: Any, radii: Iterable[int], flips: str = Flips
     return Threat(each, tuple(totals) or (0,), flips)
 
 
-def _promise(threat: Threat) -> Promise:
+def _promise(threat: Threat) -> ProofTerms:
     kind = {Flips.BOTH: "flipped", Flips.ADD: "added", Flips.DELETE: "deleted"}[Flips(threat.flips)]
-    return Promise(
+    return ProofTerms(
         "Zügner and Günnemann 2019",
         Subject.BASE,
         f"r attribute bits are {kind}, at most {threat.local} of a node",

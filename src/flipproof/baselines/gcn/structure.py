@@ -38,7 +38,7 @@ from flipproof.baselines.checked_arguments import (
 from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.baselines.gcn.structure_bounds import Layers, Surroundings, slack_of
 from flipproof.baselines.gcn.structure_search import Reached, logits, search
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
@@ -117,7 +117,7 @@ def certify(
     at_node = "at each node at most its budget" if np.ndim(local) else f"at most {local} at a node"
     threat = "r edges are deleted" + ("" if local is None else f", {at_node}")
     rule = f"linear programs, at most {node_limit} for a node and a radius, and branching"
-    return Proofs(Promise(SYSTEM, Subject.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
+    return Proofs(ProofTerms(SYSTEM, Subject.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
 
 
 def bounds(

@@ -28,7 +28,7 @@ from flipproof.base.arguments import checked_count, chosen
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.base.progress import one_by_one
 from flipproof.baselines.checked_arguments import checked_nodes, checked_radii
-from flipproof.baselines.proofs import Promise, Proofs, Subject
+from flipproof.baselines.proofs import Proofs, ProofTerms, Subject
 from flipproof.baselines.walks.model import PageRank as PageRank
 from flipproof.baselines.walks.policy import Rewards, worst_values
 from flipproof.baselines.walks.program import Program, flow_bounds
@@ -135,7 +135,7 @@ def certify(
         alive[alive] = _proved(model, budget.threat(fragile, each), which[alive], label[alive], progress)
         radius[alive] = each
     rule = "policy iteration" if budget is Budget.LOCAL else "linear program, dual bound proved"
-    return Proofs(Promise(SYSTEM, Subject.BASE, _WORDS[budget], rule), label, radius, radius < 0)
+    return Proofs(ProofTerms(SYSTEM, Subject.BASE, _WORDS[budget], rule), label, radius, radius < 0)
 
 
 def _check_model(model: Any) -> None:
