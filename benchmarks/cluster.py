@@ -18,7 +18,7 @@ import torch
 import flipproof as fp
 from claims import Claim, report
 from flipproof.smoothing.voting.checkpoint import Checkpoint
-from flipproof.smoothing.voting.vote_counts import Tally
+from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 FEW, MANY = 6_000, 30_000
 RESULTS = 300
@@ -67,7 +67,7 @@ def keeping(classes, nodes):
     with tempfile.TemporaryDirectory() as folder, Checkpoint.open(Path(folder) / "votes", {"classes": classes}) as kept:
         start = time.perf_counter()
         for i in range(RESULTS):
-            kept.add(Tally.of("estimate", range(2000 * i, 2000 * (i + 1)), counts))
+            kept.add(VoteCounts.of("estimate", range(2000 * i, 2000 * (i + 1)), counts))
         return 1e3 * (time.perf_counter() - start) / RESULTS
 
 

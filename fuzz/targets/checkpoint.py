@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
-from flipproof.smoothing.voting.vote_counts import Tally
+from flipproof.smoothing.voting.vote_counts import VoteCounts
 from fuzz.mutators import in_json
 from fuzz.target import ByteMutator, Target, saved, scratch
 
@@ -21,9 +21,9 @@ _FRAME = struct.Struct("<4sQI")
 
 def _seeds() -> Iterator[bytes]:
     tallies = (
-        Tally.of("estimate", range(10), [[9, 1], [4, 6]]),
-        Tally.of("estimate", range(10, 20), [[8, 2], [5, 5]]),
-        Tally.of("select", range(300), [[300, 0], [4, 290]]),
+        VoteCounts.of("estimate", range(10), [[9, 1], [4, 6]]),
+        VoteCounts.of("estimate", range(10, 20), [[8, 2], [5, 5]]),
+        VoteCounts.of("select", range(300), [[300, 0], [4, 290]]),
     )
     path = scratch() / "seed.ckpt"
     for count in range(len(tallies) + 1):
@@ -39,7 +39,7 @@ def _read(content: bytes) -> None:
     peek_identity(path)
     with Checkpoint.open(path, _IDENTITY) as checkpoint:
         if checkpoint.tally is not None:
-            checkpoint.add(Tally.of("select", range(2**39, 2**39 + 1), np.zeros(checkpoint.tally.shape, np.int64)))
+            checkpoint.add(VoteCounts.of("select", range(2**39, 2**39 + 1), np.zeros(checkpoint.tally.shape, np.int64)))
     with Checkpoint.open(path, _IDENTITY):
         pass  # what was written is read again
 

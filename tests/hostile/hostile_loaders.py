@@ -19,7 +19,7 @@ from flipproof.run_folder.inputs import Inputs
 from flipproof.run_folder.split import Split
 from flipproof.smoothing.certificates_file import read_promise
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
-from flipproof.smoothing.voting.vote_counts import Tally
+from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 NOISE = fp.FlipNoise(0.01, 0.6)
 IDENTITY = {"seed": 0}
@@ -40,7 +40,7 @@ def votes():
 
 def write_checkpoint(path):
     with Checkpoint.open(path, IDENTITY) as checkpoint:
-        checkpoint.add(Tally.of("estimate", range(10), [[9, 1]]))
+        checkpoint.add(VoteCounts.of("estimate", range(10), [[9, 1]]))
 
 
 def read_checkpoint(path):

@@ -10,7 +10,7 @@ from noting_attack import Noting
 
 import flipproof as fp
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedRows
-from flipproof.models.training.batches import NodeLessons, Nodes, RowLessons
+from flipproof.models.training.batches import NodeBatches, Nodes, RowBatches
 from flipproof.models.training.smooth_adversarial import BallAttack, FlipAttack
 from flipproof.noise.laws import sampler_of
 from flipproof.noise.sampling.samplers import Role
@@ -35,12 +35,12 @@ def network(seed, strength=3.0):
 
 
 def attacked(classifier, space, noise, attack, label, copies, seed=0):
-    """One input, attacked by its own lessons."""
+    """One input, attacked by its own batches."""
     own = np.zeros(1, dtype=np.int64)
     sampler = sampler_of(space, noise, seed)
-    lessons = RowLessons(classifier, sampler, np.array([label]), own, own, copies, batch_size=1, seed=seed)
+    batches = RowBatches(classifier, sampler, np.array([label]), own, own, copies, batch_size=1, seed=seed)
     noting = Noting(attack)
-    answers = list(AttackedRows(lessons, space, noise, noting).steps(0))
+    answers = list(AttackedRows(batches, space, noise, noting).steps(0))
     return noting, answers
 
 
@@ -235,12 +235,12 @@ def attacked_nodes(graph, noise, attack, copies, seed=0):
     classifier = fp.NodeClassifier(fp.GCN(12, 3, hidden=8), classes=3)
     numbers = torch.arange(4)
     nodes = Nodes(numbers, numbers % 3)
-    lessons = NodeLessons(
+    batches = NodeBatches(
         classifier.forward(), 3, graph.clean(), nodes, nodes, sampler_of(graph, noise, seed), copies=copies
     )
     noting = Noting(attack)
-    (answers,) = AttackedNodes(lessons, classifier, graph, noise, noting, seed).steps(0)
-    return noting, lessons, answers
+    (answers,) = AttackedNodes(batches, classifier, graph, noise, noting, seed).steps(0)
+    return noting, batches, answers
 
 
 def small_graph(rng, form="sparse"):
@@ -262,21 +262,21 @@ def test_the_budget_of_a_graph_is_that_of_its_training_nodes(rng, form):
 
 
 def test_flips_of_attributes_raise_the_loss_more_than_random_ones(rng):
-    def mean_loss(graph, lessons, words, noise):
+    def mean_loss(graph, batches, words, noise):
         sampler = sampler_of(fp.Graph(graph.edges, FORMS["sparse"](words), "attributes"), noise, 99)
-        copies = [lessons.forward(each) for each in sampler.draw(Role.TRAIN, range(100), np.zeros(1, np.int64))]
-        likely = torch.stack(copies).softmax(dim=2).mean(dim=0)[lessons.train.numbers, lessons.train.labels]
+        copies = [batches.forward(each) for each in sampler.draw(Role.TRAIN, range(100), np.zeros(1, np.int64))]
+        likely = torch.stack(copies).softmax(dim=2).mean(dim=0)[batches.train.numbers, batches.train.labels]
         return float(-likely.log().mean())
 
     wins = []
     for seed in range(5):
         graph, words = small_graph(rng)
-        noting, lessons, _ = attacked_nodes(graph, FLIPS["paper"], FlipAttack(1, 2), copies=16, seed=seed)
+        noting, batches, _ = attacked_nodes(graph, FLIPS["paper"], FlipAttack(1, 2), copies=16, seed=seed)
         with torch.no_grad():
-            worst = mean_loss(graph, lessons, noting.found[0][0], FLIPS["paper"])
+            worst = mean_loss(graph, batches, noting.found[0][0], FLIPS["paper"])
             for _ in range(4):
                 other = words.copy()
                 for value, count in ((0, 4), (1, 8)):
                     other.flat[rng.choice(np.flatnonzero(words == value), count, replace=False)] = 1 - value
-                wins.append(worst > mean_loss(graph, lessons, other, FLIPS["paper"]))
+                wins.append(worst > mean_loss(graph, batches, other, FLIPS["paper"]))
     assert np.mean(wins) > 0.95

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.models.training.batches import VALIDATION_FROM, RowLessons
+from flipproof.models.training.batches import VALIDATION_FROM, RowBatches
 from flipproof.models.training.fitting import class_weights
 from flipproof.noise.sampling.samplers import Role
 
@@ -61,10 +61,10 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_torch_as_it_was():
     assert not np.array_equal(found[0], found[2])
 
 
-def lessons(copies=2, batch_size=16, noise=NOISE):
+def batches(copies=2, batch_size=16, noise=NOISE):
     rows, labels = data()
     sampler = fp.DenseRows(rows).sampler(noise, 5)
-    return RowLessons(classifier(), sampler, labels, SPLIT.train, SPLIT.validation, copies, batch_size, seed=5)
+    return RowBatches(classifier(), sampler, labels, SPLIT.train, SPLIT.validation, copies, batch_size, seed=5)
 
 
 class Recording:
@@ -79,8 +79,8 @@ class Recording:
 
 
 def recorded(**options):
-    made = lessons(**options)
-    return RowLessons(
+    made = batches(**options)
+    return RowBatches(
         Recording(), made.sampler, made.labels, made.train, made.validated, made.copies, made.batch_size, made.seed
     )
 
@@ -99,7 +99,7 @@ def test_an_epoch_sees_every_training_row_once_with_noise_of_its_own():
 
 def test_answers_belong_to_their_labels():
     """Logits of copies come samples first, and each stands beside the label of its row."""
-    taught = lessons(copies=1, noise=NOISE.without_noise())
+    taught = batches(copies=1, noise=NOISE.without_noise())
     rows, labels = data()
     for step in taught.steps(0):
         for logits, label in zip(step.logits[0], step.labels, strict=True):
@@ -108,7 +108,7 @@ def test_answers_belong_to_their_labels():
 
 
 def test_the_order_changes_from_epoch_to_epoch():
-    taught = lessons()
+    taught = batches()
     first, second = (np.concatenate([step.labels for step in taught.steps(epoch)]) for epoch in (0, 1))
     assert first.tolist() != second.tolist()
     assert sorted(first) == sorted(second)

@@ -12,7 +12,7 @@ import flipproof as fp
 from flipproof.baselines import gaussian
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedRows
 from flipproof.models.training.smooth_adversarial import BallAttack, FlipAttack, train_against
-from flipproof.models.training.train import lessons_of
+from flipproof.models.training.train import batches_of
 from flipproof.noise.laws import sampler_of
 from flipproof.noise.sampling.samplers import Role
 
@@ -155,12 +155,12 @@ def test_steps_see_the_exact_noise_around_changed_rows(case):
     classifier, inputs, labels, split, noise, attack = CASES[case]()
     kind = {"sparse bits": fp.SparseRows, "real numbers": fp.RealRows}.get(case, fp.DenseRows)
     space, noting = kind(inputs), Noting(attack)
-    lessons, _ = lessons_of(classifier, space, labels, split, noise, settings(), 7, 10**9)
-    attacked = AttackedRows(lessons, space, noise, noting)
+    batches, _ = batches_of(classifier, space, labels, split, noise, settings(), 7, 10**9)
+    attacked = AttackedRows(batches, space, noise, noting)
     order = []
     for epoch in range(2):
         classifier.module.train()
-        order += lessons.portions(epoch)
+        order += batches.portions(epoch)
         steps = list(attacked.steps(epoch))
         assert [step.labels.tolist() for step in steps] == [labels[portion].tolist() for portion in order[-2:]]
     clean = inputs.toarray() if case == "sparse bits" else inputs
@@ -183,10 +183,10 @@ def test_steps_see_the_exact_noise_around_a_changed_graph():
 
     seen, space, noting = [], graph(), Noting(ATTACK)
     classifier = node_classifier(module=Seeing)
-    lessons, _ = lessons_of(classifier, space, NODE_LABELS, NODE_SPLIT, WORDS, settings(), 7, 10**9)
+    batches, _ = batches_of(classifier, space, NODE_LABELS, NODE_SPLIT, WORDS, settings(), 7, 10**9)
     for epoch in range(2):
         classifier.module.train()
-        list(AttackedNodes(lessons, classifier, space, WORDS, noting, 7).steps(epoch))
+        list(AttackedNodes(batches, classifier, space, WORDS, noting, 7).steps(epoch))
     for epoch in range(2):
         changed = fp.Graph(space.edges, sp.csr_array(noting.found[epoch][0]), "attributes")
         copies = changed.sampler(WORDS, 7).draw(Role.TRAIN, range(2 * epoch, 2 * epoch + 2), np.zeros(1, np.int64))

@@ -15,7 +15,7 @@ from flipproof.pipeline.model_spec import ModelSpec
 from flipproof.pipeline.steps import Machine, Samples, certify_run, train_run, trained_job, vote_run
 from flipproof.pipeline.task import PerClass, Task
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.certified import Promise
+from flipproof.run_folder.certified import PromiseSettings
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.inputs import Inputs
 
@@ -156,9 +156,9 @@ def test_another_task_needs_force(task, run):
 def test_another_promise_needs_force(run):
     before = contents(run)
     with pytest.raises(fp.OutputError, match=r"they have alpha 0\.01 instead of 0\.05; flipproof certify --force"):
-        certify_run(run, Promise(alpha=0.05))
+        certify_run(run, PromiseSettings(alpha=0.05))
     assert contents(run) == before
-    assert certify_run(run, Promise(alpha=0.05), force=True).alpha == 0.05
+    assert certify_run(run, PromiseSettings(alpha=0.05), force=True).alpha == 0.05
     assert json.loads((run / "certificates.json").read_text())["promise"]["alpha"] == 0.05
 
 
@@ -380,7 +380,7 @@ def test_votes_that_were_complete_when_the_plug_was_pulled(run, monkeypatch):
         lambda run, task: vote_run(run, Samples(50, -5), force=True),
         lambda run, task: vote_run(run, FEW, Machine(workers=0), force=True),
         lambda run, task: vote_run(run, FEW, model="gat", force=True),
-        lambda run, task: certify_run(run, Promise(alpha=2), force=True),
+        lambda run, task: certify_run(run, PromiseSettings(alpha=2), force=True),
     ],
 )
 def test_what_is_refused_destroys_nothing(task, run, refused):

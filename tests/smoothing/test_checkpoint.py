@@ -15,7 +15,7 @@ import pytest
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError
 from flipproof.smoothing.voting import checkpoint as module
 from flipproof.smoothing.voting.checkpoint import Checkpoint, CheckpointMismatchError, peek_identity
-from flipproof.smoothing.voting.vote_counts import MOST_PORTIONS, ROLES, Tally
+from flipproof.smoothing.voting.vote_counts import MOST_PORTIONS, ROLES, VoteCounts
 
 IDENTITY = {"seed": 0, "noise": {"p_plus": 0.01, "p_minus": 0.6}, "data": "3f2a" * 16, "chunks": [10, 20]}
 LINE = b"flipproof-checkpoint 1\n"
@@ -26,7 +26,7 @@ def chunk(number, role="estimate", outputs=2, classes=3):
     samples = np.arange(10 * number, 10 * number + 10)
     labels = (7 * samples[:, None] + 3 * np.arange(outputs)) % classes
     counts = np.stack([(labels == label).sum(axis=0) for label in range(classes)], axis=1)
-    return Tally.of(role, range(10 * number, 10 * number + 10), counts)
+    return VoteCounts.of(role, range(10 * number, 10 * number + 10), counts)
 
 
 CHUNKS = [chunk(0, "select"), chunk(0), chunk(2), chunk(1)]
@@ -111,10 +111,10 @@ def test_the_file_is_what_its_description_says(path):
 
 def test_a_tally_without_samples_adds_nothing(path):
     with Checkpoint.open(path, IDENTITY) as checkpoint:
-        checkpoint.add(Tally.empty(2, 3))
+        checkpoint.add(VoteCounts.empty(2, 3))
         assert checkpoint.tally is None
         checkpoint.add(CHUNKS[0])
-        checkpoint.add(Tally.empty(2, 3))
+        checkpoint.add(VoteCounts.empty(2, 3))
     assert reopened(path) == content(CHUNKS[0])
 
 
@@ -427,7 +427,7 @@ def python(code, *arguments):
     start = (
         "import os, sys, resource\nimport numpy as np\nfrom flipproof.smoothing.voting.checkpoint import Checkpoint\n"
     )
-    start += "from flipproof.smoothing.voting.vote_counts import Tally\nfrom flipproof.errors import OutputError\n"
+    start += "from flipproof.smoothing.voting.vote_counts import VoteCounts\nfrom flipproof.errors import OutputError\n"
     start += f"path, IDENTITY = sys.argv[1], {IDENTITY!r}\n"
     return subprocess.Popen(
         [sys.executable, "-c", start + code, *map(str, arguments)],
@@ -472,7 +472,7 @@ def test_a_killed_process_loses_nothing_that_it_had_added(path):
     code = (
         "checkpoint = Checkpoint.open(path, IDENTITY)\n"
         "for n in range(10**6):\n"
-        "    checkpoint.add(Tally.of('estimate', range(n, n + 1), [[1, 0], [n % 2, (n + 1) % 2]]))\n"
+        "    checkpoint.add(VoteCounts.of('estimate', range(n, n + 1), [[1, 0], [n % 2, (n + 1) % 2]]))\n"
         "    print(n, flush=True)\n"
     )
     added = 0
@@ -511,7 +511,7 @@ def test_a_full_disk_takes_nothing_and_loses_nothing(path):
     code = (
         "def chunk(n):\n"
         "    counts = np.random.default_rng(n).integers(0, 5, (500, 2))\n"
-        "    return Tally.of('estimate', range(10 * n, 10 * n + 10), counts)\n"
+        "    return VoteCounts.of('estimate', range(10 * n, 10 * n + 10), counts)\n"
         "with Checkpoint.open(path, IDENTITY) as checkpoint:\n"
         "    checkpoint.add(chunk(0))\n"
         "    size = os.stat(path).st_size\n"

@@ -5,7 +5,7 @@ import pytest
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
 from flipproof.smoothing.classifier import Classifier
-from flipproof.smoothing.voting.chunks import Chunk, Plan
+from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 
@@ -22,14 +22,14 @@ def degrees(batch):
     return np.stack([np.bincount(graph.edge_index[1], minlength=graph.nodes) for graph in batch])
 
 
-def rows(function=parity, classes=2, plan=Plan(8, 3), chosen=(0, 1, 2)):  # noqa: B008
+def rows(function=parity, classes=2, plan=ChunkPlan(8, 3), chosen=(0, 1, 2)):  # noqa: B008
     sampler = fp.DenseRows(ROWS).sampler(NOISE, seed=1)
     return Evaluation(fp.FunctionClassifier(function, classes), sampler, plan, np.array(chosen, dtype=int))
 
 
 def nodes(function=degrees, classes=3, outputs=None):
     return Evaluation(
-        fp.FunctionClassifier(function, classes), TRIANGLE.sampler(NOISE, 1), Plan(8, 1), np.arange(1), outputs
+        fp.FunctionClassifier(function, classes), TRIANGLE.sampler(NOISE, 1), ChunkPlan(8, 1), np.arange(1), outputs
     )
 
 
@@ -59,7 +59,7 @@ def test_rows_may_be_drawn_in_several_calls(per_call):
         sizes.append(batch.shape[0])
         return parity(batch)
 
-    counts = rows(noting, plan=Plan(8, per_call))(Chunk("estimate", range(8, 16)))
+    counts = rows(noting, plan=ChunkPlan(8, per_call))(Chunk("estimate", range(8, 16)))
     assert counts.tolist() == by_hand(range(8, 16))
     assert sizes == {1: [8, 8, 8], 2: [16, 8], 3: [24]}[per_call]
 
@@ -70,7 +70,7 @@ def test_some_rows_in_the_order_that_was_asked_for():
 
 
 def test_chunks_add_up_in_any_order(rng):
-    chunks = list(Plan(8, 3).chunks("estimate", range(3, 77), SampleRanges()))
+    chunks = list(ChunkPlan(8, 3).chunks("estimate", range(3, 77), SampleRanges()))
     evaluation = rows()
     shuffled = [chunks[i] for i in rng.permutation(len(chunks))]
     assert sum(evaluation(chunk) for chunk in shuffled).tolist() == by_hand(range(3, 77))

@@ -29,8 +29,8 @@ from flipproof.pipeline.steps import Machine, Samples, certify_run, train_run, v
 from flipproof.pipeline.task import PerClass, Task
 from flipproof.pipeline.torch_model import on_device
 from flipproof.run_folder.folder import RunFolder
-from flipproof.smoothing.voting.chunk_groups import Spans
-from flipproof.smoothing.voting.chunks import Chunk, Plan
+from flipproof.smoothing.voting.chunk_groups import ChunkGroups
+from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.workers import ray_connection
 from flipproof.smoothing.workers.pending_tasks import WorkerError
@@ -431,12 +431,12 @@ def test_other_handlers_stay_while_ray_is_used():
             signal.signal(number, handler)
 
 
-# Spans
+# Groups of chunks
 
 
 def test_spans_grow_until_they_take_some_seconds_and_shrink_again():
-    chunks = Plan(10, 1).chunks("estimate", range(5, 2000), SampleRanges())
-    spans, lengths, covered = Spans(chunks, {"estimate": 10**6}), [], []
+    chunks = ChunkPlan(10, 1).chunks("estimate", range(5, 2000), SampleRanges())
+    spans, lengths, covered = ChunkGroups(chunks, {"estimate": 10**6}), [], []
     for seconds, span in zip([0.01] * 5 + [1.5] * 500, spans, strict=False):
         lengths.append(len(span.samples))
         covered.extend(span.samples)
@@ -446,7 +446,7 @@ def test_spans_grow_until_they_take_some_seconds_and_shrink_again():
 
 
 def test_spans_are_longer_on_a_large_cluster():
-    spans = Spans(Plan(10, 1).chunks("estimate", range(10**6), SampleRanges()), {"estimate": 10**6})
+    spans = ChunkGroups(ChunkPlan(10, 1).chunks("estimate", range(10**6), SampleRanges()), {"estimate": 10**6})
     for cpus, chunks in ((400, 2), (2_000, 10)):
         for _ in range(5):
             spans.learn(1.0, cpus)
@@ -456,14 +456,14 @@ def test_spans_are_longer_on_a_large_cluster():
 
 def test_spans_do_not_reach_over_gaps():
     given = [Chunk("select", range(4)), Chunk("estimate", range(4, 8)), Chunk("estimate", range(12, 16))]
-    spans = Spans(given, {"select": 10**6, "estimate": 10**6})
+    spans = ChunkGroups(given, {"select": 10**6, "estimate": 10**6})
     spans.learn(0.001, cpus=8)
     assert list(spans) == given
 
 
 def test_a_span_lies_within_one_portion():
     """As the votes are kept by portions: 64 of 32 samples."""
-    spans = Spans(Plan(8, 1).chunks("estimate", range(2048), SampleRanges()), {"estimate": 2048})
+    spans = ChunkGroups(ChunkPlan(8, 1).chunks("estimate", range(2048), SampleRanges()), {"estimate": 2048})
     for _ in range(9):
         spans.learn(1e-6, cpus=8)
     assert [len(span.samples) for span in spans] == [32] * 64

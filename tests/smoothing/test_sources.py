@@ -15,7 +15,7 @@ from flipproof.smoothing.voting import checkpoint as checkpoint_module
 from flipproof.smoothing.voting.checkpoint import Checkpoint, CheckpointMismatchError, peek_identity
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.voting.sources import Source, merged_sources, merged_versions
-from flipproof.smoothing.voting.vote_counts import Tally
+from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 ROWS = np.random.default_rng(0).integers(0, 2, (4, 6))
 CALL = {
@@ -145,7 +145,7 @@ def test_the_same_versions_are_no_news(path):
 
 
 def chunk(number):
-    return Tally.of("estimate", range(10 * number, 10 * number + 10), [[7, 3]])
+    return VoteCounts.of("estimate", range(10 * number, 10 * number + 10), [[7, 3]])
 
 
 def test_sources_survive_compaction(path, monkeypatch):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
-from flipproof.smoothing.voting.vote_counts import MOST_PORTIONS, ROLES, RoleTally, Tally, samples_per_portion
+from flipproof.smoothing.voting.vote_counts import MOST_PORTIONS, ROLES, RoleCounts, VoteCounts, samples_per_portion
 
 COUNTS = [[9, 1], [4, 6], [0, 0]]
 
@@ -24,25 +24,25 @@ def chunk(number, role="estimate", outputs=3, classes=4):
     samples = np.arange(10 * number, 10 * number + 10)
     labels = (7 * samples[:, None] + 3 * np.arange(outputs)) % classes
     counts = np.stack([(labels == label).sum(axis=0) for label in range(classes)], axis=1)
-    return Tally.of(role, range(10 * number, 10 * number + 10), counts)
+    return VoteCounts.of(role, range(10 * number, 10 * number + 10), counts)
 
 
 def test_one_role_has_the_counts_and_the_other_none():
-    tally = Tally.of("select", range(5, 15), COUNTS)
+    tally = VoteCounts.of("select", range(5, 15), COUNTS)
     assert content(tally) == (
         (SampleRanges.of(range(5, 15)), COUNTS),
         (SampleRanges(), [[0, 0], [0, 0], [0, 0]]),
     )
     assert tally.shape == (3, 2)
     assert tally
-    assert not Tally.empty(3, 2)
-    assert Tally.empty(0, 1).shape == (0, 1)
+    assert not VoteCounts.empty(3, 2)
+    assert VoteCounts.empty(0, 1).shape == (0, 1)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.uint64])
 def test_counts_are_a_read_only_copy_of_any_integers(dtype):
     given = np.array(COUNTS, dtype)
-    tally = Tally.of("estimate", range(10), given)
+    tally = VoteCounts.of("estimate", range(10), given)
     given[0, 0] = 0
     assert tally.estimate.counts.dtype == np.int64
     assert tally.estimate.counts[0, 0] == 9
@@ -56,11 +56,11 @@ def portions(tally):
 
 
 def sixteen(number):
-    return Tally.of("estimate", range(16 * number, 16 * number + 16), [[number % 17, 16 - number % 17]])
+    return VoteCounts.of("estimate", range(16 * number, 16 * number + 16), [[number % 17, 16 - number % 17]])
 
 
 def total_of(tallies):
-    return functools.reduce(Tally.merged, tallies)
+    return functools.reduce(VoteCounts.merged, tallies)
 
 
 @pytest.mark.parametrize("chunks", [1, 64, 65, 130, 700])
@@ -85,9 +85,9 @@ def test_large_tables_have_fewer_portions(monkeypatch):
 
 
 def test_merging_adds_role_by_role():
-    first = Tally.of("estimate", range(10), COUNTS)
-    second = Tally.of("estimate", range(20, 30), [[0, 10], [5, 5], [1, 0]])
-    third = Tally.of("select", range(10), COUNTS)
+    first = VoteCounts.of("estimate", range(10), COUNTS)
+    second = VoteCounts.of("estimate", range(20, 30), [[0, 10], [5, 5], [1, 0]])
+    third = VoteCounts.of("select", range(10), COUNTS)
     assert content(first.merged(second).merged(third)) == (
         (SampleRanges.of(range(10)), COUNTS),
         (SampleRanges.of(range(10), range(20, 30)), [[9, 11], [9, 11], [1, 0]]),
@@ -96,13 +96,15 @@ def test_merging_adds_role_by_role():
 
 def test_a_sample_is_not_counted_twice():
     with pytest.raises(InvalidInputError, match="expected disjoint sample ranges, got samples 5 to 9 twice"):
-        Tally.of("select", range(10), COUNTS).merged(Tally.of("select", range(5, 15), COUNTS))
+        VoteCounts.of("select", range(10), COUNTS).merged(VoteCounts.of("select", range(5, 15), COUNTS))
 
 
-@pytest.mark.parametrize("other", [Tally.empty(2, 2), Tally.empty(3, 3), Tally.of("select", range(10), [[9, 1]])])
+@pytest.mark.parametrize(
+    "other", [VoteCounts.empty(2, 2), VoteCounts.empty(3, 3), VoteCounts.of("select", range(10), [[9, 1]])]
+)
 def test_tallies_of_other_shapes_do_not_merge(other):
     with pytest.raises(InvalidInputError, match=r"expected tallies of equal shape \[outputs, classes\], got \(3, 2\)"):
-        Tally.of("select", range(20, 30), COUNTS).merged(other)
+        VoteCounts.of("select", range(20, 30), COUNTS).merged(other)
 
 
 @pytest.mark.parametrize(
@@ -122,25 +124,25 @@ def test_tallies_of_other_shapes_do_not_merge(other):
 )
 def test_bad_counts_are_refused(counts, words):
     with pytest.raises(InvalidInputError, match=words):
-        Tally.of("estimate", range(10), counts)
+        VoteCounts.of("estimate", range(10), counts)
 
 
 def test_other_bad_input_is_refused():
-    part = RoleTally(SampleRanges(), np.zeros((3, 2), int))
+    part = RoleCounts(SampleRanges(), np.zeros((3, 2), int))
     with pytest.raises(InvalidInputError, match="expected role to be one of select, estimate, got 'train'"):
-        Tally.of("train", range(10), COUNTS)
+        VoteCounts.of("train", range(10), COUNTS)
     with pytest.raises(InvalidInputError, match="expected a range of samples with step 1, got 10"):
-        Tally.of("select", 10, COUNTS)
+        VoteCounts.of("select", 10, COUNTS)
     with pytest.raises(InvalidInputError, match="expected outputs to be a non-negative integer, got -1"):
-        Tally.empty(-1, 2)
+        VoteCounts.empty(-1, 2)
     with pytest.raises(InvalidInputError, match=r"got shape \(2, 0\)"):
-        Tally.empty(2, 0)
+        VoteCounts.empty(2, 0)
     with pytest.raises(InvalidInputError, match="expected SampleRanges, got range"):
-        RoleTally(range(10), COUNTS)
-    with pytest.raises(InvalidInputError, match="expected estimate to be a RoleTally"):
-        Tally(part, COUNTS)
+        RoleCounts(range(10), COUNTS)
+    with pytest.raises(InvalidInputError, match="expected estimate to be a RoleCounts"):
+        VoteCounts(part, COUNTS)
     with pytest.raises(InvalidInputError, match="expected tallies of equal shape"):
-        Tally(part, RoleTally(SampleRanges(), np.zeros((3, 3), int)))
+        VoteCounts(part, RoleCounts(SampleRanges(), np.zeros((3, 3), int)))
 
 
 tallies = st.lists(st.tuples(st.integers(0, 8), st.sampled_from(ROLES)), unique=True, max_size=8)
@@ -149,7 +151,7 @@ tallies = st.lists(st.tuples(st.integers(0, 8), st.sampled_from(ROLES)), unique=
 @given(tallies, st.randoms(use_true_random=False))
 def test_the_order_of_merging_does_not_matter(chunks, random):
     def merged(order):
-        total = Tally.empty(3, 4)
+        total = VoteCounts.empty(3, 4)
         for number, role in order:
             total = total.merged(chunk(number, role))
         return total
@@ -162,21 +164,21 @@ def test_the_order_of_merging_does_not_matter(chunks, random):
 
 @given(tallies.filter(bool))
 def test_bytes_rebuild_a_tally(chunks):
-    total = Tally.empty(3, 4)
+    total = VoteCounts.empty(3, 4)
     for number, role in chunks:
         total = total.merged(chunk(number, role))
-    assert content(Tally.from_bytes(total.to_bytes())) == content(total)
+    assert content(VoteCounts.from_bytes(total.to_bytes())) == content(total)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2**8 - 1, 2**8, 2**16 - 1, 2**16, 2**32 - 1, 2**32, 2**40])
 def test_every_count_survives(count):
-    tally = Tally.of("select", range(2**40), [[count, 0]])
-    assert content(Tally.from_bytes(tally.to_bytes())) == content(tally)
+    tally = VoteCounts.of("select", range(2**40), [[count, 0]])
+    assert content(VoteCounts.from_bytes(tally.to_bytes())) == content(tally)
 
 
 def test_no_outputs_are_a_tally_too():
-    tally = Tally.of("select", range(10), np.zeros((0, 5), int))
-    assert content(Tally.from_bytes(tally.to_bytes())) == content(tally)
+    tally = VoteCounts.of("select", range(10), np.zeros((0, 5), int))
+    assert content(VoteCounts.from_bytes(tally.to_bytes())) == content(tally)
 
 
 PACKED = zlib.compress(bytes([9, 1, 4, 6]))
@@ -189,7 +191,7 @@ def forged(packed=PACKED, shape=(2, 2), roles=None, **changes):
 
 
 def test_the_forgery_is_good():
-    assert Tally.from_bytes(forged()).select.counts.tolist() == [[9, 1], [4, 6]]
+    assert VoteCounts.from_bytes(forged()).select.counts.tolist() == [[9, 1], [4, 6]]
 
 
 @pytest.mark.parametrize(
@@ -224,4 +226,4 @@ def test_the_forgery_is_good():
 )
 def test_bytes_that_nobody_wrote_are_refused(body, words):
     with pytest.raises(InvalidInputError, match=words):
-        Tally.from_bytes(body)
+        VoteCounts.from_bytes(body)

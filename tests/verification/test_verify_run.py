@@ -15,7 +15,7 @@ import flipproof as fp
 from flipproof.pipeline.steps import certify_run
 from flipproof.run_folder.folder import RunFolder, sha256_of
 from flipproof.run_folder.inputs import Inputs
-from flipproof.smoothing.voting.vote_counts import RoleTally
+from flipproof.smoothing.voting.vote_counts import RoleCounts
 from flipproof.verification.level import Level
 
 
@@ -373,8 +373,8 @@ def forged(folder, portion):
     counts = np.zeros_like(pieces[portion].counts)
     counts[np.arange(len(counts)), votes.selection.argmax(axis=1)] = pieces[portion].samples.count
     assert (counts != pieces[portion].counts).any()
-    pieces[portion] = RoleTally(pieces[portion].samples, counts)
-    estimate = reduce(RoleTally.merged, pieces)
+    pieces[portion] = RoleCounts(pieces[portion].samples, counts)
+    estimate = reduce(RoleCounts.merged, pieces)
     replace(votes, estimation=estimate.counts, tally=replace(votes.tally, estimate=estimate)).save(folder / "votes.npz")
     known = RunFolder.open(folder)
     known.update(votes=known.record()["votes"] | {"sha256": sha256_of(folder / "votes.npz")})

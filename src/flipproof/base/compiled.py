@@ -28,7 +28,7 @@ def compiled(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """The same for the insides of loops, which make no arrays.
+    """Compiles a function that is inlined into the loops that call it, and makes no arrays.
 
     A call would keep the loop around it from being vectorised, and counting references to the arrays it is given took a
     tenth of the time.

@@ -46,7 +46,7 @@ def write_run_page(path: Path) -> Path:
 
 
 def offer_run_page(path: Path, quiet: bool = False) -> None:
-    """The same at the end of another command, whose work is done: if there can be no report, says why."""
+    """Writes the report at the end of another command; if there can be none, says why."""
     from flipproof.errors import FlipproofError
 
     try:

@@ -10,7 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from flipproof.pipeline.steps import Machine, Samples
-    from flipproof.run_folder.certified import Promise
+    from flipproof.run_folder.certified import PromiseSettings
 
 DEFAULT_TIMEOUT = 3600.0
 """As `vote` has it; to import that takes a while."""
@@ -58,11 +58,11 @@ class PromiseOptions:
         typer.Option("--simultaneous", help="Promise for all inputs at once, not for each.", rich_help_panel=_PROMISE),
     ] = False
 
-    def promise(self) -> Promise:
+    def promise(self) -> PromiseSettings:
         """The value that the flags stand for."""
-        from flipproof.run_folder.certified import Promise
+        from flipproof.run_folder.certified import PromiseSettings
 
-        return Promise(self.alpha, self.rule, self.simultaneous)
+        return PromiseSettings(self.alpha, self.rule, self.simultaneous)
 
 
 @dataclass(frozen=True, slots=True)

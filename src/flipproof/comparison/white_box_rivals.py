@@ -84,7 +84,7 @@ def page_rank_entries(setting: Setting) -> Iterator[Entry]:
 
 
 def page_rank_all_edges_entries(setting: Setting) -> Iterator[Entry]:
-    """The same with a self-loop at every node, so that an attacker may delete any other edge."""
+    """PageRank certificates with a self-loop at every node, so that an attacker may delete any other edge."""
     from flipproof.baselines.walks.walk import all_edges
 
     model, trained = _page_rank(setting)

@@ -18,14 +18,14 @@ from flipproof.run_folder.certified import checked_votes
 from flipproof.run_folder.folder import RunFolder
 from flipproof.smoothing.vote import vote_again
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
-from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
+from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
 
 
 class Portion(NamedTuple):
     """Neighbouring samples of one role, with their votes."""
 
     role: str
-    tally: RoleTally
+    tally: RoleCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def resample(
     return Resampled(seed, len(there), found)
 
 
-def _portions(tally: Tally) -> list[Portion]:
+def _portions(tally: VoteCounts) -> list[Portion]:
     return [Portion(role, piece) for role in ROLES for piece in getattr(tally, role).pieces]
 
 
@@ -102,7 +102,7 @@ def _order(portion: Portion) -> tuple[int, int]:
     return ROLES.index(portion.role), portion.tally.samples.pairs[0][0]
 
 
-def _is_in(again: RoleTally, portion: RoleTally) -> bool:
+def _is_in(again: RoleCounts, portion: RoleCounts) -> bool:
     """Whether what was drawn again has the votes of a portion, on all of its samples."""
     pieces = [piece for piece in again.pieces if piece.samples.overlap(portion.samples)]
     samples = SampleRanges.of(*(range(*pair) for piece in pieces for pair in piece.samples.pairs))

@@ -23,7 +23,7 @@ from flipproof.pipeline.kinds.registry import job_of
 from flipproof.pipeline.model_spec import FUSED_MODELS
 from flipproof.pipeline.task import Task
 from flipproof.pipeline.torch_model import on_device, somebody_elses
-from flipproof.run_folder.certified import Promise, write_certified
+from flipproof.run_folder.certified import PromiseSettings, write_certified
 from flipproof.run_folder.folder import RunFolder, sha256_of
 from flipproof.run_folder.inputs import Inputs
 from flipproof.run_folder.records import (
@@ -113,7 +113,7 @@ def run(
     path: str | os.PathLike[str],
     task: Task,
     samples: Samples | None = None,
-    promise: Promise | None = None,
+    promise: PromiseSettings | None = None,
     machine: Machine | None = None,
     weights: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -359,7 +359,9 @@ def _save_votes(folder: RunFolder, votes: Votes, workers: int | str) -> None:
     folder.update(votes=asdict(record))
 
 
-def certify_run(path: str | os.PathLike[str], promise: Promise | None = None, force: bool = False) -> Certificates:
+def certify_run(
+    path: str | os.PathLike[str], promise: PromiseSettings | None = None, force: bool = False
+) -> Certificates:
     """Turns the votes of a run into certificates, and writes them to its folder.
 
     Certificates that are there are replaced if they made the same promise, say from fewer votes; others only
@@ -367,4 +369,4 @@ def certify_run(path: str | os.PathLike[str], promise: Promise | None = None, fo
     """
     folder = RunFolder.open(path)
     with folder.locked():
-        return write_certified(folder, promise or Promise(), force)
+        return write_certified(folder, promise or PromiseSettings(), force)

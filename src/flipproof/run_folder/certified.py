@@ -20,7 +20,7 @@ from flipproof.statistics.clopper_pearson import checked_alpha
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class PromiseSettings:
     """What certificates promise: the arguments of `certify`."""
 
     alpha: float = 0.01
@@ -40,7 +40,7 @@ def certified(folder: RunFolder) -> Certificates:
     """The certificates that a run has, made again from its votes, so that they are what the votes prove."""
     asked = folder.section("certificates", "flipproof certify")
     there = read_promise(folder.certificates_file)
-    promise, votes = Promise(**{name: there[name] for name in asdict(Promise())}), checked_votes(folder)
+    promise, votes = PromiseSettings(**{name: there[name] for name in asdict(PromiseSettings())}), checked_votes(folder)
     counts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate}
     differences = differences_between(there, dict(asked) | counts)
     if differences:
@@ -51,7 +51,7 @@ def certified(folder: RunFolder) -> Certificates:
     return promise.of(votes)
 
 
-def write_certified(folder: RunFolder, promise: Promise, force: bool) -> Certificates:
+def write_certified(folder: RunFolder, promise: PromiseSettings, force: bool) -> Certificates:
     """Turns the votes of a run into certificates and writes them. Those of another promise need force to go."""
     certificates = promise.of(checked_votes(folder))
     if folder.certificates_file.exists() and not force:

@@ -97,7 +97,7 @@ def ranges_of(noise: Noise, counts: GridCounts) -> tuple[Any, dict[str, tuple[in
 
 
 def ranges_along(counts: Mapping[Axis, tuple[int, ...]]) -> tuple[Any, dict[str, tuple[int, ...]]]:
-    """The same for some axes; along others nothing is changed."""
+    """Counts along some axes as `certified_ratio` takes them; along others nothing is changed."""
     by_part: dict[str | None, dict[str, tuple[int, ...]]] = {}
     for axis, wanted in counts.items():
         by_part.setdefault(axis.part, {})[axis.kind] = wanted

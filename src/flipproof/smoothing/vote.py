@@ -24,14 +24,14 @@ from flipproof.smoothing.run import versions
 from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.smoothing.voting.checked_evaluation import CheckedEvaluation
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
-from flipproof.smoothing.voting.chunk_groups import SpanEvaluation, Spans
-from flipproof.smoothing.voting.chunks import Chunk, Plan, checked_memory, checked_wanted
+from flipproof.smoothing.voting.chunk_groups import ChunkGroups, GroupEvaluation
+from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan, checked_memory, checked_wanted
 from flipproof.smoothing.voting.engine import TORCH
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.voting.self_check import NoCheck, SelfCheck, done_here
 from flipproof.smoothing.voting.sources import warn_of_other_versions
-from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
+from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
 from flipproof.smoothing.voting.vote_task import CountsInMemory, MissingSamples, VoteTask, device_record, seen_count
 from flipproof.smoothing.workers.pending_tasks import DEFAULT_TIMEOUT, WorkerError, checked_timeout
 from flipproof.smoothing.workers.processes import WorkerPool
@@ -152,13 +152,13 @@ def vote_again(
     classifier: Classifier,
     inputs: Any,
     votes: Votes,
-    portions: Mapping[str, Sequence[RoleTally]],
+    portions: Mapping[str, Sequence[RoleCounts]],
     workers: int | Literal["ray"] = 1,
     memory_limit: str | int = "2GB",
     progress: bool = True,
     address: str | None = None,
     timeout: float | None = DEFAULT_TIMEOUT,
-) -> Tally:
+) -> VoteCounts:
     """Draws the samples of some portions of votes once more, by role, with the model and the data they were drawn with.
 
     Raises:
@@ -195,7 +195,7 @@ def _draw(
     """Notes every chunk when it is done."""
     for chunk, counts, places in evaluated:
         _check_outputs(chunk, counts, ledger.tally)
-        ledger.add(Tally.of(chunk.role, chunk.samples, counts))
+        ledger.add(VoteCounts.of(chunk.role, chunk.samples, counts))
         line.update(more=len(chunk.samples), note=places)
 
 
@@ -224,8 +224,8 @@ def _results(
     chunks = missing.chunks() if here else _compiled_first(evaluation, missing.chunks())
     if workers == "ray":  # the check stays here: on a cluster, tasks are spans of chunks
         yield from done_here(work, check.before())
-        spans = Spans(chunks, missing.samples)
-        with RayPool(SpanEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
+        spans = ChunkGroups(chunks, missing.samples)
+        with RayPool(GroupEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
             for _, (parts, seconds) in cluster.map_unordered(spans):
                 spans.learn(seconds, cluster.cpus)
                 yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
@@ -247,7 +247,7 @@ def _compiled_first(evaluation: Evaluation, chunks: Iterable[Chunk]) -> Iterator
     return chunks
 
 
-def _check_outputs(chunk: Chunk, counts: IntArray, tally: Tally | None) -> None:
+def _check_outputs(chunk: Chunk, counts: IntArray, tally: VoteCounts | None) -> None:
     """Only for a graph can the number of outputs differ from chunk to chunk; elsewhere it is that of the rows."""
     if tally is not None and tally.shape != counts.shape:
         raise ClassifierError(
@@ -259,11 +259,11 @@ def _check_of(evaluation: Evaluation, job: VoteTask, missing: MissingSamples, me
     return SelfCheck(CheckedEvaluation.of(evaluation, checked_memory(memory_limit)), job.seed, missing.gaps())
 
 
-def _plan_of(identity: Mapping[str, Any]) -> Plan:
+def _plan_of(identity: Mapping[str, Any]) -> ChunkPlan:
     """How the run of a checkpoint was cut into chunks."""
     chunk_size: Any = identity.get("chunk size")
     rows_per_call: Any = identity.get("rows per call")
-    return Plan(chunk_size, rows_per_call)
+    return ChunkPlan(chunk_size, rows_per_call)
 
 
 def _engine_of(identity: Mapping[str, Any] | None) -> str | None:
@@ -271,7 +271,7 @@ def _engine_of(identity: Mapping[str, Any] | None) -> str | None:
     return TORCH if identity is not None and identity.get("engine") == TORCH else None
 
 
-def _check_seen(tally: Tally | None, wanted: dict[str, range]) -> None:
+def _check_seen(tally: VoteCounts | None, wanted: dict[str, range]) -> None:
     """A checkpoint may hold fewer samples than are wanted, but no others: sums cannot be taken apart."""
     for role in ROLES:
         seen = SampleRanges() if tally is None else getattr(tally, role).samples

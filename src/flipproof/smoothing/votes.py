@@ -17,7 +17,7 @@ from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.voting.vote_counts import Tally
+from flipproof.smoothing.voting.vote_counts import VoteCounts
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
 from flipproof.theory.scope import Scope
@@ -49,7 +49,7 @@ class Votes:
     n_select: int
     n_estimate: int
     run: Run | None = None
-    tally: Tally | None = None
+    tally: VoteCounts | None = None
     scope: Scope | None = None
     ids: IntArray = None  # type: ignore[assignment]  # made of the number of inputs
 
@@ -85,7 +85,7 @@ class Votes:
         """The portions are of these votes and of the samples of the run."""
         if self.tally is None:
             return
-        checked_kind(self.tally, Tally, "tally")
+        checked_kind(self.tally, VoteCounts, "tally")
         for part, votes, samples in (
             (self.tally.select, self.selection, self.run and self.run.select),
             (self.tally.estimate, self.estimation, self.run and self.run.estimate),

@@ -19,7 +19,7 @@ from flipproof.files.archive import ArrayArchive, FileKind, reading_archive, wri
 from flipproof.noise.laws import law_from_record
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
-from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
+from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
 from flipproof.theory.scope import Scope
 
 if TYPE_CHECKING:
@@ -68,12 +68,12 @@ def read_votes(path: str | os.PathLike[str]) -> Votes:
         )
 
 
-def _stacked(pieces: Sequence[RoleTally], votes: Votes) -> IntArray:
+def _stacked(pieces: Sequence[RoleCounts], votes: Votes) -> IntArray:
     """The counts of all portions [portions, inputs, classes]."""
     return np.array([piece.counts for piece in pieces], dtype=np.int64).reshape(len(pieces), *votes.selection.shape)
 
 
-def _tally(archive: ArrayArchive, ranges: Mapping[str, Any]) -> Tally:
+def _tally(archive: ArrayArchive, ranges: Mapping[str, Any]) -> VoteCounts:
     """The portions, put together again."""
     parts = {}
     for role in ROLES:
@@ -81,10 +81,10 @@ def _tally(archive: ArrayArchive, ranges: Mapping[str, Any]) -> Tally:
         samples = [SampleRanges.from_record(record) for record in ranges[role]]
         if len(samples) != counts.shape[0]:
             raise FileFormatError(f"it has {len(samples)} ranges for {counts.shape[0]} portions of {role} samples")
-        pieces = [RoleTally(*piece) for piece in zip(samples, counts, strict=True)]
-        nothing = RoleTally(SampleRanges(), np.zeros(counts.shape[1:], dtype=np.int64))
-        parts[role] = functools.reduce(RoleTally.merged, pieces, nothing)
-    return Tally(**parts)
+        pieces = [RoleCounts(*piece) for piece in zip(samples, counts, strict=True)]
+        nothing = RoleCounts(SampleRanges(), np.zeros(counts.shape[1:], dtype=np.int64))
+        parts[role] = functools.reduce(RoleCounts.merged, pieces, nothing)
+    return VoteCounts(**parts)
 
 
 def scope_record(scope: Scope) -> dict[str, Any]:

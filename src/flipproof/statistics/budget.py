@@ -65,5 +65,5 @@ class AlphaBudget:
         return math.nextafter(self.per_claim - self.for_lower, 0.0)
 
     def shared_by(self, claims: int) -> AlphaBudget:
-        """The same alpha for another number of inputs."""
+        """The budget with this alpha for another number of inputs."""
         return AlphaBudget(self.alpha, claims, self.lower_share, self.sampling_error)

@@ -207,7 +207,7 @@ def _slabs(noise: Noise, grid: Grid) -> Iterator[Cells]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Walk:
+class _PartCounts:
     """One part's way through its wanted counts, those of inert kinds set to zero."""
 
     lattice: Lattice
@@ -259,11 +259,11 @@ class _Walk:
             yield self.counts[0][i : i + length]
 
 
-def _part_walk(part: FlipNoise, counts: tuple[tuple[int, ...], ...]) -> _Walk:
+def _part_walk(part: FlipNoise, counts: tuple[tuple[int, ...], ...]) -> _PartCounts:
     lattice = lattice_of(part)
     extent = lattice.extent(lattice.informative(tuple(map(max, counts))))
     cells = math.prod(1 if inert else 1 + max(one) for inert, one in zip(lattice.inert, counts, strict=True))
     refuse_if_large(math.prod(extent), math.prod(extent) * cells)
     # Changes that do not matter are counted as none: all their cells are the same.
     informative = ([0] * len(one) if inert else one for inert, one in zip(lattice.inert, counts, strict=True))
-    return _Walk(lattice, tuple(np.array(one, dtype=np.int64) for one in informative), extent)
+    return _PartCounts(lattice, tuple(np.array(one, dtype=np.int64) for one in informative), extent)

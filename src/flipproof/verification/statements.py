@@ -113,7 +113,7 @@ def count_of(ranges: Sequence[Sequence[int]]) -> int | None:
 
 
 def joined(ranges: Sequence[Sequence[int]]) -> list[list[int]] | None:
-    """The same numbers in as few ranges as possible; None if some number is there twice.
+    """Joins the numbers into as few ranges as possible; None if some number is there twice.
 
     Example:
         >>> joined([[5, 9], [0, 5], [12, 13]])

@@ -103,7 +103,7 @@ class _Prover:
         return place
 
     def _bisected(self, targets: IntArray, labels: IntArray) -> IntArray:
-        """The same, with 0 where no budget is proved."""
+        """The place of the largest budget that is proved for each target, from 1; 0 where none is proved."""
         if not targets.size or self._weights.second.shape[1] == 1:  # nothing else can be predicted
             return np.full(targets.size, len(self._threat.totals))
         near = np.unique(self._scene.adjacency[targets].indices).astype(np.int64)

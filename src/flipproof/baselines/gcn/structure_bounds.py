@@ -46,7 +46,7 @@ class Layers:
     slack: float
 
     def of_nodes(self, nodes: IntArray) -> Layers:
-        """The same for some of the nodes."""
+        """The layers restricted to some of the nodes."""
         return replace(self, inputs=self.inputs[nodes], sizes=self.sizes[nodes])
 
 
@@ -84,7 +84,7 @@ class Surroundings:
         return replace(self, there=there, free=free, degrees=degrees, local=local, budget=self.budget - 1)
 
     def keep(self, edge: int) -> Surroundings:
-        """The same where this edge is not deleted."""
+        """The surroundings in which this edge is not deleted."""
         free = self.free.copy()
         free[edge] = 0
         return replace(self, free=free)

@@ -73,7 +73,7 @@ class ImageDataset:
         return len(self.class_names)
 
     def binarised(self, threshold: int) -> ImageDataset:
-        """The same images in black and white: one where a pixel is above the threshold."""
+        """These images in black and white: one where a pixel is above the threshold."""
         threshold = checked_count(threshold, "threshold")
         return ImageDataset(
             self.name,

@@ -154,7 +154,7 @@ def _checked_attributes(given: Any, nodes: int) -> Any:
 
 
 def _compact(matrix: Any) -> Any:
-    """The same read-only, with indices of 32 bits wherever they are enough, however it was made."""
+    """A read-only copy of a sparse matrix, with indices of 32 bits wherever they are enough."""
     index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
     arrays = (matrix.data, matrix.indices.astype(index), matrix.indptr.astype(index))
     return read_only_csr(sp.csr_array(arrays, shape=matrix.shape))

@@ -26,7 +26,7 @@ def digits(contents: Mapping[str, bytes]) -> ImageDataset:
 
 
 def digits_grey(contents: Mapping[str, bytes]) -> ImageDataset:
-    """The same images with their 17 grey levels, of which 0 is the paper."""
+    """Images of 8 x 8 pixels with 17 grey levels, of which 0 is the paper; the last 360 are for testing."""
     grey, labels = _grey_digits()
     images = grey.reshape(-1, 8, 8)
     return ImageDataset(

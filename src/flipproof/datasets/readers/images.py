@@ -56,7 +56,7 @@ def read_cifar_arrays(contents: Mapping[str, bytes]) -> ImageDataset:
 
 
 def read_cifar_batches(contents: Mapping[str, bytes]) -> ImageDataset:
-    """The same images out of the whole of CIFAR-10, as its home has it."""
+    """The first images of CIFAR-10, out of the archive that its home offers."""
     folder = "cifar-10-batches-bin"
     counts = {f"{folder}/data_batch_1.bin": CIFAR_TRAIN, f"{folder}/test_batch.bin": CIFAR_TEST}
     sizes = {name: count * _CIFAR_RECORD for name, count in counts.items()}

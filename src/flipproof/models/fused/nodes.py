@@ -84,7 +84,7 @@ class Clean:
     value: Any
 
     def drawn(self, role: Role, samples: range) -> Iterator[Any]:
-        """The same for every sample."""
+        """The clean value, once for every sample."""
         return (self.value for _ in samples)
 
 

@@ -1,6 +1,6 @@
-"""Lessons in which every step learns from noise around attacked inputs: what `smooth_adversarial` trains with.
+"""Batches in which every step learns from noise around attacked inputs: what `smooth_adversarial` trains with.
 
-They are the lessons of `flipproof.train` with another sampler, that of the changed inputs. Attacks are computed in
+They are the batches of `flipproof.train` with another sampler, that of the changed inputs. Attacks are computed in
 evaluation mode, as votes are, and use none of torch's randomness.
 """
 
@@ -24,7 +24,7 @@ from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, e
 from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import device_of
 from flipproof.models.training.attacks import Attack, FlipAttack
-from flipproof.models.training.batches import NodeLessons, RowLessons
+from flipproof.models.training.batches import NodeBatches, RowBatches
 from flipproof.models.training.fitting import Answers, loss_of
 from flipproof.models.training.settings import Average
 from flipproof.noise.ablation import HIDDEN, AblationNoise
@@ -78,22 +78,22 @@ class AttackedRows:
     A portion is a space of its own, with samples of its own, so that no noise is used twice.
     """
 
-    lessons: RowLessons
+    batches: RowBatches
     space: Rows
     noise: AttackedNoise
     attack: Attack
 
     def steps(self, epoch: int) -> Iterator[Answers]:
         """One step for each portion."""
-        attack, portions, copies = self.attack.in_epoch(epoch), self.lessons.portions(epoch), self.lessons.copies
+        attack, portions, copies = self.attack.in_epoch(epoch), self.batches.portions(epoch), self.batches.copies
         for number, rows in enumerate(portions, epoch * len(portions)):
             portion = _Portion(self, rows, range(number * copies, (number + 1) * copies))
             changed = attack.climb(values_of(self.space, rows), portion.gradient)
-            yield portion.answers(changed, self.lessons.classifier)
+            yield portion.answers(changed, self.batches.classifier)
 
     def validation(self) -> Answers:
         """That of training without attacks: noise around clean inputs."""
-        return self.lessons.validation()
+        return self.batches.validation()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,14 +106,14 @@ class _Portion:
 
     def answers(self, changed: NDArray[Any], classifier: TorchClassifier) -> Answers:
         """What a classifier makes of noisy copies of the changed rows."""
-        lessons, space = self.attacked.lessons, remade(self.attacked.space, changed)
-        sampler = sampler_of(space, self.attacked.noise, lessons.seed)
-        own = replace(lessons, classifier=classifier, sampler=sampler, labels=lessons.labels[self.rows])
+        batches, space = self.attacked.batches, remade(self.attacked.space, changed)
+        sampler = sampler_of(space, self.attacked.noise, batches.seed)
+        own = replace(batches, classifier=classifier, sampler=sampler, labels=batches.labels[self.rows])
         return own.answers(self.samples, np.arange(self.rows.size))
 
     def gradient(self, changed: NDArray[Any]) -> NDArray[Any]:
         """Of the loss of each row."""
-        classifier: TorchClassifier = self.attacked.lessons.classifier
+        classifier: TorchClassifier = self.attacked.batches.classifier
         watch = _Watch(classifier.transform)
         with _evaluated(classifier.module):
             slopes = watch.slopes(self.answers(changed, replace(classifier, transform=watch)), self.attacked.noise)
@@ -124,7 +124,7 @@ class _Portion:
 class AttackedNodes:
     """All training nodes of a graph at once, its attributes attacked as one input with the budgets of all of them."""
 
-    lessons: NodeLessons
+    batches: NodeBatches
     classifier: NodeClassifier
     graph: Graph
     noise: AttackedNoise
@@ -133,14 +133,14 @@ class AttackedNodes:
 
     def steps(self, epoch: int) -> Iterator[Answers]:
         """One step."""
-        attack = self.attack.in_epoch(epoch).of_many(len(self.lessons.train.labels))
+        attack = self.attack.in_epoch(epoch).of_many(len(self.batches.train.labels))
         clean = values_of(self.graph.attributes, np.arange(self.graph.nodes))[np.newaxis]
         changed = attack.climb(clean, lambda bits: self._gradient(bits, epoch))
-        yield from replace(self.lessons, sampler=self._sampler(changed)).steps(epoch)
+        yield from replace(self.batches, sampler=self._sampler(changed)).steps(epoch)
 
     def validation(self) -> Answers:
         """That of training without attacks: the clean graph."""
-        return self.lessons.validation()
+        return self.batches.validation()
 
     def _sampler(self, changed: NDArray[Any]) -> Any:
         """Noisy copies of the graph with other attributes."""
@@ -150,7 +150,7 @@ class AttackedNodes:
     def _gradient(self, changed: NDArray[Any], epoch: int) -> NDArray[Any]:
         """Of the mean loss of all training nodes."""
         watch = _WatchedNodes(self.classifier.module)
-        watched = replace(self.lessons, sampler=self._sampler(changed), forward=watch)
+        watched = replace(self.batches, sampler=self._sampler(changed), forward=watch)
         with _evaluated(self.classifier.module):
             slopes = watch.slopes(next(watched.steps(epoch)), self.noise)
         return np.asarray(slopes.sum(axis=0, keepdims=True))

@@ -31,7 +31,7 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NodeLessons:
+class NodeBatches:
     """All training nodes of a graph at once. The validation loss is that of the clean graph.
 
     Attributes:
@@ -68,7 +68,7 @@ class NodeLessons:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowLessons:
+class RowBatches:
     """Portions of rows or small graphs, in another order in every epoch. The validation inputs are noisy, too.
 
     A model that was trained with much noise may be poor on clean inputs, so these would not tell how good it is

@@ -25,7 +25,7 @@ class Answers:
     labels: Any
 
 
-class Lessons(Protocol):
+class Batches(Protocol):
     """What a module learns from."""
 
     def steps(self, epoch: int) -> Iterator[Answers]:
@@ -36,13 +36,13 @@ class Lessons(Protocol):
 
 
 def fit(
-    module: Any, lessons: Lessons, settings: TrainingSettings, weights: Any, show: Callable[[History], None]
+    module: Any, batches: Batches, settings: TrainingSettings, weights: Any, show: Callable[[History], None]
 ) -> History:
     """Trains a module in place and leaves it with the weights of the lowest validation loss.
 
     Args:
         module: has weights to train.
-        lessons: what from.
+        batches: what from.
         settings: how.
         weights: of the classes, a tensor, or None if all count the same.
         show: is told the history after every epoch.
@@ -56,14 +56,14 @@ def fit(
     for epoch in range(settings.epochs):
         module.train()
         losses, sizes = [], []
-        for answers in lessons.steps(epoch):
+        for answers in batches.steps(epoch):
             loss = loss_of(answers, settings.average, weights)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             losses.append(float(loss.detach()))
             sizes.append(len(answers.labels))
-        _note(module, lessons, history, float(np.average(losses, weights=sizes)), weights)
+        _note(module, batches, history, float(np.average(losses, weights=sizes)), weights)
         if history.best_epoch == epoch:
             best = copy.deepcopy(module.state_dict())
         show(history)
@@ -81,11 +81,11 @@ def loss_of(answers: Answers, average: str, weights: Any = None) -> Any:
     return require("torch").nn.functional.nll_loss(mean, answers.labels, weight=weights)
 
 
-def _note(module: Any, lessons: Lessons, history: History, loss: float, weights: Any) -> None:
+def _note(module: Any, batches: Batches, history: History, loss: float, weights: Any) -> None:
     torch = require("torch")
     module.eval()
     with torch.no_grad():
-        answers = lessons.validation()
+        answers = batches.validation()
         logits, labels = answers.logits.flatten(0, 1), answers.labels.repeat(len(answers.logits))
         validation = float(torch.nn.functional.cross_entropy(logits, labels, weight=weights))
         accuracy = float((logits.argmax(dim=1) == labels).float().mean())

@@ -35,9 +35,9 @@ from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedNoise, AttackedRows, Rows
 from flipproof.models.training.attacks import Attack, BallAttack, FlipAttack
 from flipproof.models.training.batches import VALIDATION_FROM
-from flipproof.models.training.fitting import Lessons
+from flipproof.models.training.fitting import Batches
 from flipproof.models.training.settings import History, TrainingSettings
-from flipproof.models.training.train import checked_options, learn, lessons_of
+from flipproof.models.training.train import batches_of, checked_options, learn
 from flipproof.noise.ablation import AblationNoise
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.noise.laws import space_for
@@ -107,17 +107,17 @@ def train_against(
         )
     _check_attack(attack, noise)
     space = _checked_space(classifier, inputs, noise)
-    plain, learned = lessons_of(classifier, space, labels, split, noise, settings, seed, limit)
-    lessons: Lessons = plain
+    plain, learned = batches_of(classifier, space, labels, split, noise, settings, seed, limit)
+    batches: Batches = plain
     if not attack.is_empty:
-        lessons = _attacked(plain, classifier, space, noise, attack, settings, seed, limit)
-    return learn(classifier, lessons, learned, settings, seed, progress)
+        batches = _attacked(plain, classifier, space, noise, attack, settings, seed, limit)
+    return learn(classifier, batches, learned, settings, seed, progress)
 
 
 def _attacked(
     plain: Any, classifier: Any, space: Any, noise: AttackedNoise, attack: Any, settings: TrainingSettings, seed: int,
     memory_limit: int,
-) -> Lessons:  # fmt: skip
+) -> Batches:  # fmt: skip
     if isinstance(space, Graph):
         _check_fits_dense(space, settings.noisy_samples, memory_limit)
         return AttackedNodes(plain, classifier, space, noise, attack, seed)

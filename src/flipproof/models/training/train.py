@@ -14,8 +14,8 @@ from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_modules import device_of
-from flipproof.models.training.batches import VALIDATION_FROM, NodeLessons, Nodes, RowLessons
-from flipproof.models.training.fitting import Lessons, checked_targets, class_weights, fit
+from flipproof.models.training.batches import VALIDATION_FROM, NodeBatches, Nodes, RowBatches
+from flipproof.models.training.fitting import Batches, checked_targets, class_weights, fit
 from flipproof.models.training.settings import History, TrainingSettings
 from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.sampling.samplers import Stream
@@ -70,8 +70,8 @@ def train(
         array([[0, 0, 1, 1]])
     """
     settings, limit = checked_options(settings, seed, memory_limit)
-    lessons, learned = lessons_of(classifier, inputs, labels, split, noise, settings, seed, limit)
-    return learn(classifier, lessons, learned, settings, seed, progress)
+    batches, learned = batches_of(classifier, inputs, labels, split, noise, settings, seed, limit)
+    return learn(classifier, batches, learned, settings, seed, progress)
 
 
 def checked_options(
@@ -86,9 +86,9 @@ def checked_options(
 
 
 def learn(
-    classifier: Any, lessons: Lessons, learned: IntArray, settings: TrainingSettings, seed: int, progress: bool
+    classifier: Any, batches: Batches, learned: IntArray, settings: TrainingSettings, seed: int, progress: bool
 ) -> History:
-    """Trains with any lessons that teach the learned labels, on one thread, from torch's generator at the seed."""
+    """Trains with any batches that teach the learned labels, on one thread, from torch's generator at the seed."""
     weights = None
     if settings.balanced:
         weights = class_weights(learned, classifier.classes, device_of(classifier.module))
@@ -99,7 +99,7 @@ def learn(
         def show(history: History) -> None:
             line.update(more=1, note=_note(history, settings))
 
-        history = fit(classifier.module, lessons, settings, weights, show)
+        history = fit(classifier.module, batches, settings, weights, show)
     history.seconds = time.perf_counter() - start
     return history
 
@@ -113,20 +113,20 @@ def _note(history: History, settings: TrainingSettings) -> str:
     )
 
 
-def lessons_of(
+def batches_of(
     classifier: Any, inputs: Any, labels: Any, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
-) -> tuple[NodeLessons | RowLessons, IntArray]:  # fmt: skip
+) -> tuple[NodeBatches | RowBatches, IntArray]:  # fmt: skip
     """What `train` learns from, and the labels that are learned."""
-    make = _node_lessons if isinstance(classifier, NodeClassifier) else _row_lessons
+    make = _node_batches if isinstance(classifier, NodeClassifier) else _row_batches
     return make(classifier, inputs, labels, split, noise, settings, seed, memory_limit)
 
 
-def _node_lessons(
+def _node_batches(
     classifier: NodeClassifier, graph: Any, labels: Any, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
-) -> tuple[NodeLessons, IntArray]:  # fmt: skip
-    """The nodes of a graph as lessons, and the labels that are learned."""
+) -> tuple[NodeBatches, IntArray]:  # fmt: skip
+    """The nodes of a graph as batches, and the labels that are learned."""
     if not isinstance(graph, Graph):
         raise InvalidInputError(f"expected a Graph, got {type(graph).__name__}; see Graph.from_pyg and others")
     _check_trainable(classifier.module)
@@ -140,17 +140,17 @@ def _node_lessons(
     if settings.noisy_samples:
         sampler = sampler_of(graph, _checked_noise(noise, "noisy_samples=0 trains without"), seed)
         check_fits(sampler, classifier, memory_limit, settings.noisy_samples)
-    lessons = NodeLessons(
+    batches = NodeBatches(
         classifier.forward(), classifier.classes, graph.clean(), train, validated, sampler, settings.noisy_samples
     )
-    return lessons, known[split.train]
+    return batches, known[split.train]
 
 
-def _row_lessons(
+def _row_batches(
     classifier: Any, inputs: Any, labels: Any, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
-) -> tuple[RowLessons, IntArray]:  # fmt: skip
-    """Rows or small graphs as lessons, and the labels that are learned."""
+) -> tuple[RowBatches, IntArray]:  # fmt: skip
+    """Rows or small graphs as batches, and the labels that are learned."""
     if not hasattr(classifier, "logits"):
         raise InvalidInputError(
             "expected a NodeClassifier, a GraphClassifier or a TorchClassifier to train, got "
@@ -171,8 +171,8 @@ def _row_lessons(
         raise InvalidInputError(f"expected fewer than {VALIDATION_FROM} noisy copies, got {settings.epochs * copies}")
     batch_size = min(settings.batch_size, split.train.size)
     check_fits(sampler, classifier, memory_limit, copies * batch_size)
-    lessons = RowLessons(classifier, sampler, known, split.train, split.validation, copies, batch_size, seed)
-    return lessons, known[split.train]
+    batches = RowBatches(classifier, sampler, known, split.train, split.validation, copies, batch_size, seed)
+    return batches, known[split.train]
 
 
 def _checked_noise(noise: Law | None, without: str) -> Law:

@@ -195,7 +195,7 @@ def choose_zeros(
     out: Any, place: Any, block: Any, size: Any, fewest: Any, high: Any, low: Any, guide: Any, state: Any, turn: Any,
     words: Any, candidates: Any, lookup: Any,
 ) -> Any:  # fmt: skip
-    """The same entries, but only those that are zeros of the row are written, in no order; returns how many.
+    """Chooses entries and writes those that are zeros of the row, in no order; returns how many.
 
     `state` has a byte for every entry of the block and one more. The highest bit says that the entry is not to be
     written, the others in which turn it was chosen last, a number from 1 to 127.
@@ -312,7 +312,7 @@ def _merge_block(
     out: Any, at: Any, place: Any, positions: Any, start: Any, block: Any, count: Any, p_minus: Any, bitmap: Any,
     words: Any, places: Any,
 ) -> Any:  # fmt: skip
-    """The same for a block with few entries that are or become ones: looking through its bits would take longer."""
+    """Writes a block with few entries that are or become ones: looking through its bits would take longer."""
     clear_bits(bitmap, places, count)
     _sort(places, count)
     i, begin = 0, block.first - ((block.first - start) & 63)

@@ -84,7 +84,7 @@ class Stream:
             raise InvalidInputError(f"expected seed to be an integer in [0, 2**64), got {self.seed!r}")
 
     def words(self, role: Role) -> Any:
-        """The same as the compiled loops take it."""
+        """The stream of a role as the compiled loops take it."""
         from flipproof.noise.sampling import bit_kernels as kernels
 
         return kernels.Stream(np.uint64(self.seed), np.uint64(role), np.uint64(self.part))

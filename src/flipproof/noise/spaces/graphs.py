@@ -45,7 +45,7 @@ class GraphUnion:
     graphs: int
 
     def cut(self, size: int) -> Iterator[GraphUnion]:
-        """The same graphs as several unions of `size` graphs, the last one of fewer."""
+        """Splits these graphs into several unions of `size` graphs, the last one of fewer."""
         if self.graphs <= size:
             yield self
             return

@@ -77,7 +77,7 @@ class DenseRows:
         return self.sampler_of_part(only_noise(noise, self.parts), Stream(seed))
 
     def sampler_of_part(self, noise: FlipNoise, stream: Stream) -> DenseSampler:
-        """The same for these rows as a part of something larger."""
+        """Flips every entry of these rows, which are a part of something larger."""
         check_categories(self.values, noise.categories, "values")
         return dense_sampler(self.values, np.zeros((1, self.entries), np.int16), [noise], stream)
 
@@ -165,7 +165,7 @@ class SparseRows:
         return self.sampler_of_part(only_noise(noise, self.parts), Stream(seed))
 
     def sampler_of_part(self, noise: FlipNoise, stream: Stream) -> SparseSampler:
-        """The same for these rows as a part of something larger."""
+        """Flips every entry of these rows, which are a part of something larger."""
         if noise.categories != 2:
             raise InvalidInputError(
                 f"expected noise with 2 categories for a sparse matrix of zeros and ones, got {noise.categories}; "

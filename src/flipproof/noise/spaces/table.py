@@ -81,7 +81,7 @@ class Table:
         return tuple(self._categories_of_parts())
 
     def noise(self, p_plus: float, p_minus: float) -> Noise:
-        """The same probabilities for all columns, each with its number of categories."""
+        """A noise with equal probabilities in all columns, each with its number of categories."""
         parts = {name: FlipNoise(p_plus, p_minus, count) for name, count in self._categories_of_parts().items()}
         return next(iter(parts.values())) if len(parts) == 1 else JointNoise(**parts)
 

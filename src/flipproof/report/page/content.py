@@ -126,7 +126,7 @@ def _lines(section: Section) -> list[tuple[ShareLine, ...]]:
 
 
 def _grids(section: Section, counts: GridCounts | None) -> list[ShareGrid | None]:
-    """The same over all combinations of counts; None where there are too many axes to combine."""
+    """Certified ratio and accuracy over all combinations of counts; None where there are too many axes to combine."""
     if counts is None:
         return [None] * (1 + _is_judged(section))
     grids: list[ShareGrid | None] = [ratio_grid(section.certificates, counts)]

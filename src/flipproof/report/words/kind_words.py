@@ -89,7 +89,7 @@ def graph_words(noisy: str, attributes: str = "attributes", categories: bool = F
 
 
 def small_graph_words(noisy: str, one_hot: bool) -> dict[str, Any]:
-    """The same for a graph whose nodes are of a few kinds, read as categories or as one-hot bits."""
+    """Words for a graph whose nodes are of a few kinds, read as categories or as one-hot bits."""
     return graph_words(noisy, "bits of the kinds of nodes" if one_hot else "kinds of nodes", categories=not one_hot)
 
 

@@ -58,14 +58,14 @@ def fingerprint(value: object) -> str:
         False
     """
     try:
-        return _Walk().digest(value).hex()
+        return _ContentHasher().digest(value).hex()
     except RecursionError:
         raise InvalidInputError(
             f"expected contents that are not nested too deeply, got {type(value).__name__}"
         ) from None
 
 
-class _Walk:
+class _ContentHasher:
     """One walk through a value and its parts, each of which is looked at once.
 
     Parts that are being looked at are open and numbered. A value that leads back to an open one refers to it by

@@ -20,7 +20,7 @@ the root of n. It also covers the first layer of the fused engine, whose weights
 (`models.fixed_point`). A classifier that is random, or looks at its neighbours, moves scores much further.
 """
 _HALF_ROUNDING = {"float16": 2.0**-6, "bfloat16": 2.0**-3}
-"""The same for shorter numbers: 16 times the distance from one to the next number."""
+"""How far scores in shorter numbers may differ: 16 times the distance from one to the next number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

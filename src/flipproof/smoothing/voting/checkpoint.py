@@ -31,7 +31,7 @@ from flipproof.smoothing.voting.sources import (
     Source,
     merged_sources,
 )
-from flipproof.smoothing.voting.vote_counts import Tally
+from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 COMPACT_ABOVE = 64 * 2**20
 """A journal may grow to this many bytes (or to four times its content) before it is rewritten."""
@@ -55,7 +55,7 @@ class Checkpoint:
         >>> folder = tempfile.TemporaryDirectory()
         >>> path = Path(folder.name) / "run.ckpt"
         >>> with Checkpoint.open(path, {"seed": 0}) as checkpoint:
-        ...     checkpoint.add(Tally.of("estimate", range(0, 10), [[9, 1]]))
+        ...     checkpoint.add(VoteCounts.of("estimate", range(0, 10), [[9, 1]]))
         >>> with Checkpoint.open(path, {"seed": 0}) as checkpoint:
         ...     checkpoint.tally.estimate.samples.missing(range(0, 30))
         (range(10, 30),)
@@ -71,7 +71,7 @@ class Checkpoint:
         self._path = path
         self._descriptor: int | None = descriptor
         self._identity = identity
-        self._tally: Tally | None = None
+        self._tally: VoteCounts | None = None
         self._sources: tuple[Source, ...] = ()
         self._size = self._compacted = 0
         self._synced = time.monotonic()
@@ -107,7 +107,7 @@ class Checkpoint:
         return checkpoint
 
     @property
-    def tally(self) -> Tally | None:
+    def tally(self) -> VoteCounts | None:
         """Everything added so far, by this process or an earlier one; None before the first."""
         return self._tally
 
@@ -116,7 +116,7 @@ class Checkpoint:
         """Which of these samples were drawn with which versions."""
         return self._sources
 
-    def add(self, tally: Tally, drawn_with: Mapping[str, str] | None = None) -> None:
+    def add(self, tally: VoteCounts, drawn_with: Mapping[str, str] | None = None) -> None:
         """Adds the votes of further samples, in memory and on disk, or raises and changes neither.
 
         Args:
@@ -163,7 +163,7 @@ class Checkpoint:
         else:
             self._rewrite(tally, sources)
 
-    def _read(self, stream: IO[bytes]) -> tuple[Tally | None, tuple[Source, ...], bool]:
+    def _read(self, stream: IO[bytes]) -> tuple[VoteCounts | None, tuple[Source, ...], bool]:
         """The sum of all tallies and its sources, and whether the file has one record for each portion, and no more."""
         with _refusing(self._path):
             found = read_identity(stream)
@@ -179,7 +179,7 @@ class Checkpoint:
             portions = 0 if tally is None else sum(1 for _ in tally.pieces())
             return tally, sources, records == portions and stream.tell() == os.fstat(stream.fileno()).st_size
 
-    def _append(self, record: bytes, merged: Tally, sources: tuple[Source, ...]) -> None:
+    def _append(self, record: bytes, merged: VoteCounts, sources: tuple[Source, ...]) -> None:
         """Whatever stops the write half-way, the next one begins where this one did."""
         descriptor = self._opened()
         try:
@@ -200,7 +200,7 @@ class Checkpoint:
             os.fsync(descriptor)
             self._synced = now
 
-    def _rewrite(self, tally: Tally | None, sources: tuple[Source, ...]) -> None:
+    def _rewrite(self, tally: VoteCounts | None, sources: tuple[Source, ...]) -> None:
         """Replaces the file by a new one, already locked when it takes the old one's place."""
         old = self._opened()
         pieces = () if tally is None else tally.pieces()

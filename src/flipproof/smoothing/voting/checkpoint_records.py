@@ -21,7 +21,7 @@ from flipproof.smoothing.voting.sources import (
     merged_versions,
     sources_from_record,
 )
-from flipproof.smoothing.voting.vote_counts import Tally
+from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 FIRST_LINE = b"flipproof-checkpoint 1\n"
 _FRAME = struct.Struct("<4sQI")  # mark, length of the body, CRC-32 of the body
@@ -67,13 +67,13 @@ def read_identity(stream: IO[bytes]) -> dict[str, Any] | None:
     return identity
 
 
-def tally_record(tally: Tally, sources: tuple[Source, ...]) -> bytes:
+def tally_record(tally: VoteCounts, sources: tuple[Source, ...]) -> bytes:
     """Vote counts as a record, with those of the sources that have drawn their samples."""
     own = filter(None, (source.within(tally.select.samples, tally.estimate.samples) for source in sources))
     return tally.to_bytes(sources=[source.to_record() for source in own])
 
 
-def _sources_of(body: bytes, tally: Tally) -> tuple[Source, ...]:
+def _sources_of(body: bytes, tally: VoteCounts) -> tuple[Source, ...]:
     """The sources of one record; older records have none, and nobody knows the versions of their samples."""
     header = json_value(body.partition(b"\n")[0])
     if "sources" not in header:
@@ -86,16 +86,16 @@ def _sources_of(body: bytes, tally: Tally) -> tuple[Source, ...]:
 def began_with(stream: IO[bytes]) -> str | None:
     """The version of flipproof that drew the samples of the first record, if there is one that says so."""
     body = _read_body(stream)
-    return None if body is None else merged_versions(_sources_of(body, Tally.from_bytes(body))).get("flipproof")
+    return None if body is None else merged_versions(_sources_of(body, VoteCounts.from_bytes(body))).get("flipproof")
 
 
-def read_tallies(stream: IO[bytes]) -> tuple[Tally | None, tuple[Source, ...], int]:
+def read_tallies(stream: IO[bytes]) -> tuple[VoteCounts | None, tuple[Source, ...], int]:
     """The sum of all whole records up to the first damaged one, where the stream then stands; their number last."""
-    total: Tally | None = None
+    total: VoteCounts | None = None
     sources: tuple[Source, ...] = ()
     records = 0
     while (body := _read_body(stream)) is not None:
-        tally = Tally.from_bytes(body)
+        tally = VoteCounts.from_bytes(body)
         total = tally if total is None else total.merged(tally)
         sources = merged_sources((*sources, *_sources_of(body, tally)))
         records += 1

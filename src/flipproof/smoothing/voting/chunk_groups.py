@@ -1,4 +1,4 @@
-"""Spans: several chunks as one task, so that whoever hands out the tasks keeps pace with many workers."""
+"""Groups of chunks: several chunks as one task, so that whoever hands out the tasks keeps pace with many workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPAN_PER_CPU = 0.005  # seconds; so the driver, which needs about 3 ms for a re
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SpanEvaluation:
+class GroupEvaluation:
     """Evaluates the chunks of a span one after the other, and adds up their counts where they are.
 
     Returns the counts, in parts if not all chunks have the same outputs, and the seconds that each chunk took.
@@ -45,7 +45,7 @@ class SpanEvaluation:
         return parts, (time.perf_counter() - start) / len(chunks)
 
 
-class Spans:
+class ChunkGroups:
     """Neighbouring chunks put together, as many as take a worker some seconds, so that the driver keeps pace.
 
     What a task costs the driver does not depend on how long it is. `learn` tells how long a chunk takes. A span lies
@@ -53,7 +53,7 @@ class Spans:
 
     Example:
         >>> chunks = [Chunk("estimate", range(start, start + 10)) for start in range(0, 50, 10)]
-        >>> spans = Spans(chunks, {"estimate": 3000})
+        >>> spans = ChunkGroups(chunks, {"estimate": 3000})
         >>> run = iter(spans)
         >>> str(next(run))
         'estimate samples 0 to 9'
@@ -67,7 +67,7 @@ class Spans:
         self._portion = {role: samples_per_portion(count) for role, count in samples.items()}
 
     def learn(self, seconds: float, cpus: int) -> None:
-        """A chunk took so long, on one of so many CPUs. Spans double at most: the first chunks may not be typical."""
+        """A chunk took so long, on one of so many CPUs. Groups double at most: the first chunks may not be typical."""
         wanted = max(_SPAN, _SPAN_PER_CPU * cpus)
         self._size = max(1, min(2 * self._size, int(wanted / max(seconds, 1e-9)), _LONGEST_SPAN))
 

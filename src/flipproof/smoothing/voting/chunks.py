@@ -38,7 +38,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ChunkPlan:
     """`chunk_size` samples are evaluated together, `rows_per_call` rows of each at a time.
 
     Chunks begin at multiples of their size and are always evaluated in full, because what a model computes may
@@ -56,7 +56,7 @@ class Plan:
     @classmethod
     def for_sampler(
         cls, sampler: Sampler, rows: int, memory_limit: int, chunk_size: int | None, classifier: Any = None
-    ) -> Plan:
+    ) -> ChunkPlan:
         """The largest chunks that are still of use, if no size is given.
 
         A classifier may say what it makes of every entry of a sparse row, if it wants dense ones (`bytes_per_entry`),
@@ -74,7 +74,9 @@ class Plan:
         return cls(chunk_size, max(1, min(rows, budget // (per_row * chunk_size))))
 
     @classmethod
-    def for_fused(cls, bytes_per_sample: int, working_bytes: int, memory_limit: int, chunk_size: int | None) -> Plan:
+    def for_fused(
+        cls, bytes_per_sample: int, working_bytes: int, memory_limit: int, chunk_size: int | None
+    ) -> ChunkPlan:
         """Chunks of one graph whose noisy copies are never made as a whole."""
         _check_size(bytes_per_sample + working_bytes, memory_limit, "one noisy input")
         if chunk_size is None:
@@ -95,7 +97,7 @@ class Plan:
         """How many chunks the samples of a span belong to.
 
         Example:
-            >>> Plan(chunk_size=10, rows_per_call=1).count(Chunk("estimate", range(5, 31)))
+            >>> ChunkPlan(chunk_size=10, rows_per_call=1).count(Chunk("estimate", range(5, 31)))
             4
         """
         return (span.samples.stop - 1) // self.chunk_size - span.samples.start // self.chunk_size + 1

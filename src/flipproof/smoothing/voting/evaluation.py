@@ -15,7 +15,7 @@ from flipproof.noise.sampling.samplers import Role, Sampler
 from flipproof.noise.spaces.graph import GraphSampler
 from flipproof.smoothing.classifier import Classifier, ClassifierError
 from flipproof.smoothing.voting.answers import Answer
-from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, Plan
+from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan
 from flipproof.smoothing.voting.engine import Engine
 
 _ROLES = {"select": Role.SELECT, "estimate": Role.ESTIMATE}
@@ -33,7 +33,7 @@ class Evaluation:
 
     classifier: Classifier
     sampler: Sampler
-    plan: Plan
+    plan: ChunkPlan
     rows: IntArray
     outputs: IntArray | None = None
     engine: Engine = field(default_factory=Engine)

@@ -28,7 +28,7 @@ _DTYPES = ("|u1", "<u2", "<u4", "<i8")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RoleTally:
+class RoleCounts:
     """Counts of labels [outputs, classes] on the samples of one role.
 
     A row may sum to less than the number of samples where the classifier gave no label. `portions` are tallies of
@@ -38,24 +38,24 @@ class RoleTally:
 
     samples: SampleRanges
     counts: IntArray
-    portions: tuple[RoleTally, ...] = ()
+    portions: tuple[RoleCounts, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.samples, SampleRanges):
             raise InvalidInputError(f"expected SampleRanges, got {self.samples!r}")
         object.__setattr__(self, "counts", read_only(_checked_counts(self.counts, self.samples.count)))
 
-    def merged(self, other: RoleTally) -> RoleTally:
+    def merged(self, other: RoleCounts) -> RoleCounts:
         """Both together: counts are added; no sample may be in both."""
         _check_same_shape(self.counts, other.counts)
         if not self.samples or not other.samples:
             return self if self.samples else other
         portions = _joined((*self.pieces, *other.pieces))
         several = portions if len(portions) > 1 else ()
-        return RoleTally(self.samples.union(other.samples), self.counts + other.counts, several)
+        return RoleCounts(self.samples.union(other.samples), self.counts + other.counts, several)
 
     @property
-    def pieces(self) -> tuple[RoleTally, ...]:
+    def pieces(self) -> tuple[RoleCounts, ...]:
         """The portions, or this tally if it is one."""
         return self.portions or ((self,) if self.samples else ())
 
@@ -74,59 +74,59 @@ def samples_per_portion(samples: int) -> int:
     return 1 << max(0, (samples - 1) // MOST_PORTIONS).bit_length()
 
 
-def _joined(pieces: Sequence[RoleTally]) -> tuple[RoleTally, ...]:
+def _joined(pieces: Sequence[RoleCounts]) -> tuple[RoleCounts, ...]:
     """Pieces of the same 2 ** grain samples become one; the grain is the finest that leaves few enough of them."""
     most = max(1, min(MOST_PORTIONS, _MOST_PORTION_BYTES // max(1, pieces[0].counts.nbytes)))
     grain = max((first ^ last).bit_length() for first, last in (piece._first_and_last for piece in pieces))
     while len({piece._first_and_last[0] >> grain for piece in pieces}) > most:
         grain += 1
-    groups: dict[int, list[RoleTally]] = {}
+    groups: dict[int, list[RoleCounts]] = {}
     for piece in pieces:
         groups.setdefault(piece._first_and_last[0] >> grain, []).append(piece)
     return tuple(_sum(groups[number]) for number in sorted(groups))
 
 
-def _sum(pieces: Sequence[RoleTally]) -> RoleTally:
+def _sum(pieces: Sequence[RoleCounts]) -> RoleCounts:
     """One portion of several."""
     total = pieces[0]
     for piece in pieces[1:]:
-        total = RoleTally(total.samples.union(piece.samples), total.counts + piece.counts)
+        total = RoleCounts(total.samples.union(piece.samples), total.counts + piece.counts)
     return total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class VoteCounts:
     """Counts of labels on the samples seen so far, for both roles.
 
     Example:
-        >>> first = Tally.of("estimate", range(0, 10), [[9, 1], [4, 6]])
-        >>> both = first.merged(Tally.of("estimate", range(10, 20), [[8, 2], [5, 5]]))
+        >>> first = VoteCounts.of("estimate", range(0, 10), [[9, 1], [4, 6]])
+        >>> both = first.merged(VoteCounts.of("estimate", range(10, 20), [[8, 2], [5, 5]]))
         >>> both.estimate.samples, both.estimate.counts.tolist()
         (SampleRanges.of(range(0, 20)), [[17, 3], [9, 11]])
     """
 
-    select: RoleTally
-    estimate: RoleTally
+    select: RoleCounts
+    estimate: RoleCounts
 
     def __post_init__(self) -> None:
         for role in ROLES:
-            if not isinstance(getattr(self, role), RoleTally):
-                raise InvalidInputError(f"expected {role} to be a RoleTally, got {getattr(self, role)!r}")
+            if not isinstance(getattr(self, role), RoleCounts):
+                raise InvalidInputError(f"expected {role} to be a RoleCounts, got {getattr(self, role)!r}")
         _check_same_shape(self.select.counts, self.estimate.counts)
 
     @classmethod
-    def empty(cls, outputs: int, classes: int) -> Tally:
+    def empty(cls, outputs: int, classes: int) -> VoteCounts:
         """The tally of no samples."""
         shape = _checked_shape((outputs, classes))
-        nothing = RoleTally(SampleRanges(), np.zeros(shape, dtype=np.int64))
+        nothing = RoleCounts(SampleRanges(), np.zeros(shape, dtype=np.int64))
         return cls(nothing, nothing)
 
     @classmethod
-    def of(cls, role: str, samples: range, counts: ArrayLike) -> Tally:
+    def of(cls, role: str, samples: range, counts: ArrayLike) -> VoteCounts:
         """The counts [outputs, classes] of some samples of one role; the other role has none yet."""
         if role not in ROLES:
             raise InvalidInputError(f"expected role to be one of {', '.join(ROLES)}, got {role!r}")
-        part = RoleTally(SampleRanges.of(samples), _as_array(counts))
+        part = RoleCounts(SampleRanges.of(samples), _as_array(counts))
         return cls.empty(*part.counts.shape)._with(**{role: part})
 
     @property
@@ -139,15 +139,15 @@ class Tally:
         """Whether any sample has been seen."""
         return bool(self.select.samples or self.estimate.samples)
 
-    def merged(self, other: Tally) -> Tally:
+    def merged(self, other: VoteCounts) -> VoteCounts:
         """Both together, role by role."""
-        return Tally(self.select.merged(other.select), self.estimate.merged(other.estimate))
+        return VoteCounts(self.select.merged(other.select), self.estimate.merged(other.estimate))
 
-    def pieces(self) -> Iterator[Tally]:
+    def pieces(self) -> Iterator[VoteCounts]:
         """One tally for every portion; together they are this one."""
         for role in ROLES:
             for piece in getattr(self, role).pieces:
-                yield Tally.empty(*self.shape)._with(**{role: piece})
+                yield VoteCounts.empty(*self.shape)._with(**{role: piece})
 
     def to_bytes(self, **notes: Any) -> bytes:
         """Without portions: a line of JSON and the compressed counts of the roles that have samples; no pickle.
@@ -159,7 +159,7 @@ class Tally:
         return json.dumps(header).encode() + b"\n" + b"".join(content for _, content in packed.values())
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> Tally:
+    def from_bytes(cls, content: bytes) -> VoteCounts:
         """The inverse of `to_bytes`. Raises on anything else, having allocated no more than the content unpacks to."""
         line, _, packed = content.partition(b"\n")
         header = json_value(line)
@@ -175,8 +175,8 @@ class Tally:
             raise InvalidInputError(f"expected {start} bytes of counts, got {len(packed)}")
         return cls.empty(*shape)._with(**parts)
 
-    def _with(self, **parts: RoleTally) -> Tally:
-        return Tally(**({role: getattr(self, role) for role in ROLES} | parts))
+    def _with(self, **parts: RoleCounts) -> VoteCounts:
+        return VoteCounts(**({role: getattr(self, role) for role in ROLES} | parts))
 
 
 def _as_array(given: ArrayLike) -> NDArray[Any]:
@@ -213,7 +213,7 @@ def _checked_shape(record: Any) -> tuple[int, int]:
     return checked_count(outputs, "outputs"), checked_count(classes, "classes")
 
 
-def _packed(part: RoleTally) -> tuple[dict[str, Any], bytes]:
+def _packed(part: RoleCounts) -> tuple[dict[str, Any], bytes]:
     """The description of the counts, and the counts in the smallest type that holds them, compressed."""
     most = part.counts.max(initial=0)
     dtype = next(name for name in _DTYPES if most <= np.iinfo(name).max)
@@ -224,7 +224,7 @@ def _packed(part: RoleTally) -> tuple[dict[str, Any], bytes]:
     return {"samples": part.samples.to_record(), "dtype": dtype, "bytes": len(content)}, content
 
 
-def _unpacked(record: Mapping[str, Any], content: bytes, shape: tuple[int, int]) -> RoleTally:
+def _unpacked(record: Mapping[str, Any], content: bytes, shape: tuple[int, int]) -> RoleCounts:
     if record["dtype"] not in _DTYPES:
         raise InvalidInputError(f"expected counts of type {', '.join(_DTYPES)}, got {reprlib.repr(record['dtype'])}")
     dtype = np.dtype(record["dtype"])
@@ -238,4 +238,4 @@ def _unpacked(record: Mapping[str, Any], content: bytes, shape: tuple[int, int])
     samples = SampleRanges.from_record(record["samples"])
     if not samples:
         raise InvalidInputError("expected counts of some samples, got counts of none")
-    return RoleTally(samples, np.frombuffer(plain, dtype).reshape(shape))
+    return RoleCounts(samples, np.frombuffer(plain, dtype).reshape(shape))

@@ -24,12 +24,12 @@ from flipproof.smoothing.fingerprint.model_identity import model_identity
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.smoothing.voting.checkpoint import Checkpoint
-from flipproof.smoothing.voting.chunks import Chunk, Plan
+from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
 from flipproof.smoothing.voting.engine import engine_for
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.voting.sources import Source, merged_versions
-from flipproof.smoothing.voting.vote_counts import Tally
+from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,9 +64,9 @@ class VoteTask:
         engine = engine_for(self.classifier, sampler, asked)
         if engine.fused is not None:
             fused = engine.fused
-            plan = Plan.for_fused(fused.bytes_per_sample, fused.working_bytes, memory_limit, chunk_size)
+            plan = ChunkPlan.for_fused(fused.bytes_per_sample, fused.working_bytes, memory_limit, chunk_size)
         else:
-            plan = Plan.for_sampler(sampler, rows.size, memory_limit, chunk_size, self.classifier)
+            plan = ChunkPlan.for_sampler(sampler, rows.size, memory_limit, chunk_size, self.classifier)
         return Evaluation(self.classifier, sampler, plan, rows, outputs, engine)
 
     def identity(self, evaluation: Evaluation, checked: bool) -> dict[str, Any]:
@@ -123,9 +123,9 @@ class VoteTask:
 class MissingSamples:
     """The samples that are wanted, by role, of which some may have been seen."""
 
-    plan: Plan
+    plan: ChunkPlan
     wanted: Mapping[str, Sequence[range]]
-    tally: Tally | None = None
+    tally: VoteCounts | None = None
 
     @property
     def samples(self) -> dict[str, int]:
@@ -159,7 +159,7 @@ class MissingSamples:
 class CountsInMemory(contextlib.AbstractContextManager["CountsInMemory"]):
     """Vote counts that are kept in memory only, in the place of a `Checkpoint`."""
 
-    tally: Tally | None = None
+    tally: VoteCounts | None = None
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -167,7 +167,7 @@ class CountsInMemory(contextlib.AbstractContextManager["CountsInMemory"]):
         tally = self.tally
         return () if tally is None else (Source(versions(), tally.select.samples, tally.estimate.samples),)
 
-    def add(self, tally: Tally) -> None:
+    def add(self, tally: VoteCounts) -> None:
         """Adds the votes of further samples."""
         self.tally = tally if self.tally is None else self.tally.merged(tally)
 
@@ -175,7 +175,7 @@ class CountsInMemory(contextlib.AbstractContextManager["CountsInMemory"]):
         return None
 
 
-def seen_count(tally: Tally | None) -> int:
+def seen_count(tally: VoteCounts | None) -> int:
     """How many samples were counted, of both roles together."""
     return 0 if tally is None else tally.select.samples.count + tally.estimate.samples.count
 
