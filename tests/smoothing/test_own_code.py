@@ -13,6 +13,7 @@ import pytest
 import flipproof as fp
 from flipproof.smoothing.model_identity import model_identity
 from flipproof.smoothing.own_code import own_code, tokens_of
+from flipproof.theory.own_imports import with_imports
 
 SOURCE = Path(fp.__file__).parent
 RUN = """
@@ -139,14 +140,7 @@ def test_code_is_that_of_the_way_of_a_classifier():
 
 def closure(*modules):
     """The models that count for some modules: the last parts of their names."""
-    from flipproof.smoothing import own_code as module
-
-    found, waiting = set(), set(modules)
-    while waiting:
-        name = waiting.pop()
-        found.add(name)
-        waiting |= {each for each in module._imported(name) if each.startswith("flipproof.models.")} - found
-    return {name.rpartition(".")[2] for name in found}
+    return {name.rpartition(".")[2] for name in with_imports(modules, "flipproof.models")}
 
 
 def test_imports_inside_of_functions_are_found():
