@@ -13,7 +13,7 @@ import numpy as np
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.experiments.blind import blind_facts
-from flipproof.experiments.inputs_check import check_inputs, inputs_fingerprint
+from flipproof.experiments.inputs_check import check_fingerprints, check_inputs, inputs_fingerprint
 from flipproof.experiments.job import Job
 from flipproof.experiments.jobs import job_of
 from flipproof.experiments.model_spec import FUSED_MODELS
@@ -226,6 +226,7 @@ def _save_model(
         **facts,
         base_accuracy=inputs.accuracy(np.equal(base_label, certified.labels)),
         model=identity["model"],
+        fingerprints=identity["fingerprints"],
         weights_sha256=folder.write(folder.weights_file, content),
         inputs_sha256=str(sha256_of(folder.inputs_file)),
         inputs=inputs_fingerprint(job, inputs.split),
@@ -270,6 +271,7 @@ def restored_classifier(folder: RunFolder, job: Job, model: str | None = None) -
 
 def _check_model(folder: RunFolder, training: TrainingRecord, classifier: Any) -> None:
     """The code of a user's own model may have been edited since."""
+    check_fingerprints(folder)
     identity = model_identity(classifier)
     if identity["model"] == training.model:
         return

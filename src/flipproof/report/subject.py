@@ -15,6 +15,7 @@ from flipproof.noise.tokens import Tokens
 from flipproof.report.deeds import Deed
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.fingerprints import fingerprint
+from flipproof.smoothing.identity import of_other_fingerprints
 from flipproof.smoothing.split import Split, checked_labels
 from flipproof.theory.arrays import IntArray
 
@@ -151,6 +152,8 @@ def _check_space(space: Space, certificates: Certificates) -> None:
     """Pictures of other data than those that were voted on would mislead."""
     run = certificates.votes.run
     if run is not None:
+        if other := of_other_fingerprints(run.identity):
+            raise InvalidInputError(f"expected votes of this flipproof, got votes {other}; leave out the data to draw")
         if fingerprint(space) != run.identity["data"]:
             raise InvalidInputError("expected the data that were voted on, got others")
         return

@@ -24,7 +24,7 @@ from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_
 from flipproof.smoothing.engine import TORCH, engine_for
 from flipproof.smoothing.evaluation import Evaluation
 from flipproof.smoothing.fingerprints import fingerprint
-from flipproof.smoothing.identity import differences_again
+from flipproof.smoothing.identity import differences_again, of_other_fingerprints
 from flipproof.smoothing.model_identity import model_identity
 from flipproof.smoothing.noise_record import noise_record
 from flipproof.smoothing.plan import Chunk, Plan, checked_memory, checked_wanted
@@ -171,6 +171,8 @@ def vote_again(
     if votes.run is None:
         raise InvalidInputError("expected votes that flipproof.vote has drawn, got votes from elsewhere")
     identity = votes.run.identity
+    if other := of_other_fingerprints(identity):
+        raise InvalidInputError(f"expected votes of this flipproof, got votes {other}; take the one that drew them")
     targets = None if identity.get("targets") is None else votes.ids
     job, plan = _Job.of(classifier, inputs, votes.noise, identity["seed"], targets), _plan_of(identity)
     evaluation = job.evaluation(checked_memory(memory_limit), plan.chunk_size, _engine_of(identity))
