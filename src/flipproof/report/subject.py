@@ -153,7 +153,9 @@ def _check_space(space: Space, certificates: Certificates) -> None:
     run = certificates.votes.run
     if run is not None:
         if other := of_other_fingerprints(run.identity):
-            raise InvalidInputError(f"expected votes of this flipproof, got votes {other}; leave out the data to draw")
+            raise InvalidInputError(
+                f"expected votes of this flipproof, got votes {other}; leave out `inputs` to have a report without them"
+            )
         if fingerprint(space) != run.identity["data"]:
             raise InvalidInputError("expected the data that were voted on, got others")
         return
