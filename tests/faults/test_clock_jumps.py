@@ -77,7 +77,7 @@ def test_sources_do_not_ask_for_the_wall_clock():
 
 def stamp_of(package):
     """What compiled loops of a copy of the package are known by."""
-    code = "from flipproof.base.compiled import source_stamp; print(source_stamp())"
+    code = "from flipproof.base.compiled import loop_stamp; print(loop_stamp('flipproof.noise.sampling.bit_kernels'))"
     environment = os.environ | {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", code]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout

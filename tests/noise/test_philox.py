@@ -87,3 +87,18 @@ def test_further_words_belong_to_one_number(purpose, number):
     words = [philox.further_word(PLACE, purpose, number, digit) for digit in range(1, 34)]
     assert words == [REFERENCE.further(int(purpose), number, digit) for digit in range(1, 34)]
     assert len({REFERENCE.word(int(purpose), number), *words}) == 34
+
+
+def test_blocks_share_out_the_tiles():
+    """A kernel finds the words of a block by its tiles, so tiles must fill blocks exactly."""
+    words_of_block, words_of_tile = 4 * 2**philox.GROUP_BITS, 32
+    assert words_of_block == words_of_tile * 2**philox.TILE_BITS
+
+
+@pytest.mark.parametrize("block", [0, 1, 5, philox.BLOCK_LIMIT - 1])
+@pytest.mark.parametrize("tile", [0, 1, 2**philox.TILE_BITS - 1])
+def test_tiles_of_a_block_have_its_words(block, tile):
+    words = np.zeros(32, np.uint32)
+    philox.fill_tile(words, 0, PLACE, POSITIONS, (block << philox.TILE_BITS) + tile)
+    groups = (philox.group_of_words(PLACE, POSITIONS, U64(block), U64(8 * tile + i)) for i in range(8))
+    assert sorted(words) == sorted(word for group in groups for word in group)

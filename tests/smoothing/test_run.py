@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
+from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 
@@ -118,7 +119,8 @@ def test_what_vote_notes():
     assert (votes.n_select, votes.n_estimate, run.drawn) == (20, 45, 65)
     assert run.seconds > 0.0
     assert run.identity | {"model": 0, "data": 0, "targets": 0, "code": 0, "files": 0} == {
-        "model": 0, "code": 0, "files": 0, "data": 0, "noise": {"p_plus": 0.1, "p_minus": 0.3, "categories": 2},
+        "model": 0, "fingerprints": FINGERPRINTS_VERSION, "code": 0, "files": 0, "data": 0,
+        "noise": {"p_plus": 0.1, "p_minus": 0.3, "categories": 2},
         "seed": 3, "classes": 2,
         "targets": 0, "engine": None, "engine version": None, "chunk size": 8, "rows per call": 1,
         "stream version": STREAM_VERSION, "checked": True,

@@ -210,6 +210,8 @@ def test_an_older_checkpoint_is_refused_with_what_to_do(path):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
+        ({"fingerprints": None}, "it was made by an older flipproof (fingerprints of version 1): "),
+        ({"fingerprints": 3}, "it was made by a newer flipproof (fingerprints of version 3): "),
         ({"stream version": 2}, "stream version 2 instead of 3; "),
         ({"engine version": 7}, "engine version 7 instead of null; "),
         ({"code": "ab" * 32}, "what turns noisy inputs into labels has changed in flipproof since: "),

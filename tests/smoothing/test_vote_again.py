@@ -63,3 +63,17 @@ def test_noise_and_engine_must_be_the_same(votes, changes, words):
         fp.InvalidInputError, match=f"expected the model and the data of the votes, got others: .*{words}"
     ):
         drawn_again(votes, **changes)
+
+
+def test_fingerprints_of_an_older_flipproof_cannot_be_compared(votes):
+    words = r"got votes made by an older flipproof \(fingerprints of version 1\); take the one that drew them"
+    with pytest.raises(fp.InvalidInputError, match=words):
+        drawn_again(votes, fingerprints=...)
+
+
+def test_data_cannot_be_compared_with_votes_of_an_older_flipproof(votes, tmp_path):
+    identity = {name: each for name, each in votes.run.identity.items() if name != "fingerprints"}
+    older = fp.certify(replace(votes, run=replace(votes.run, identity=identity)))
+    fp.write_report(tmp_path / "report.html", older)
+    with pytest.raises(fp.InvalidInputError, match=r"older flipproof .* leave out `inputs`"):
+        fp.write_report(tmp_path / "with_data.html", older, inputs=ROWS)

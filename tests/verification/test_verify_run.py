@@ -37,6 +37,42 @@ def test_a_run_is_confirmed(run, folder):
     assert facts["verdicts"] == ["confirmed"] * 90
 
 
+def as_before_versions_of_fingerprints(folder):
+    """Makes a run look like an early one, which did not note the version of its fingerprints."""
+    members = members_of(folder / "votes.npz")
+    record = json.loads(members["metadata.json"])
+    assert record["run"]["identity"].pop("fingerprints") == 2
+    write_members(folder / "votes.npz", (members | {"metadata.json": json.dumps(record).encode()}).items())
+    rewrite_json(folder / "certificates.json", lambda record: record["identity"].pop("fingerprints"))
+    rewrite_json(folder / "run.json", lambda record: record["training"].pop("fingerprints"))
+    state_all_hashes(folder)
+
+
+def test_an_early_run_is_refused_with_what_to_do_but_its_votes_are_certified(run, folder):
+    as_before_versions_of_fingerprints(folder)
+    line = (
+        f"{folder} was made by an older flipproof (fingerprints of version 1); "
+        "use it with that version, or start over with flipproof train --force"
+    )
+    for command in (["vote", folder], ["report", folder], ["verify", folder, "--resample", 1]):
+        code, _, err = run(*command)
+        assert (code, err) == (2, f"flipproof: {line}\n")
+    code, out, _ = run("verify", folder)
+    assert code == 1
+    assert line in " ".join(out.split())
+    assert len(fp.certify(fp.Votes.load(folder / "votes.npz"))) == 90
+    assert len(certify_run(folder, force=True)) == 90
+    assert run("verify", folder / "certificates.json", "--arithmetic-only")[0] == 0
+
+
+def test_the_version_of_fingerprints_is_that_of_the_votes(run, folder):
+    rewrite_json(folder / "run.json", lambda record: record["training"].pop("fingerprints"))
+    state_all_hashes(folder)
+    code, out, _ = run("verify", folder)
+    assert code == 1
+    assert "run.json and votes.npz have another version of fingerprints" in out
+
+
 def test_a_certificate_is_checked_without_the_run(run, folder, tmp_path):
     for name in ("certificates.json", "certificates.npz"):
         shutil.copy(folder / name, tmp_path / name)

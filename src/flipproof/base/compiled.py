@@ -14,6 +14,7 @@ from numba.core.cgutils import create_struct_proxy
 from numba.extending import intrinsic
 
 from flipproof.base.loop_files import loop_cache
+from flipproof.base.own_imports import source_of, with_imports
 from flipproof.errors import FlipproofError
 
 if getattr(config, "DISABLE_JIT", False):  # Python's integers do not wrap around: there would be other noise, or none
@@ -39,18 +40,28 @@ def inlined(function: F) -> F:
 def _compiled(function: F, **options: bool) -> F:
     compiler: Any = njit  # whose declared options lack one of ours
     made = compiler(function, nogil=True, **options)
-    made._cache = loop_cache(function, source_stamp())
+    made._cache = loop_cache(function, loop_stamp(function.__module__))
     return cast("F", made)
 
 
 @functools.cache
-def source_stamp() -> str:
-    """A hash of the files of this package.
+def loop_stamp(module: str) -> str:
+    """A hash of the sources that the compiled loops of a module are made of: its own, and all of ours that it imports.
 
-    What is kept of a function holds copies of what it calls in other files. By itself numba looks only at the file of
-    the function, and at its time: noise could come from a mixture of two versions. Files that are installed from an
-    archive, or written after a clock was set back, may differ and yet have the same time and size.
+    What is kept of a function holds copies of what it calls, and of constants, from other files. By itself numba looks
+    only at the file of the function, and at its time: noise could come from a mixture of two versions. Files that are
+    installed from an archive, or written after a clock was set back, may differ and yet have the same time and size.
     """
+    ours = sorted(with_imports([module]))
+    if not ours:  # somebody else's loop, which may use anything of ours
+        return source_stamp()
+    contents = [(name, source_of(name)) for name in ours]
+    return hashlib.sha256(repr(contents).encode()).hexdigest()
+
+
+@functools.cache
+def source_stamp() -> str:
+    """A hash of all files of this package."""
     package, contents = Path(__file__).parents[1], hashlib.sha256()
     for file in sorted(package.rglob("*.py")):
         contents.update(f"{file.relative_to(package)} {file.stat().st_size}\n".encode() + file.read_bytes())

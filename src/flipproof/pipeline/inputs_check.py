@@ -11,6 +11,7 @@ from flipproof.run_folder.inputs import Inputs
 from flipproof.run_folder.records import TRAIN, UNKNOWN, TrainingRecord, read_section
 from flipproof.run_folder.split import Split
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.smoothing.fingerprint.identity import of_other_fingerprints
 
 _PARTS = ("train", "validation", "test")
 
@@ -21,13 +22,22 @@ def inputs_fingerprint(job: Job, split: Split) -> str:
     return fingerprint((job.certified.space, job.certified.labels, parts))
 
 
+def check_fingerprints(folder: RunFolder) -> None:
+    """Refuses a run whose fingerprints can't be compared, because another flipproof has made them."""
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    if other := of_other_fingerprints({"fingerprints": training.fingerprints}):
+        raise InvalidInputError(
+            f"{folder.path} was {other}; use it with that version, or start over with flipproof train --force"
+        )
+
+
 def check_inputs(folder: RunFolder, job: Job) -> Inputs:
     """The inputs of a run, which must be those of its data. Their file, or the task, may have been edited since."""
     training = read_section(folder, "training", TrainingRecord, TRAIN)
+    check_fingerprints(folder)
     folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
     split = Split.nothing() if training.split == UNKNOWN else job.certified.split
-    older = fingerprint((job.certified.space, job.certified.labels))  # of runs before the split was part of it
-    if training.inputs not in (inputs_fingerprint(job, split), older):
+    if training.inputs != inputs_fingerprint(job, split):
         raise InvalidInputError(
             f"expected the inputs that {folder.path} was trained for, got others: its task was changed; "
             "flipproof train --force starts again"

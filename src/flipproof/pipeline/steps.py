@@ -17,7 +17,7 @@ from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.files.whole import read_whole
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.pipeline.blind import blind_facts
-from flipproof.pipeline.inputs_check import check_inputs, inputs_fingerprint
+from flipproof.pipeline.inputs_check import check_fingerprints, check_inputs, inputs_fingerprint
 from flipproof.pipeline.job import Job
 from flipproof.pipeline.kinds.registry import job_of
 from flipproof.pipeline.model_spec import FUSED_MODELS
@@ -226,6 +226,7 @@ def _save_model(
         **facts,
         base_accuracy=inputs.accuracy(np.equal(base_label, certified.labels)),
         model=identity["model"],
+        fingerprints=identity["fingerprints"],
         weights_sha256=folder.write(folder.weights_file, content),
         inputs_sha256=str(sha256_of(folder.inputs_file)),
         inputs=inputs_fingerprint(job, inputs.split),
@@ -270,6 +271,7 @@ def restored_classifier(folder: RunFolder, job: Job, model: str | None = None) -
 
 def _check_model(folder: RunFolder, training: TrainingRecord, classifier: Any) -> None:
     """The code of a user's own model may have been edited since."""
+    check_fingerprints(folder)
     identity = model_identity(classifier)
     if identity["model"] == training.model:
         return

@@ -18,6 +18,7 @@ from flipproof.noise.spaces.tokens import Tokens
 from flipproof.report.words.change_words import Deed
 from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.smoothing.fingerprint.identity import of_other_fingerprints
 from flipproof.theory.certificate import Certificate
 
 
@@ -166,6 +167,10 @@ def _check_space(space: Space, certificates: Any) -> None:
         return
     run = certificates.votes.run
     if run is not None:
+        if other := of_other_fingerprints(run.identity):
+            raise InvalidInputError(
+                f"expected votes of this flipproof, got votes {other}; leave out `inputs` to have a report without them"
+            )
         if fingerprint(space) != run.identity["data"]:
             raise InvalidInputError("expected the data that were voted on, got others")
         return

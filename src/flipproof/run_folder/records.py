@@ -67,6 +67,7 @@ class TrainingRecord:
     `blind` has the words and the accuracy of a classifier that ignores the noisy part, if there is one. `files` has the
     sha256 of each file of the user's own that the classifier is made of. `split` says where the split comes from:
     "given", "drawn" or "unknown". If it is unknown, no input is known to be for testing, and there are no accuracies.
+    `fingerprints` is the version of the fingerprints: 1 in early runs, which did not note it.
     """
 
     epochs: int
@@ -83,6 +84,7 @@ class TrainingRecord:
     blind: dict[str, Any] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     split: str = field(default_factory=lambda: DRAWN)
+    fingerprints: int = field(default_factory=lambda: 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law
 from flipproof.smoothing.classifier import Classifier, ClassifierError
-from flipproof.smoothing.fingerprint.identity import differences_again
+from flipproof.smoothing.fingerprint.identity import differences_again, of_other_fingerprints
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.smoothing.voting.checked_evaluation import CheckedEvaluation
@@ -167,6 +167,8 @@ def vote_again(
     if votes.run is None:
         raise InvalidInputError("expected votes that flipproof.vote has drawn, got votes from elsewhere")
     identity = votes.run.identity
+    if other := of_other_fingerprints(identity):
+        raise InvalidInputError(f"expected votes of this flipproof, got votes {other}; take the one that drew them")
     targets = None if identity.get("targets") is None else votes.ids
     job, plan = VoteTask.of(classifier, inputs, votes.noise, identity["seed"], targets), _plan_of(identity)
     evaluation = job.evaluation(checked_memory(memory_limit), plan.chunk_size, _engine_of(identity))

@@ -98,6 +98,7 @@ class _Evidence:
             "noise of its votes": (laws(task["noise"]), laws(record["noise"])),
             "seed": (task["seed"], identity["seed"]),
             "model": (training["model"], identity["model"]),
+            "version of fingerprints": (training.get("fingerprints", 1), identity.get("fingerprints", 1)),
             "set of own files": (training["files"], identity["files"]),
             "number of classes": (self.run["dataset"]["classes"], identity["classes"]),
             "set of versions": (known["versions"], run["versions"]),

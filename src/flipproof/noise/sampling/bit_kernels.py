@@ -14,7 +14,17 @@ import numpy as np
 from flipproof.base.compiled import compiled, fetch_ahead, inlined, never_inlined
 from flipproof.noise.sampling.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, write_bits
 from flipproof.noise.sampling.digits import coins, flips
-from flipproof.noise.sampling.philox import ENTRIES, LOW, NONZEROS, POSITIONS, Place, fill_tile, fill_tiles, fill_words
+from flipproof.noise.sampling.philox import (
+    ENTRIES,
+    LOW,
+    NONZEROS,
+    POSITIONS,
+    TILE_BITS,
+    Place,
+    fill_tile,
+    fill_tiles,
+    fill_words,
+)
 
 DELETE_ONLY, SCATTERED, EVERY_ENTRY = 0, 1, 2
 _STRETCH = 4096
@@ -151,7 +161,7 @@ def next_block(positions: Any, end: Any, length: Any, size: Any, block: Any) -> 
 @inlined
 def begin_block(words: Any, place: Any, start: Any, block: Any) -> None:
     """The words that almost every block needs: a tile for the coins of its first ones, and one for its entries."""
-    fill_tiles(words, 0, place, NONZEROS, ((block.first - start) >> 6) << 1, POSITIONS, block.number << 21)
+    fill_tiles(words, 0, place, NONZEROS, ((block.first - start) >> 6) << 1, POSITIONS, block.number << TILE_BITS)
 
 
 @inlined
@@ -173,7 +183,7 @@ def choose_entries(
     if entries are few, becomes an entry by multiplication; those that would favour some entries are passed over. No
     branch depends on an entry: no processor could predict it.
     """
-    tile, count = block << 21, fewest + _binomial(words, high, low, guide)
+    tile, count = block << TILE_BITS, fewest + _binomial(words, high, low, guide)
     halves, used, found, wanted = size <= _SMALL_BLOCK, U64(0), U64(0), U64(count)
     limit, unfair = U64(size), U64((2**16 if halves else 2**32) % size)
     while found < wanted:
@@ -202,7 +212,8 @@ def choose_zeros(
     """
     halves = size <= _SMALL_BLOCK
     most = U64(64) if halves else U64(32)
-    tile, wanted, found, to = block.number << 21, U64(fewest + _binomial(words, high, low, guide)), U64(0), U64(0)
+    tile, wanted = block.number << TILE_BITS, U64(fewest + _binomial(words, high, low, guide))
+    found, to = U64(0), U64(0)
     used = most >> U64(3)  # four words have made the count
     state[size] = np.uint8(turn)  # stands for the words that are passed over: chosen already
     _list_candidates(candidates, words, size, halves)

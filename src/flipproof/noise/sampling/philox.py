@@ -49,6 +49,10 @@ ROW_LIMIT = 2**32
 BLOCK_LIMIT = 2**22
 GROUP_BITS = 24
 GROUP_MASK = 2**GROUP_BITS - 1
+_TILE_GROUP_BITS = 3
+"""A tile has 2**3 groups of four words."""
+TILE_BITS = GROUP_BITS - _TILE_GROUP_BITS
+"""A block has 2**TILE_BITS tiles: those of block b have the numbers from b << TILE_BITS on."""
 WORD_LIMIT = 2 ** (GROUP_BITS + 22)
 """How many numbered words a row has, so that each can have further words of its own."""
 
@@ -198,7 +202,7 @@ def fill_tiles(words: Any, at: Any, place: Any, purpose: Any, tile: Any, other_p
 @inlined
 def _tile_counter(place: Any, purpose: Any, tile: Any) -> Any:
     """The counter of the first group of a tile, and the key."""
-    return counter_and_key(place, purpose, U64(tile >> (GROUP_BITS - 3)), U64((tile << 3) & GROUP_MASK))
+    return counter_and_key(place, purpose, U64(tile >> TILE_BITS), U64((tile << _TILE_GROUP_BITS) & GROUP_MASK))
 
 
 @compiled

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
+import flipproof
 from flipproof.errors import InvalidInputError
 
 Contents = tuple[Any, ...]
@@ -21,6 +22,7 @@ _READS = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"}
 _WRITES = {"STORE_ATTR", "DELETE_ATTR"}
 ENTRIES = ("__call__", "forward", "predict", "transform")
 """Where a model's work begins."""
+_PACKAGE = "flipproof"
 _CONSTANTS = (bool, int, float, complex, str, bytes, NoneType)
 
 
@@ -46,8 +48,31 @@ def without_contents(value: object) -> InvalidInputError:
 
 
 def qualified(thing: Any) -> str:
-    """Module and name of a class or function."""
-    return f"{getattr(thing, '__module__', None)}.{getattr(thing, '__qualname__', None)}"
+    """Module and name of a class or function; one of ours is `flipproof.Graph`, whichever file it is in.
+
+    Example:
+        >>> from flipproof.noise.spaces.graph import Graph
+        >>> qualified(Graph), qualified(Path)
+        ('flipproof.Graph', 'pathlib.Path')
+    """
+    module = getattr(thing, "__module__", None)
+    return f"{_PACKAGE if _is_ours(module) else module}.{getattr(thing, '__qualname__', None)}"
+
+
+def public_module(name: str | None) -> str | None:
+    """The name that a module is known by: that of the package for one of ours, unless it is public itself.
+
+    Example:
+        >>> public_module("flipproof.noise.spaces.graph"), public_module("flipproof.datasets"), public_module("os.path")
+        ('flipproof', 'flipproof.datasets', 'os.path')
+    """
+    if name is None or not _is_ours(name):
+        return name
+    return name if name.removeprefix(f"{_PACKAGE}.") in flipproof.__all__ else _PACKAGE
+
+
+def _is_ours(module: Any) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] == _PACKAGE
 
 
 @functools.cache
@@ -55,8 +80,7 @@ def is_library(module: str | None) -> bool:
     """Whether a module comes with Python or was installed: its code is then known by its name."""
     if module is None or module == "__main__":
         return False
-    package = module.partition(".")[0]
-    if package in sys.stdlib_module_names or package == "flipproof":  # which a checkout has elsewhere than a wheel
+    if module.partition(".")[0] in sys.stdlib_module_names or _is_ours(module):  # a checkout is elsewhere than a wheel
         return True
     file = getattr(sys.modules.get(module), "__file__", None) or ""
     return not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
@@ -81,9 +105,9 @@ def names_of(member: object) -> Names:
 
 
 def code_contents(code: CodeType) -> Contents:
-    """A code object without the file and the lines it was written in."""
+    """A code object without the file and the lines it was written in, and without the files it imports ours from."""
     signature = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    names = (tuple(map(public_module, code.co_names)), code.co_varnames, code.co_freevars, code.co_cellvars)
     return "code", code.co_name, signature, names, code.co_consts, code.co_code, code.co_exceptiontable
 
 
@@ -135,7 +159,7 @@ def module_contents(name: str | None) -> Contents:
     """The source of a user's module and of those it imports; libraries and the program itself by their names."""
     module = sys.modules.get(name or "")
     if module is None or name == "__main__" or is_library(name):
-        return "module", name
+        return "module", public_module(name)
     file = getattr(module, "__file__", None)
     source = Path(file).read_bytes() if file and Path(file).is_file() else None
     homes = {value.__name__ if isinstance(value, ModuleType) else _home(value) for value in vars(module).values()}

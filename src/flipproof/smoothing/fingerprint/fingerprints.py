@@ -29,6 +29,7 @@ from flipproof.smoothing.fingerprint.code_contents import (
     function_contents,
     is_library,
     module_contents,
+    public_module,
     qualified,
     without_contents,
 )
@@ -40,6 +41,9 @@ from flipproof.smoothing.fingerprint.torch_contents import (
     torch_module_contents,
 )
 
+FINGERPRINTS_VERSION = 2
+"""Changes when the same things begin to have other fingerprints. In version 1, ours had the names of their files."""
+
 
 def fingerprint(value: object) -> str:
     """A sha256 hex digest of what a value is: the same in every process, another one for other contents.
@@ -47,7 +51,8 @@ def fingerprint(value: object) -> str:
     Data are compared by type and contents, not by memory layout; functions by their code and what it refers to;
     a `torch.nn.Module` by its class, structure, settings, weights and code; other objects by their state as
     `pickle` sees it, or by their own `fingerprint` attribute if that is a text. What libraries contain is known
-    by its name; of the user's own modules the source counts.
+    by its name; of the user's own modules the source counts. Ours are known by their public names, such as
+    `flipproof.Graph`, wherever in the package they are.
 
     Example:
         >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
@@ -163,7 +168,7 @@ def _object(value: Any) -> Contents:
     except Exception as error:  # whatever a class raises to say that it can't be stored
         raise without_contents(value) from error
     if isinstance(reduced, str):
-        return "named", qualified(type(value)), getattr(value, "__module__", None), reduced
+        return "named", qualified(type(value)), public_module(getattr(value, "__module__", None)), reduced
     make, arguments, state, members, pairs = [*reduced, None, None, None][:5]
     if isinstance(state, dict):
         state = {name: part for name, part in state.items() if name not in _ADDRESSES}

@@ -8,6 +8,7 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, law_from_record
+from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION
 
 _LONG, _SHORT = 24, 12
 _IN_WORDS = ("code", "files")
@@ -17,6 +18,8 @@ _NEW = ("engine version", "targets", "checked")
 _VERSIONS = {"stream version", "engine version"}
 _OLDER = "it is of an older flipproof, which did not note its code"
 _CHANGED = "what turns noisy inputs into labels has changed in flipproof since"
+_FINGERPRINTS = "fingerprints"
+_ANEW = ", or draw anew into another file (flipproof vote --force)"
 _CHECKED = "checked"
 _CHECK_WORDS = {
     True: "a classifier that is checked as it votes (check=True)",
@@ -48,6 +51,24 @@ def _checks(found: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[s
         yield f"{_CHECK_WORDS[one]} instead of {_CHECK_WORDS[other]}"
 
 
+def of_other_fingerprints(record: Mapping[str, Any], version: int = FINGERPRINTS_VERSION) -> str:
+    """Says of what was made by another flipproof that its fingerprints can't be compared; empty if they can.
+
+    Args:
+        record: what has fingerprints, and their version as "fingerprints". If it has none, that is version 1.
+        version: the version to compare them with.
+
+    Example:
+        >>> of_other_fingerprints({"model": "ab"}, version=2)
+        'made by an older flipproof (fingerprints of version 1)'
+    """
+    found = record.get(_FINGERPRINTS, 1)
+    if found == version:
+        return ""
+    age = "an older" if isinstance(found, int) and found < version else "a newer"
+    return f"made by {age} flipproof (fingerprints of version {_shown(found)})"
+
+
 def run_differences(
     found: Mapping[str, Any], expected: Mapping[str, Any], began_with: Callable[[], str | None] = lambda: None
 ) -> str:
@@ -65,6 +86,8 @@ def run_differences(
         >>> run_differences({"model": "ab", "files": {"net.py": "12"}}, {"model": "cd", "files": {"net.py": "34"}})
         'model ab instead of cd; net.py has changed since: put it back, or draw anew into another file ...'
     """
+    if other := of_other_fingerprints(found, expected.get(_FINGERPRINTS, 1)):
+        return f"it was {other}: {_finish_with(began_with())}{_ANEW}"
     differing, older = _differing(found, expected), ("code" in found) != ("code" in expected)
     if "model" in differing and not older:
         differing.discard("code")  # another model goes through other code
@@ -73,12 +96,13 @@ def run_differences(
     edited = changed_files(found.get("files"), expected.get("files")) if "model" in differing else []
     advice = [changed_since(edited)] if edited else []
     if differing & ({"code"} | _VERSIONS - {*hidden}):
-        began = began_with()
-        finish = f"finish with flipproof {began}" if began else "finish with the flipproof that began it"
         reason = [_OLDER if older else _CHANGED] if "code" in differing else []
-        advice.append(": ".join([*reason, finish]))
-    anew = ", or draw anew into another file (flipproof vote --force)" if advice else ""
-    return "; ".join(filter(None, [named, *advice])) + anew
+        advice.append(": ".join([*reason, _finish_with(began_with())]))
+    return "; ".join(filter(None, [named, *advice])) + (_ANEW if advice else "")
+
+
+def _finish_with(began: str | None) -> str:
+    return f"finish with flipproof {began}" if began else "finish with the flipproof that began it"
 
 
 def changed_since(files: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
 from flipproof.smoothing.fingerprint.met_modules import hashes_of_files, note_class, noting_modules
 from flipproof.smoothing.fingerprint.package_code import own_code
 from flipproof.smoothing.voting.evaluation import Evaluation
@@ -14,6 +14,7 @@ def model_identity(classifier: Any) -> dict[str, Any]:
     """JSON values.
 
     - "model" is the classifier's fingerprint,
+    - "fingerprints" the version of fingerprints,
     - "code" a hash of what flipproof does to get from noisy inputs to labels: the module of the classifier if it is
       one of ours, networks of ours inside, what they import of our models, and what counts labels,
     - "files" the sha256 of each file of the user's own that the fingerprint is about.
@@ -24,4 +25,9 @@ def model_identity(classifier: Any) -> dict[str, Any]:
         model = own if isinstance(own, str) else fingerprint(classifier)
     ours = {owner.__module__ for owner in type(classifier).__mro__} | {Evaluation.__module__}
     models = {name for name in met if name.startswith("flipproof.models.")}
-    return {"model": model, "code": own_code(ours | models), "files": hashes_of_files(met)}
+    return {
+        "model": model,
+        "fingerprints": FINGERPRINTS_VERSION,
+        "code": own_code(ours | models),
+        "files": hashes_of_files(met),
+    }

@@ -8,16 +8,15 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import importlib.resources
 import io
 import itertools
 import tokenize
 from collections.abc import Iterable, Iterator
 
+from flipproof.base.own_imports import PACKAGE, is_own_import, source_of, with_imports
 from flipproof.smoothing.run import versions
 
-_PACKAGE = "flipproof"
-_MODELS = f"{_PACKAGE}.models"
+_MODELS = f"{PACKAGE}.models"
 """What modules of this room import from it counts too."""
 _LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
 _MARKS = {tokenize.NEWLINE: "<line>", tokenize.INDENT: "<indent>", tokenize.DEDENT: "<dedent>"}
@@ -34,12 +33,7 @@ def own_code(modules: Iterable[str]) -> str:
         >>> own_code([linear, "numpy"]) == own_code([linear])
         True
     """
-    waiting = {name for name in modules if _is_in(name, _PACKAGE)}
-    found: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        found.add(name)
-        waiting |= {each for each in _imported(name) if _is_in(each, _MODELS)} - found
+    found = with_imports(modules, _MODELS)
     hashes = sorted({_hash(tokens) for name in found if (tokens := _tokens_of(name))})
     return _hash(hashes or [versions()["flipproof"]])  # an application that was frozen has no source
 
@@ -55,7 +49,7 @@ def tokens_of(source: str) -> tuple[str, ...]:
     """
     tree = ast.parse(source)
     statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    dropped = {node.lineno for node in statements if _is_own_import(node) or _is_bare_text(node)}
+    dropped = {node.lineno for node in statements if is_own_import(node) or _is_bare_text(node)}
     names = sorted({f"{each.name} as {each.asname}" for node in statements for each in _own_names(node)})
     return (*names, *_kept(source, dropped))
 
@@ -64,49 +58,13 @@ def _hash(texts: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
-def _is_in(module: str, room: str) -> bool:
-    return module == room or module.startswith(f"{room}.")
-
-
-@functools.cache
-def _source_of(module: str) -> str | None:
-    """The source of a module of ours, which need not be loaded; None if there is no such module."""
-    root, parts = importlib.resources.files(_PACKAGE), module.split(".")[1:]
-    for place in ((*parts[:-1], f"{parts[-1]}.py") if parts else ("__init__.py",), (*parts, "__init__.py")):
-        file = root.joinpath(*place)
-        if file.is_file():
-            return file.read_text(encoding="utf-8")
-    return None
-
-
 @functools.cache
 def _tokens_of(module: str) -> tuple[str, ...]:
-    return tokens_of(_source_of(module) or "")
-
-
-@functools.cache
-def _imported(module: str) -> frozenset[str]:
-    """The modules of ours that a module imports, inside of functions too."""
-    tree = ast.parse(_source_of(module) or "")
-    names = {each for node in ast.walk(tree) if _is_own_import(node) for each in _places(node)}
-    return frozenset(name for name in names if _source_of(name) is not None)
-
-
-def _places(node: ast.AST) -> Iterator[str]:
-    """What may be modules in an import."""
-    if isinstance(node, ast.Import):
-        yield from (each.name for each in node.names)
-    elif isinstance(node, ast.ImportFrom) and node.module:
-        yield node.module
-        yield from (f"{node.module}.{each.name}" for each in node.names)
-
-
-def _is_own_import(node: ast.AST) -> bool:
-    return any(_is_in(place, _PACKAGE) for place in _places(node))
+    return tokens_of(source_of(module) or "")
 
 
 def _own_names(node: ast.AST) -> list[ast.alias]:
-    return node.names if isinstance(node, ast.ImportFrom) and _is_own_import(node) else []
+    return node.names if isinstance(node, ast.ImportFrom) and is_own_import(node) else []
 
 
 def _is_bare_text(node: ast.AST) -> bool:
