@@ -178,7 +178,7 @@ def test_a_record_with_sources_of_other_samples_is_refused(path, sources):
     with Checkpoint.open(path, {"seed": 0}) as checkpoint:
         start = path.read_bytes()
         checkpoint.add(chunk(0))
-    path.write_bytes(start + checkpoint_module._framed(chunk(0).to_bytes(sources=sources)))
+    path.write_bytes(start + checkpoint_module.framed(chunk(0).to_bytes(sources=sources)))
     with pytest.raises(fp.FileFormatError, match="expected sources of the estimate samples 0 to 9"):
         Checkpoint.open(path, {"seed": 0})
 
