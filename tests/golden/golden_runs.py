@@ -332,10 +332,16 @@ CHANGING = "versions", "code", "model", "data", "files", "hashes", "seconds"
 """What may change without any result being another: only whether it is there is pinned."""
 
 
+ADDED = ("fingerprints",)
+"""Fields that came after the runs were pinned."""
+
+
 def normal(record):
     """A record without versions, fingerprints and times."""
     if isinstance(record, dict):
-        return {name: "..." if name in CHANGING else normal(value) for name, value in record.items()}
+        return {
+            name: "..." if name in CHANGING else normal(value) for name, value in record.items() if name not in ADDED
+        }
     return [normal(value) for value in record] if isinstance(record, list) else record
 
 
@@ -408,7 +414,11 @@ def called(*arguments):
 def structure(value):
     """All names in JSON values, at every level; of the elements of lists those with other names."""
     if isinstance(value, dict):
-        return {name: "..." if name in ("versions", "files") else structure(each) for name, each in value.items()}
+        return {
+            name: "..." if name in ("versions", "files") else structure(each)
+            for name, each in value.items()
+            if name not in ADDED
+        }
     if isinstance(value, list) and any(isinstance(each, dict) for each in value):
         kinds = [structure(each) for each in value]
         return [kind for number, kind in enumerate(kinds) if kind not in kinds[:number]]
