@@ -12,14 +12,13 @@ from flipproof.baselines.proofs import Promise, Proofs, Subject
 from flipproof.comparison.compare import RIVALS, compare
 from flipproof.comparison.comparison import ANY, Comparison, Entry
 from flipproof.comparison.setting import Terms, compared_inputs
-from flipproof.models.training.settings import TrainingSettings
-from flipproof.pipeline.kinds.registry import job_of
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Samples, certify_run, run
-from flipproof.pipeline.task import PerClass, Shares, Task
+from flipproof.pipeline.kinds.kind import prepared_task
+from flipproof.pipeline.machine import Samples
+from flipproof.pipeline.steps import certify_run, run
 from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.task import ModelSpec, PerClass, Shares, Task, TrainingSettings
 
-FEW = Samples(select=50, estimate=400)
+FEW = Samples(n_select=50, n_estimate=400)
 TERMS = Terms(nodes=12, largest_radius=3)
 
 
@@ -109,12 +108,12 @@ def test_divergences_never_prove_more(attributes, structure):
 
 
 def test_inputs_are_test_nodes(attributes, task):
-    job = job_of(task)
+    job = prepared_task(task)
     assert attributes.inputs.size == 12
     assert np.isin(attributes.inputs, job.certified.split.test).all()
     assert np.array_equal(attributes.labels, job.certified.labels[attributes.inputs])
     assert np.array_equal(compared_inputs(job, None), job.certified.split.test)
-    assert not np.array_equal(attributes.inputs, compared_inputs(job_of(replace(task, seed=1)), 12))
+    assert not np.array_equal(attributes.inputs, compared_inputs(prepared_task(replace(task, seed=1)), 12))
 
 
 def test_what_is_done_is_kept(attributes, folder, task):

@@ -7,18 +7,17 @@ import pytest
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset, load
-from flipproof.models.training.settings import TrainingSettings
-from flipproof.pipeline.kinds.registry import job_of
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Samples, certify_run, train_run, vote_run
-from flipproof.pipeline.task import PerClass, Shares, Task
+from flipproof.pipeline.kinds.kind import prepared_task
+from flipproof.pipeline.machine import Samples
+from flipproof.pipeline.steps import certify_run, train_run, vote_run
 from flipproof.report.page.content import content
 from flipproof.report.run_section import run_section
 from flipproof.report.summary import summary_of
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.task import ModelSpec, PerClass, Shares, Task, TrainingSettings
 
-FEW, SMALL = Samples(select=20, estimate=100), PerClass(5, 5)
+FEW, SMALL = Samples(n_select=20, n_estimate=100), PerClass(5, 5)
 REASON = "it is not known which inputs the weights were trained on"
 
 
@@ -51,7 +50,7 @@ def weights(masked, tmp_path_factory):
 
 
 def test_a_run_keeps_the_split_of_the_data(masked, tmp_path):
-    job = job_of(task_on(masked))
+    job = prepared_task(task_on(masked))
     assert job.learned.split.train.tolist() == list(range(0, 90, 3))
     folder = train_run(tmp_path / "run", task_on(masked))
     inputs, training = Inputs.load(folder.inputs_file), folder.section("training", "")
@@ -80,8 +79,8 @@ def test_a_split_without_test_inputs_is_refused(planted, tmp_path):
 
 
 def test_another_split_makes_other_data(masked, planted):
-    theirs = job_of(task_on(planted, split=SMALL)).record.fingerprint
-    assert job_of(task_on(masked)).record.fingerprint != theirs
+    theirs = prepared_task(task_on(planted, split=SMALL)).record.fingerprint
+    assert prepared_task(task_on(masked)).record.fingerprint != theirs
 
 
 def test_weights_from_elsewhere_are_judged_on_the_test_inputs_of_the_data(masked, weights, tmp_path):
@@ -129,7 +128,7 @@ def test_graphs_keep_their_split(tmp_path):
     task = Task(
         "graphs", str(tmp_path / "graphs.npz"), ModelSpec("gin"), "structure", fp.FlipNoise(0.1, 0.2), split=Shares()
     )
-    job = job_of(task)
+    job = prepared_task(task)
     assert (job.split_given, job.learned.split.train.size, job.certified.labels.tolist()) == (True, 12, [0, 1, 0])
 
 

@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.models.training.settings import TrainingSettings
 from flipproof.pipeline import steps
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Machine, Samples, certify_run, train_run, trained_job, vote_run
-from flipproof.pipeline.task import PerClass, Task
+from flipproof.pipeline.machine import Machine, Samples
+from flipproof.pipeline.steps import certify_run, train_run, vote_run
 from flipproof.report.summary import summary_of
 from flipproof.run_folder.certified import Promise
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
 
-FEW = Samples(select=50, estimate=200)
+FEW = Samples(n_select=50, n_estimate=200)
 OWN_MODEL = """
 import torch
 from torch_geometric.nn import SAGEConv

@@ -24,23 +24,28 @@ from flipproof.noise.laws import AnyNoise, sampler_of, space_for
 from flipproof.noise.spaces.census import census
 from flipproof.noise.spaces.graph import GraphSampler
 from flipproof.noise.spaces.space import Space, as_array
-from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
+from flipproof.smoothing.classifier import Classifier, ClassifierError, WorkerError, checked_classifier
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.identity import differences_again
 from flipproof.smoothing.fingerprint.model_identity import model_identity
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
-from flipproof.smoothing.voting.chunk_groups import SpanEvaluation, Spans
-from flipproof.smoothing.voting.chunks import Chunk, Plan, checked_memory, checked_wanted
+from flipproof.smoothing.voting.chunks import (
+    USUAL_TIMEOUT,
+    Chunk,
+    Plan,
+    check_workers,
+    checked_memory,
+    checked_timeout,
+    checked_wanted,
+)
 from flipproof.smoothing.voting.engine import TORCH, engine_for
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.voting.self_check import CheckedEvaluation, NoCheck, SelfCheck, done_here
 from flipproof.smoothing.voting.sources import Source, merged_versions, warn_of_other_versions
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleTally, Tally
-from flipproof.smoothing.workers.processes import USUAL_TIMEOUT, WorkerError, WorkerPool, checked_timeout
-from flipproof.smoothing.workers.ray_pool import RayPool, check_workers
 from flipproof.theory.radii import checked_count
 
 
@@ -328,19 +333,31 @@ def _results(
     here = workers == 1 and timeout in (None, USUAL_TIMEOUT)
     evaluation, work = check.evaluation, check.work
     chunks = missing.chunks() if here else _compiled_first(evaluation, missing.chunks())
-    if workers == "ray":  # the check stays here: on a cluster, tasks are spans of chunks
-        yield from done_here(work, check.before())
-        spans = Spans(chunks, missing.samples)
-        with RayPool(SpanEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
-            for _, (parts, seconds) in cluster.map_unordered(spans):
-                spans.learn(seconds, cluster.cpus)
-                yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
-        yield from done_here(work, check.after())
-    elif here:
+    if here:
         yield from done_here(work, check.among(chunks))
+    elif workers == "ray":  # the check stays here: on a cluster, tasks are spans of chunks
+        yield from done_here(work, check.before())
+        yield from _on_cluster(evaluation, chunks, missing, address, timeout)
+        yield from done_here(work, check.after())
     else:
+        from flipproof.smoothing.workers.processes import WorkerPool  # the usual way needs no processes
+
         with WorkerPool(work, workers, timeout) as pool:
             yield from ((task, done, pool.places) for task, done in pool.map_unordered(check.among(chunks)))
+
+
+def _on_cluster(
+    evaluation: Evaluation, chunks: Iterable[Chunk], missing: _Missing, address: str | None, timeout: float | None
+) -> Generator[tuple[Any, Any, str]]:
+    """Chunks that are evaluated on a Ray cluster, many at once."""
+    from flipproof.smoothing.voting.chunk_groups import SpanEvaluation, Spans  # the usual way needs no cluster
+    from flipproof.smoothing.workers.ray_pool import RayPool
+
+    spans = Spans(chunks, missing.samples)
+    with RayPool(SpanEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
+        for _, (parts, seconds) in cluster.map_unordered(spans):
+            spans.learn(seconds, cluster.cpus)
+            yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
 
 
 def _compiled_first(evaluation: Evaluation, chunks: Iterable[Chunk]) -> Iterator[Chunk]:

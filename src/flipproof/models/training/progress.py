@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from flipproof.base.arguments import checked_flag
 
 if TYPE_CHECKING:
-    from flipproof.models.training.settings import History, TrainingSettings
+    from flipproof.models.training.settings import History
+    from flipproof.run_folder.task import TrainingSettings
 
 
 @contextlib.contextmanager

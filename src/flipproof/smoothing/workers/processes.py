@@ -20,8 +20,9 @@ from typing import IO, Any, Generic, Self, TypeVar, cast
 import cloudpickle
 
 from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
-from flipproof.errors import FlipproofError, InvalidInputError
-from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY
+from flipproof.errors import InvalidInputError
+from flipproof.smoothing.classifier import WorkerError
+from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, checked_timeout
 from flipproof.smoothing.workers.worker_main import PROTOCOL, Failure, Kind, Message, messages, summary_of
 
 T = TypeVar("T")
@@ -33,9 +34,6 @@ _TIMEOUTS = 2  # a task that took too long is given to one other worker
 _GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 _LOOK_ROUND = 0.5  # seconds until a death is noticed whose pipe is held open by a process that the worker has forked
 START = 300.0  # seconds that a worker may take to be ready, or as many as a task if that is more: it imports a lot
-
-USUAL_TIMEOUT = 3600.0
-"""Seconds that a chunk may take in a worker process where nobody says otherwise: no honest one takes so long."""
 
 # What a task frees, the next one needs again: glibc should keep it. Handing it back to the system and having it zeroed
 # anew for every chunk took a third of the time of a graph neural network.
@@ -57,15 +55,6 @@ sys.path[:] = {path}
 from flipproof.smoothing.workers.worker_main import main
 main(requests, replies)
 """
-
-
-class WorkerError(FlipproofError):
-    """Worker processes could not do their work: they died, or what they sent could not be read.
-
-    `votes` has what was counted before, or is None if there is nothing.
-    """
-
-    votes: Any = None
 
 
 class _State(enum.Enum):
@@ -382,24 +371,6 @@ def _checked_workers(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise InvalidInputError(f"expected workers to be a positive integer, got {value!r}")
     return int(value)
-
-
-def checked_timeout(value: Any) -> float | None:
-    """The seconds that a task may take; None if there is no limit.
-
-    Example:
-        >>> checked_timeout(60)
-        60.0
-    """
-    if value is None:
-        return None
-    try:
-        seconds = math.nan if isinstance(value, bool | str) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise InvalidInputError(f"expected timeout to be a positive number of seconds, or None, got {value!r}")
-    return seconds
 
 
 def _started() -> subprocess.Popen[bytes]:
