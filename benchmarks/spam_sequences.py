@@ -15,7 +15,6 @@ from claims import Claim, report
 from flipproof.pipeline.kinds.kind import kind_named
 from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.steps import run
-from flipproof.run_folder.inputs import Inputs
 from flipproof.run_folder.task import ModelSpec, Task
 
 REPLACED = (1, 2, 3)
@@ -29,8 +28,9 @@ def measured(noisy, seed, folder):
         inputs=suits.inputs, seed=seed,
     )  # fmt: skip
     path = Path(folder) / f"{noisy}{seed}"
-    certificates = run(path, task, Samples(n_estimate=kind_named("text").n_estimate), machine=Machine(progress=False))
-    labels = Inputs.load(path / "inputs.npz").labels
+    samples = Samples(n_estimate=kind_named("text").n_estimate)
+    finished = run(path, task, samples, machine=Machine(progress=False))
+    certificates, labels = finished.certificates, finished.inputs.labels
     spam, called = labels == 1, (certificates.label == 1) & ~certificates.abstained
     right = (certificates.label == labels) & ~certificates.abstained
     found = {"right": right}

@@ -90,7 +90,7 @@ def test_something_is_proved_by_everyone(attributes, structure):
 
 
 def test_ours_are_the_certificates_of_a_run(attributes, task, tmp_path):
-    certificates = run(tmp_path / "run", task, FEW)
+    certificates = run(tmp_path / "run", task, FEW).certificates
     for kind in ("add", "delete"):
         proofs = named(attributes, "flipproof", kind).proofs
         assert np.array_equal(proofs.radius, certificates.max_radius(kind)[attributes.inputs])
@@ -108,11 +108,11 @@ def test_divergences_never_prove_more(attributes, structure):
 
 
 def test_inputs_are_test_nodes(attributes, task):
-    job = prepared_task(task)
+    prepared = prepared_task(task)
     assert attributes.inputs.size == 12
-    assert np.isin(attributes.inputs, job.certified.split.test).all()
-    assert np.array_equal(attributes.labels, job.certified.labels[attributes.inputs])
-    assert np.array_equal(compared_inputs(job, None), job.certified.split.test)
+    assert np.isin(attributes.inputs, prepared.certified.split.test).all()
+    assert np.array_equal(attributes.labels, prepared.certified.labels[attributes.inputs])
+    assert np.array_equal(compared_inputs(prepared, None), prepared.certified.split.test)
     assert not np.array_equal(attributes.inputs, compared_inputs(prepared_task(replace(task, seed=1)), 12))
 
 
