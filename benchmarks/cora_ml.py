@@ -11,11 +11,10 @@ from statistics import mean, stdev
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.models.training.settings import TrainingSettings
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Machine, run, train_run
-from flipproof.pipeline.task import Task
+from flipproof.pipeline.machine import Machine
+from flipproof.pipeline.steps import run, train_run
 from flipproof.report.summary import summary_of
+from flipproof.run_folder.task import ModelSpec, Task, TrainingSettings
 
 GCN = ModelSpec("gcn")
 SETTINGS = {
@@ -57,8 +56,8 @@ def main():
         summaries = []
         for seed in seeds:
             path = folder / f"{noisy}-{noise.p_plus:g}-{seed}"
-            certificates = run(path, Task("nodes", "cora_ml", GCN, noisy, noise, seed=seed), machine=Machine(workers=2))
-            summaries.append(summary_of(path, certificates))
+            task = Task("nodes", "cora_ml", GCN, noisy, noise, seed=seed)
+            summaries.append(summary_of(run(path, task, machine=Machine(workers=2))))
             print(name, seed, f"{summaries[-1].smoothed_accuracy:.4f}", flush=True)
         claims += claims_of(name, summaries, mean(plain))
     report("cora_ml", claims)

@@ -12,25 +12,25 @@ from statistics import mean
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.pipeline.defaults import usual, usual_samples
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Machine, Samples, run
-from flipproof.pipeline.task import Task
-from flipproof.run_folder.inputs import Inputs
+from flipproof.pipeline.kinds.kind import kind_named
+from flipproof.pipeline.machine import Machine, Samples
+from flipproof.pipeline.steps import run
+from flipproof.run_folder.task import ModelSpec, Task
 
 REPLACED = (1, 2, 3)
 
 
 def measured(noisy, seed, folder):
     """Shares of all messages and of spam alone that are right, and right whatever words are replaced; F1; ham."""
-    suits = usual("text", noisy)
+    suits = kind_named("text").defaults(noisy)
     task = Task(
         "text", "sms_spam", ModelSpec("embedding"), noisy, suits.noise, suits.training, suits.split,
         inputs=suits.inputs, seed=seed,
     )  # fmt: skip
     path = Path(folder) / f"{noisy}{seed}"
-    certificates = run(path, task, Samples(estimate=usual_samples("text")), machine=Machine(progress=False))
-    labels = Inputs.load(path / "inputs.npz").labels
+    samples = Samples(n_estimate=kind_named("text").n_estimate)
+    finished = run(path, task, samples, machine=Machine(progress=False))
+    certificates, labels = finished.certificates, finished.inputs.labels
     spam, called = labels == 1, (certificates.label == 1) & ~certificates.abstained
     right = (certificates.label == labels) & ~certificates.abstained
     found = {"right": right}

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.task import Task
+from flipproof.pipeline.steps import open_run
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.certified import Promise, certified, write_certified
+from flipproof.run_folder.certified import Promise, write_certified
 from flipproof.run_folder.folder import RunFolder, sha256_of
 from flipproof.run_folder.inputs import Inputs
 from flipproof.run_folder.records import DataRecord, TrainingRecord, VotesRecord
 from flipproof.run_folder.split import Split
+from flipproof.run_folder.task import ModelSpec, Task
 from fuzz.mutators import in_json
 from fuzz.target import Target, scratch
 from fuzz.targets.votes import FLIPS, drawn_votes
@@ -81,7 +81,7 @@ def _read(content: bytes) -> None:
         (path / name).write_bytes(content if name == fuzzed else right)
     folder = RunFolder.open(path)
     Task.from_record(folder.record()["task"])
-    summary_of(path, certified(folder)).to_record()
+    summary_of(open_run(path)).to_record()
 
 
 TARGET = Target("run_folder", _seeds, _read, in_json, _WORDS)

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from flipproof.models.networks.text_modules import WordMean as WordMean
     from flipproof.models.training.estimators import fit_estimator as fit_estimator
     from flipproof.models.training.settings import TrainingError as TrainingError
-    from flipproof.models.training.settings import TrainingSettings as TrainingSettings
     from flipproof.models.training.train import train as train
     from flipproof.noise.ablation import AblationNoise as AblationNoise
     from flipproof.noise.gaussian import GaussianNoise as GaussianNoise
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from flipproof.report.writing import in_words as in_words
     from flipproof.report.writing import write_report as write_report
     from flipproof.run_folder.split import Split as Split
+    from flipproof.run_folder.task import TrainingSettings as TrainingSettings
     from flipproof.smoothing.certificates import Certificates as Certificates
     from flipproof.smoothing.certify import certify as certify
     from flipproof.smoothing.classifier import Classifier as Classifier
@@ -86,7 +86,7 @@ _HOMES = {
     "models.networks.text_modules": ("WordMean",),
     "models.adapters.torch_classifier": ("TorchClassifier",),
     "models.training.train": ("train",),
-    "models.training.settings": ("TrainingError", "TrainingSettings"),
+    "models.training.settings": ("TrainingError",),
     "noise.ablation": ("AblationNoise",),
     "noise.gaussian": ("GaussianNoise", "RealRows"),
     "noise.spaces.graph": ("Graph",),
@@ -100,6 +100,7 @@ _HOMES = {
     "smoothing.classifier": ("Classifier", "ClassifierError", "FunctionClassifier", "UnstableClassifierError"),
     "smoothing.run": ("Run",),
     "run_folder.split": ("Split",),
+    "run_folder.task": ("TrainingSettings",),
     "smoothing.vote": ("vote",),
     "smoothing.votes": ("Votes",),
     "theory.frontier": ("frontier",),

@@ -19,7 +19,8 @@ FIGURES = sorted(f"{name}.{kind}" for name in ("bounds", "heatmap", "lines") for
 def finished(planted, tmp_path_factory):
     """A run without a report; copy it before changing it."""
     from flipproof.cli.task_options import TaskOptions
-    from flipproof.pipeline.steps import Samples, run
+    from flipproof.pipeline.machine import Samples
+    from flipproof.pipeline.steps import run
 
     path = tmp_path_factory.mktemp("runs") / "finished"
     task = TaskOptions(str(planted), path, hidden=16, epochs=150, train_per_class=5, validation_per_class=5).task()

@@ -12,15 +12,14 @@ from flipproof.baselines.proofs import Proofs
 from flipproof.comparison.compare import RIVALS, compare
 from flipproof.comparison.comparison import ANY, Comparison, Entry
 from flipproof.comparison.setting import Terms, compared_inputs
-from flipproof.models.training.settings import TrainingSettings
-from flipproof.pipeline.kinds.registry import job_of
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Samples, certify_run, run
-from flipproof.pipeline.task import PerClass, Shares, Task
+from flipproof.pipeline.kinds.kind import prepared_task
+from flipproof.pipeline.machine import Samples
+from flipproof.pipeline.steps import certify_run, run
 from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.task import ModelSpec, PerClass, Shares, Task, TrainingSettings
 from flipproof.theory.certificate import Promise, Subject
 
-FEW = Samples(select=50, estimate=400)
+FEW = Samples(n_select=50, n_estimate=400)
 TERMS = Terms(nodes=12, largest_radius=3)
 
 
@@ -92,7 +91,7 @@ def test_something_is_proved_by_everyone(attributes, structure):
 
 
 def test_ours_are_the_certificates_of_a_run(attributes, task, tmp_path):
-    certificates = run(tmp_path / "run", task, FEW)
+    certificates = run(tmp_path / "run", task, FEW).certificates
     for kind in ("add", "delete"):
         proofs = named(attributes, "flipproof", kind).proofs
         assert np.array_equal(proofs.radius, certificates.max_radius(kind)[attributes.inputs])
@@ -110,12 +109,12 @@ def test_divergences_never_prove_more(attributes, structure):
 
 
 def test_inputs_are_test_nodes(attributes, task):
-    job = job_of(task)
+    prepared = prepared_task(task)
     assert attributes.inputs.size == 12
-    assert np.isin(attributes.inputs, job.certified.split.test).all()
-    assert np.array_equal(attributes.labels, job.certified.labels[attributes.inputs])
-    assert np.array_equal(compared_inputs(job, None), job.certified.split.test)
-    assert not np.array_equal(attributes.inputs, compared_inputs(job_of(replace(task, seed=1)), 12))
+    assert np.isin(attributes.inputs, prepared.certified.split.test).all()
+    assert np.array_equal(attributes.labels, prepared.certified.labels[attributes.inputs])
+    assert np.array_equal(compared_inputs(prepared, None), prepared.certified.split.test)
+    assert not np.array_equal(attributes.inputs, compared_inputs(prepared_task(replace(task, seed=1)), 12))
 
 
 def test_what_is_done_is_kept(attributes, folder, task):

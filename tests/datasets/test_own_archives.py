@@ -12,8 +12,7 @@ from refusals import refusal
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset, load
-from flipproof.pipeline.defaults import usual, usual_noisy
-from flipproof.pipeline.kinds.registry import kind_of
+from flipproof.pipeline.kinds.kind import kind_named, kind_of
 
 PIXELS = np.arange(24, dtype=np.uint8).reshape(2, 2, 2, 3)
 
@@ -70,22 +69,25 @@ def test_kinds_are_known_before_anything_is_read(tmp_path, images, graphs, nodes
     table, mail = tmp_path / "mine.csv", tmp_path / "mine.TSV"
     table.touch()
     mail.touch()
-    found = [kind_of(str(path)) for path in (table, mail, images, graphs, nodes)]
+    found = [kind_of(str(path)).name for path in (table, mail, images, graphs, nodes)]
     assert found == ["tables", "text", "images", "graphs", "nodes"]
     assert isinstance(load(nodes), NodeDataset)
     for path, kind in zip((images, graphs, nodes), found[2:], strict=True):
         spoiled = rewritten(path, {"labels.npy": b"", "train_labels.npy": b""})
-        assert kind_of(str(spoiled)) == kind
+        assert kind_of(str(spoiled)).name == kind
         assert "labels is not an array" in refusal(spoiled)
 
 
 def test_what_suits_images_of_ones_own(images, tmp_path):
-    assert usual_noisy("images", str(images)) == "levels"
+    assert kind_named("images").usual_noise(str(images)) == "levels"
     load(images).binarised(2).save(tmp_path / "black.npz")
-    assert usual_noisy("images", str(tmp_path / "black.npz")) == "pixels"
+    assert kind_named("images").usual_noise(str(tmp_path / "black.npz")) == "pixels"
     named, own = load("digits"), tmp_path / "digits.npz"
     named.save(own)
-    assert usual("images", "levels", str(own)).training == usual("images", "levels", "digits").training
+    assert (
+        kind_named("images").defaults("levels", str(own)).training
+        == kind_named("images").defaults("levels", "digits").training
+    )
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv", "mine.npz"])

@@ -8,8 +8,7 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset, TableDataset
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.task import Task
+from flipproof.run_folder.task import ModelSpec, Task
 
 COMMAND = "a\x1b[2J\x07\nb\u202e"
 

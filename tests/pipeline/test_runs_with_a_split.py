@@ -7,18 +7,16 @@ import pytest
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset, load
-from flipproof.models.training.settings import TrainingSettings
-from flipproof.pipeline.kinds.registry import job_of
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Samples, certify_run, train_run, vote_run
-from flipproof.pipeline.task import PerClass, Shares, Task
+from flipproof.pipeline.kinds.kind import prepared_task
+from flipproof.pipeline.machine import Samples
+from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
 from flipproof.report.page.content import content
 from flipproof.report.run_section import run_section
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.task import ModelSpec, PerClass, Shares, Task, TrainingSettings
 
-FEW, SMALL = Samples(select=20, estimate=100), PerClass(5, 5)
+FEW, SMALL = Samples(n_select=20, n_estimate=100), PerClass(5, 5)
 REASON = "it is not known which inputs the weights were trained on"
 
 
@@ -51,8 +49,8 @@ def weights(masked, tmp_path_factory):
 
 
 def test_a_run_keeps_the_split_of_the_data(masked, tmp_path):
-    job = job_of(task_on(masked))
-    assert job.learned.split.train.tolist() == list(range(0, 90, 3))
+    prepared = prepared_task(task_on(masked))
+    assert prepared.learned.split.train.tolist() == list(range(0, 90, 3))
     folder = train_run(tmp_path / "run", task_on(masked))
     inputs, training = Inputs.load(folder.inputs_file), folder.section("training", "")
     assert inputs.split.test.tolist() == list(range(2, 90, 3))
@@ -80,14 +78,14 @@ def test_a_split_without_test_inputs_is_refused(planted, tmp_path):
 
 
 def test_another_split_makes_other_data(masked, planted):
-    theirs = job_of(task_on(planted, split=SMALL)).record.fingerprint
-    assert job_of(task_on(masked)).record.fingerprint != theirs
+    theirs = prepared_task(task_on(planted, split=SMALL)).record.fingerprint
+    assert prepared_task(task_on(masked)).record.fingerprint != theirs
 
 
 def test_weights_from_elsewhere_are_judged_on_the_test_inputs_of_the_data(masked, weights, tmp_path):
     folder = train_run(tmp_path / "run", task_on(masked), weights=weights)
     vote_run(folder.path, FEW)
-    summary = summary_of(folder.path, certify_run(folder.path))
+    summary = summary_of(open_run(folder.path, certify_run(folder.path)))
     assert (folder.section("training", "")["split"], summary.test_inputs) == ("given", 30)
     assert 0.0 < summary.base_accuracy <= 1.0
 
@@ -100,7 +98,7 @@ def test_weights_from_elsewhere_have_no_accuracy_without_a_split(planted, weight
     assert inputs.labels.size == inputs.base_label.size == 90
     vote_run(folder.path, FEW)
     certificates = certify_run(folder.path)
-    summary = summary_of(folder.path, certificates)
+    summary = summary_of(open_run(folder.path, certificates))
     assert (summary.base_accuracy, summary.smoothed_accuracy, summary.test_inputs) == (None, None, 0)
     assert (summary.by_class, summary.blind) == ([], None)
     along = summary.axes["delete"]
@@ -113,7 +111,7 @@ def test_the_page_says_why_there_is_no_accuracy(planted, weights, tmp_path):
     folder = train_run(tmp_path / "run", task_on(planted, split=SMALL), weights=weights)
     vote_run(folder.path, FEW)
     certify_run(folder.path)
-    page = content(run_section(RunFolder.open(folder.path)))
+    page = content(run_section(open_run(folder.path)))
     tiles = {each["name"]: each for each in page["numbers"]}
     assert (tiles["accuracy"]["value"], tiles["accuracy"]["note"]) == ("not reported", REASON)
     assert not [name for name in tiles if name.startswith(("clean acc", "smoothed acc", "accuracy without"))]
@@ -129,8 +127,12 @@ def test_graphs_keep_their_split(tmp_path):
     task = Task(
         "graphs", str(tmp_path / "graphs.npz"), ModelSpec("gin"), "structure", fp.FlipNoise(0.1, 0.2), split=Shares()
     )
-    job = job_of(task)
-    assert (job.split_given, job.learned.split.train.size, job.certified.labels.tolist()) == (True, 12, [0, 1, 0])
+    prepared = prepared_task(task)
+    assert (prepared.split_given, prepared.learned.split.train.size, prepared.certified.labels.tolist()) == (
+        True,
+        12,
+        [0, 1, 0],
+    )
 
 
 def test_the_program_says_it(run, planted, masked, weights, tmp_path):

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.models.training.settings import TrainingSettings
 from flipproof.pipeline import steps
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Machine, Samples, certify_run, train_run, trained_job, vote_run
-from flipproof.pipeline.task import PerClass, Task
+from flipproof.pipeline.machine import Machine, Samples
+from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
+from flipproof.pipeline.trained import reopened
 from flipproof.report.summary import summary_of
 from flipproof.run_folder.certified import PromiseSettings
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
 
-FEW = Samples(select=50, estimate=200)
+FEW = Samples(n_select=50, n_estimate=200)
 OWN_MODEL = """
 import torch
 from torch_geometric.nn import SAGEConv
@@ -77,7 +77,7 @@ def test_every_model_under_every_noise(task, tmp_path, model, noisy):
     votes = vote_run(path, FEW)
     assert votes.estimation.shape == (90, 3)
     certificates = certify_run(path)
-    summary = summary_of(path, certificates)
+    summary = summary_of(open_run(path, certificates))
     assert summary.smoothed_accuracy > 0.8
     assert summary.inputs == 90
     assert summary.test_inputs == 60
@@ -209,13 +209,13 @@ def test_a_task_without_sense_is_refused(run):
 def test_the_accuracies_are_those_of_the_test_nodes(finished, task):
     folder = RunFolder.open(finished)
     inputs, certificates = Inputs.load(folder.inputs_file), certify_run(finished)
-    job, classifier = trained_job(folder)
-    base = classifier([job.certified.space.clean()])[0]
+    trained = reopened(folder)
+    base = trained.classifier([trained.prepared.certified.space.clean()])[0]
     assert np.array_equal(base, inputs.base_label)
-    summary = summary_of(finished, certificates)
+    summary = summary_of(open_run(finished, certificates))
     test = inputs.split.test
-    right = (certificates.label == job.certified.labels) & ~certificates.abstained
-    assert summary.base_accuracy == np.mean((base == job.certified.labels)[test])
+    right = (certificates.label == trained.prepared.certified.labels) & ~certificates.abstained
+    assert summary.base_accuracy == np.mean((base == trained.prepared.certified.labels)[test])
     assert summary.smoothed_accuracy == np.mean(right[test])
     along = summary.axes["delete"]
     assert along.mean == certificates.max_radius("delete").mean()
@@ -268,11 +268,11 @@ def test_a_model_whose_files_nobody_noted(task, finished, tmp_path):
     record = json.loads((path / "run.json").read_text())
     assert record["training"].pop("files") == {}
     (path / "run.json").write_text(json.dumps(record))
-    trained_job(RunFolder.open(path))
+    reopened(RunFolder.open(path))
     record["training"]["model"] = "ab" * 32
     (path / "run.json").write_text(json.dumps(record))
     with pytest.raises(fp.InvalidInputError, match="got another: its code or its settings differ; flipproof train"):
-        trained_job(RunFolder.open(path))
+        reopened(RunFolder.open(path))
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_inputs_of_another_run_are_noticed(run, task, tmp_path):
     other = train_run(tmp_path / "other", replace(task, seed=1))
     shutil.copy(other.inputs_file, run / "inputs.npz")
     with pytest.raises(fp.FileFormatError, match=r"inputs\.npz as run\.json knows it, got another"):
-        summary_of(run, certify_run(run))
+        summary_of(open_run(run, certify_run(run)))
 
 
 def test_a_checkpoint_of_another_run_is_not_continued(run, task, tmp_path):
@@ -453,7 +453,7 @@ def test_a_record_with_anything_else_in_it_is_refused(run, section):
         changed = record | {section: record[section] | {name: wrong}}
         (run / "run.json").write_text(json.dumps(changed))
         try:
-            summary_of(run, certify_run(run))
+            summary_of(open_run(run, certify_run(run)))
             vote_run(run, FEW)
         except fp.FlipproofError:
             continue

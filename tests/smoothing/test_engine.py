@@ -8,11 +8,10 @@ import scipy.sparse as sp
 import torch
 
 import flipproof as fp
-from flipproof.models.training.settings import TrainingSettings
 from flipproof.noise.sampling.samplers import Role
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Machine, train_run
-from flipproof.pipeline.task import PerClass, Task
+from flipproof.pipeline.machine import Machine
+from flipproof.pipeline.steps import train_run
+from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
 from flipproof.smoothing.voting.checkpoint import CheckpointMismatchError
 from flipproof.smoothing.voting.engine import Engine, check_engine, engine_for
 

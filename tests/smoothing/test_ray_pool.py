@@ -23,18 +23,17 @@ import flipproof as fp
 from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.cli.run_options import MachineOptions
 from flipproof.extras import MissingExtraError
-from flipproof.models.training.settings import TrainingSettings
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Machine, Samples, certify_run, train_run, vote_run
-from flipproof.pipeline.task import PerClass, Task
-from flipproof.pipeline.torch_model import on_device
+from flipproof.pipeline.machine import Machine, Samples
+from flipproof.pipeline.models import on_device
+from flipproof.pipeline.steps import certify_run, train_run, vote_run
 from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
 from flipproof.smoothing.voting.chunk_groups import ChunkGroups
-from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
+from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan, check_workers
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.workers import ray_connection
 from flipproof.smoothing.workers.pending_tasks import WorkerError
-from flipproof.smoothing.workers.ray_pool import RayPool, check_workers
+from flipproof.smoothing.workers.ray_pool import RayPool
 from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
@@ -560,7 +559,7 @@ def test_a_run_is_voted_on_a_cluster(ray_here, planted, tmp_path):
     task = Task("nodes", str(planted), ModelSpec("gcn", hidden=8), "attributes", fp.FlipNoise(0.02, 0.3))
     task = replace(task, training=TrainingSettings(epochs=3), split=PerClass(5, 5))
     train_run(tmp_path / "run", task)
-    samples = Samples(select=20, estimate=100)
+    samples = Samples(n_select=20, n_estimate=100)
     many = vote_run(tmp_path / "run", samples, Machine(workers="ray"))
     assert RunFolder.open(tmp_path / "run").record()["votes"]["workers"] == "ray"
     certify_run(tmp_path / "run")

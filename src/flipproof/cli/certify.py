@@ -18,6 +18,8 @@ _JSON_COLUMNS = 101
 
 if TYPE_CHECKING:
     from flipproof.base.arrays import IntArray
+    from flipproof.run_folder.certified import PromiseSettings
+    from flipproof.run_folder.finished_run import FinishedRun
     from flipproof.smoothing.certificates import Certificates
     from flipproof.smoothing.run import Run
 
@@ -65,33 +67,39 @@ def certify(
 
     _check_csv(table.csv, votes, forced.force)
     promise = promised.promise()
-    if votes.is_dir():
-        from flipproof.pipeline.steps import certify_run
-
-        table.check(votes / "votes.npz")
-        certificates = certify_run(votes, promise, forced.force)
-    else:
+    run = _certified_run(votes, promise, table, forced.force) if votes.is_dir() else None
+    if run is None:
         certificates = certified(Votes.load(votes), promise.alpha, promise.rule, promise.simultaneous)
+    else:
+        certificates = run.certificates
     columns = _JSON_COLUMNS if output.as_json else columns_that_fit(5)
     ratio = certified_ratio(certificates, columns, table.add, table.delete, table.change)
     if table.csv is not None:
         certificates.to_csv(table.csv)
     if output.as_json:
-        facts = summary_facts(votes, certificates) if votes.is_dir() else {}
+        facts = {} if run is None else summary_facts(run)
         typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | facts))
     else:
-        _print(votes, certificates, ratio, table)
-    if votes.is_dir() and drawn.report:
-        offer_run_page(votes, quiet=output.as_json)
+        _print(run, certificates, ratio, table)
+    if run is not None and drawn.report:
+        offer_run_page(run, quiet=output.as_json)
 
 
-def _print(votes: Path, certificates: Certificates, ratio: dict[str, Any], table: TableOptions) -> None:
+def _certified_run(path: Path, promise: PromiseSettings, table: TableOptions, force: bool) -> FinishedRun:
+    """Certifies the votes of a run folder."""
+    from flipproof.pipeline.steps import certify_run, open_run
+
+    table.check(path / "votes.npz")
+    return open_run(path, certify_run(path, promise, force))
+
+
+def _print(run: FinishedRun | None, certificates: Certificates, ratio: dict[str, Any], table: TableOptions) -> None:
     from flipproof.cli.summary import print_summary
 
-    if not votes.is_dir():
+    if run is None:
         print_certificates(certificates, ratio)
     else:
-        print_summary(votes, certificates)
+        print_summary(run)
         if table.given:
             print_ratio(certificates, ratio)
     if table.csv is not None:

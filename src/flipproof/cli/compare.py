@@ -18,7 +18,7 @@ from flipproof.cli.train import interruptible
 if TYPE_CHECKING:
     from flipproof.comparison.comparison import Comparison, Entry
     from flipproof.comparison.setting import Terms
-    from flipproof.pipeline.steps import Samples
+    from flipproof.pipeline.machine import Samples
 
 _TERMS = "Comparison"
 _SHOWN = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -74,7 +74,7 @@ class TermsOptions:
 
     def counts(self) -> Samples:
         """The samples that the flags stand for."""
-        from flipproof.pipeline.steps import Samples
+        from flipproof.pipeline.machine import Samples
 
         return Samples(self.select_samples, self.samples)
 
@@ -113,7 +113,9 @@ def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, outpu
         return
     typer.echo(f"setting   {asked.dataset}, noise on {task.noisy}, seed {task.seed}")
     typer.echo(f"compared  on {comparison.inputs.size:,} test {task.kind}")
-    typer.echo(f"votes     {samples.select:,} samples to select labels, {samples.estimate:,} to bound probabilities")
+    typer.echo(
+        f"votes     {samples.n_select:,} samples to select labels, {samples.n_estimate:,} to bound probabilities"
+    )
     typer.echo(f"promise   of proofs from samples: wrong with probability at most {terms.alpha:g}, for each of them")
     for attacker in comparison.attackers:
         _print(comparison, attacker, terms.largest_radius)

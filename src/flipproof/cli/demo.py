@@ -29,9 +29,9 @@ def demo(
     """Train a graph neural network on built-in data and prove how robust it is: about a minute."""
     from flipproof.cli.report import offer_run_page
     from flipproof.cli.summary import print_summary
-    from flipproof.pipeline.model_spec import ModelSpec
-    from flipproof.pipeline.steps import Samples, run
-    from flipproof.pipeline.task import Task
+    from flipproof.pipeline.machine import Samples
+    from flipproof.pipeline.steps import run
+    from flipproof.run_folder.task import ModelSpec, Task
     from flipproof.theory.law import FlipNoise
 
     machine = MachineOptions(workers=workers, timeout=timeout).machine()
@@ -42,10 +42,10 @@ def demo(
         typer.echo(f"\n--- Can an attacker change a digit's label by changing {_ENTRIES[noisy]}? ---\n")
         task = Task("nodes", "digits-graph", ModelSpec("gcn"), noisy, FlipNoise(*probabilities))
         with interruptible():
-            certificates = run(out / noisy, task, Samples(estimate=samples), machine=machine, force=force)
-        print_summary(out / noisy, certificates)
-        _read(certificates, _ENTRIES[noisy])
-        offer_run_page(out / noisy)
+            finished = run(out / noisy, task, Samples(n_estimate=samples), machine=machine, force=force)
+        print_summary(finished)
+        _read(finished.certificates, _ENTRIES[noisy])
+        offer_run_page(finished)
     typer.echo(f"\nEverything is in {out}; open the reports in a browser. For your own graphs, images,")
     typer.echo("texts and tables see flipproof run --help, docs/graphs.md and docs/other-data.md.")
 

@@ -23,8 +23,8 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
         >>> repeating_command({"task": task}, "run")
         'flipproof run --dataset cora_ml --out run-again --p-plus 0.02 --p-minus 0.6 --seed 3'
     """
-    from flipproof.pipeline.defaults import usual_samples
-    from flipproof.pipeline.steps import Samples
+    from flipproof.pipeline.kinds.kind import kind_named
+    from flipproof.pipeline.machine import Samples
 
     task, votes, promise = record["task"], record.get("votes", {}), record.get("certificates", {})
     asked = {
@@ -34,8 +34,8 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
         **_unusual(task),
         **task.get("reading", {}),
         "seed": task["seed"],
-        "samples": None if votes.get("n_estimate") == usual_samples(task["kind"]) else votes.get("n_estimate"),
-        "select_samples": None if votes.get("n_select") == Samples().select else votes.get("n_select"),
+        "samples": None if votes.get("n_estimate") == kind_named(task["kind"]).n_estimate else votes.get("n_estimate"),
+        "select_samples": None if votes.get("n_select") == Samples().n_select else votes.get("n_select"),
         **promise,
     }
     return shlex.join(["flipproof", "run", *_words(asked)])
@@ -43,25 +43,24 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
 
 def _unusual(task: Mapping[str, Any]) -> dict[str, Any]:
     """The flags of what differs from what suits the data."""
-    from flipproof.pipeline.defaults import usual, usual_model, usual_noisy
+    from flipproof.pipeline.kinds.kind import kind_named
 
-    kind, noisy = task["kind"], task["noisy"]
+    kind, noisy = kind_named(task["kind"]), task["noisy"]
     try:
-        suits, suits_noise = usual(kind, noisy, task["dataset"]), usual_noisy(kind, task["dataset"])
+        suits, suits_noise = kind.defaults(noisy, task["dataset"]), kind.usual_noise(task["dataset"])
         training = dataclasses.asdict(suits.training)
     except FileFormatError:  # images of the user's own that are gone: what suited them is unknown, so all is said
-        suits, suits_noise, training = usual(kind, noisy), "", {}
-    suffix = "per_class" if kind == "nodes" else "share"
+        suits, suits_noise, training = kind.defaults(noisy), "", {}
     model, inputs = dict(task.get("model", {})), task.get("inputs", suits.inputs)
     name = model.pop("name", None)
     return {
-        "model": None if name == usual_model(kind, noisy) else name,
+        "model": None if name == suits.models[0] else name,
         **model,
         "noise": None if noisy == suits_noise else noisy,
         **_noise_flags(task["noise"], suits.noise),
         **_other(task.get("training", {}), training),
         **{
-            f"{part}_{suffix}": value
+            f"{part}_{suits.split.flag}": value
             for part, value in _other(task.get("split", {}), dataclasses.asdict(suits.split)).items()
         },
         "inputs": None if inputs == suits.inputs else inputs or 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from flipproof.report.section import Section
+    from flipproof.run_folder.finished_run import FinishedRun
 
 
 def report(
@@ -23,12 +24,13 @@ def report(
 ) -> None:
     """Write a page that shows what is certified: one file, to be opened in a browser, without a network."""
     from flipproof.errors import InvalidInputError
+    from flipproof.pipeline.steps import open_run
     from flipproof.report.page.page import check_replaceable, write_page
 
     if out is None and len(runs) > 1:
         raise InvalidInputError("expected --out for a comparison, got none; say --out compare.html")
     if out is None and not runs[0].is_file():
-        written = write_run_page(runs[0])
+        written = write_run_page(open_run(runs[0]))
         typer.echo(f"wrote {written}, figures in {written.parent / 'figures'}")
         return
     target = runs[0].with_suffix(".html") if out is None else out
@@ -37,20 +39,19 @@ def report(
     typer.echo(f"wrote {target}")
 
 
-def write_run_page(path: Path) -> Path:
+def write_run_page(run: FinishedRun) -> Path:
     """Writes the report of a run into its folder."""
     from flipproof.report.writing import write_run_report
-    from flipproof.run_folder.folder import RunFolder
 
-    return write_run_report(RunFolder.open(path), _section(path))
+    return write_run_report(run.folder, _section(run))
 
 
-def offer_run_page(path: Path, quiet: bool = False) -> None:
-    """Writes the report at the end of another command; if there can be none, says why."""
+def offer_run_page(run: FinishedRun, quiet: bool = False) -> None:
+    """Writes the report at the end of another command, whose work is done: if there can be none, says why."""
     from flipproof.errors import FlipproofError
 
     try:
-        written = write_run_page(path)
+        written = write_run_page(run)
     except FlipproofError as error:
         typer.echo(f"flipproof: no report: {error}", err=True)
         return
@@ -60,7 +61,9 @@ def offer_run_page(path: Path, quiet: bool = False) -> None:
 
 def _named(path: Path, alone: bool) -> Section:
     """Among several, a run is known by its path."""
-    section = _votes_section(path, alone) if path.is_file() else _section(path)
+    from flipproof.pipeline.steps import open_run
+
+    section = _votes_section(path, alone) if path.is_file() else _section(open_run(path))
     return section if alone else replace(section, name=f"{path}: {section.name}")
 
 
@@ -79,12 +82,11 @@ def _votes_section(path: Path, alone: bool) -> Section:
     return section_of(certificates, path.name, Subject(entries={} if alone else words))
 
 
-def _section(path: Path) -> Section:
+def _section(run: FinishedRun) -> Section:
     from flipproof.cli.repeat import repeating_command
-    from flipproof.pipeline.observed import observed
+    from flipproof.pipeline.steps import with_data
     from flipproof.report.run_section import run_section
-    from flipproof.run_folder.folder import RunFolder
 
-    folder = RunFolder.open(path)
-    drawn = observed(folder)
-    return run_section(folder, drawn, repeating_command(folder.record(), folder.path.resolve().name))
+    run = with_data(run)
+    record = {"task": run.asked, "votes": asdict(run.votes), "certificates": run.promise}
+    return run_section(run, repeating_command(record, run.folder.path.resolve().name))

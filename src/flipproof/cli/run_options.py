@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from flipproof.pipeline.steps import Machine, Samples
+    from flipproof.pipeline.machine import Machine, Samples
     from flipproof.run_folder.certified import PromiseSettings
 
 DEFAULT_TIMEOUT = 3600.0
@@ -38,11 +38,11 @@ class VoteOptions:
 
     def values(self, kind: str, run: Path, force: bool) -> Samples:
         """The value that the flags stand for, for a run folder, new or old, with data of a kind."""
-        from flipproof.pipeline.defaults import usual_samples
+        from flipproof.pipeline.kinds.kind import kind_named
         from flipproof.pipeline.steps import wanted_samples
 
-        estimate = usual_samples(kind) if self.samples is None else self.samples
-        return wanted_samples(run, self.select_samples, estimate, force)
+        n_estimate = kind_named(kind).n_estimate if self.samples is None else self.samples
+        return wanted_samples(run, self.select_samples, n_estimate, force)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class MemoryOption:
 
     def machine(self) -> Machine:
         """The value that the flags stand for."""
-        from flipproof.pipeline.steps import Machine
+        from flipproof.pipeline.machine import Machine
 
         return Machine(memory_limit=self.memory)
 
@@ -131,7 +131,7 @@ class MachineOptions:
     def machine(self) -> Machine:
         """The value that the flags stand for."""
         from flipproof.errors import InvalidInputError, not_among
-        from flipproof.pipeline.steps import Machine
+        from flipproof.pipeline.machine import Machine
 
         if self.executor not in ("local", "ray"):
             raise not_among("--executor", ("local", "ray"), self.executor)

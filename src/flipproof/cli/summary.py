@@ -3,44 +3,38 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from flipproof.report.words.kind_words import noise_words as noisy_words
-from flipproof.report.words.kind_words import unit_of
-
 if TYPE_CHECKING:
     from flipproof.report.by_class import ClassResult
     from flipproof.report.summary import AxisSummary, Summary
-    from flipproof.smoothing.certificates import Certificates
+    from flipproof.run_folder.finished_run import FinishedRun
 
 _WIDTH = 78
 _MOST_CLASSES = 12
 
 
-def summary_facts(run: Path, certificates: Certificates) -> dict[str, Any]:
+def summary_facts(run: FinishedRun) -> dict[str, Any]:
     """The summary as JSON values."""
     from flipproof.report.summary import summary_of
-    from flipproof.run_folder.folder import RunFolder
 
-    return {"task": RunFolder.open(run).record()["task"], "summary": summary_of(run, certificates).to_record()}
+    return {"task": dict(run.asked), "summary": summary_of(run).to_record()}
 
 
-def print_summary(run: Path, certificates: Certificates) -> None:
+def print_summary(run: FinishedRun) -> None:
     """The answer first; then task, accuracies, promise, radii, results by class, and shares at a few radii."""
     from flipproof.report.summary import summary_of
 
-    summary, votes = summary_of(run, certificates), certificates.votes
-    data, units = summary.data, f"{unit_of(summary.kind)}s"
+    summary, certificates, unit = summary_of(run), run.certificates, run.words.unit
+    votes, data, units = certificates.votes, summary.data, f"{unit}s"
     trained = training_words(summary.training_epochs, summary.training_seconds)
-    where = noisy_words(summary.noisy)
     noise, *others = certificates.noise.words.split("; ")  # of a joint noise one part per line
     engine = votes.run.engine if votes.run else None
     speed = f"{summary.samples_per_second:,.0f} samples/s" + (f", {engine} engine" if engine else "")
-    promise = f"for all {units} at once" if certificates.simultaneous else f"for each {unit_of(summary.kind)}"
+    promise = f"for all {units} at once" if certificates.simultaneous else f"for each {unit}"
     print_wrapped("robust", summary.headline)
     for sentence in summary.cautions:
         print_wrapped("caution", sentence)
@@ -48,7 +42,7 @@ def print_summary(run: Path, certificates: Certificates) -> None:
     for name, words in (
         ("data", f"{data.name}: {data.words}"),
         ("model", f"{summary.model}, {trained}"),
-        ("noise", f"{where}; {noise}"),
+        ("noise", f"{run.words.noise}; {noise}"),
         *(("", each) for each in others),
         ("votes", f"{votes.n_select:,} samples to select labels, {votes.n_estimate:,} to bound probabilities"),
         ("time", f"{duration(summary.voting_seconds)} for votes, {speed}"),
@@ -61,7 +55,7 @@ def print_summary(run: Path, certificates: Certificates) -> None:
     axes = _shown_axes(summary)
     for axis, along in axes.items():
         typer.echo(f"{'radius':<10}{axis}: {_radius_words(along, summary.inputs > summary.test_inputs > 0)}")
-    print_wrapped("example", _example(run, summary, certificates))
+    print_wrapped("example", _example(run))
     _print_classes(summary, units)
     typer.echo("\nShare certified, by number of changes:")
     for axis, along in axes.items():
@@ -117,18 +111,18 @@ def _print_classes(summary: Summary, units: str) -> None:
         typer.echo(f"{name:<{width}}{each.inputs:>9,}{each.predicted:>11,}{known_share(each.accuracy):>10}{shares}")
 
 
-def _example(run: Path, summary: Summary, certificates: Certificates) -> str:
+def _example(run: FinishedRun) -> str:
     """What is proved about an input in the middle: half of those that are certified are surer, half are less."""
     from flipproof.report.run_section import run_subject
     from flipproof.report.words.promises import plain_words
-    from flipproof.run_folder.folder import RunFolder
 
+    certificates = run.certificates
     certified = [i for i in certificates.p_lower.argsort().tolist() if not certificates.abstained[i]]
     if not certified:
         return "none: nothing is certified"
     number = certified[len(certified) // 2]
-    subject = run_subject(RunFolder.open(run), certificates)
-    return f"{unit_of(summary.kind)} {certificates.votes.ids[number]}: {plain_words(certificates, number, subject)}"
+    words = plain_words(certificates, number, run_subject(run))
+    return f"{run.words.unit} {certificates.votes.ids[number]}: {words}"
 
 
 def duration(seconds: float) -> str:

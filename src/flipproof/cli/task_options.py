@@ -11,8 +11,8 @@ import typer
 from flipproof.errors import InvalidInputError, not_among
 
 if TYPE_CHECKING:
-    from flipproof.pipeline.defaults import Usual
-    from flipproof.pipeline.task import PerClass, Reading, Shares, Task
+    from flipproof.pipeline.kinds.kind import Kind
+    from flipproof.run_folder.task import PerClass, Reading, Shares, Task
     from flipproof.theory.law import Noise
 
 _TRAINING, _MODEL, _NOISE, _SPLIT = "Training", "Model and data", "Noise", "Which inputs are for what"
@@ -114,65 +114,63 @@ class TaskOptions:
     def task(self) -> Task:
         """The value that the flags stand for."""
         from flipproof.datasets.readers.own_files import is_own
-        from flipproof.pipeline.defaults import usual, usual_model, usual_noisy
-        from flipproof.pipeline.kinds.registry import kind_of
-        from flipproof.pipeline.model_spec import ModelSpec
-        from flipproof.pipeline.task import NOISES, Task
+        from flipproof.pipeline.kinds.kind import checked_task, kind_of
+        from flipproof.run_folder.task import ModelSpec, Task
 
         kind = kind_of(self.dataset)
-        noisy = self.noise or usual_noisy(kind, self.dataset)
-        if noisy not in NOISES[kind]:
-            raise not_among("--noise", NOISES[kind], noisy)
-        suits = usual(kind, noisy, self.dataset)
-        model = self.model or usual_model(kind, noisy)
+        noisy = self.noise or kind.usual_noise(self.dataset)
+        if noisy not in kind.noises:
+            raise not_among("--noise", kind.noises, noisy)
+        suits = kind.defaults(noisy, self.dataset)
+        model = self.model or suits.models[0]
         self._check_of_use(kind, model)
         own = is_own(self.dataset)  # known by its whole path, so that later steps find it from anywhere
-        return Task(
-            kind=kind,
+        task = Task(
+            kind=kind.name,
             dataset=str(Path(self.dataset).resolve()) if own else self.dataset,
             model=ModelSpec(model, self.hidden, self.dropout),
             noisy=noisy,
             noise=self._noise(noisy, suits.noise),
             training=replace(suits.training, **self._given(asdict(suits.training))),
-            split=self._split(kind, suits),
+            split=self._split(kind, suits.split),
             reading=self._reading(kind),
             inputs=suits.inputs if self.inputs is None else self.inputs or None,
             seed=self.seed,
         )
+        return checked_task(task)
 
-    def _check_of_use(self, kind: str, model: str) -> None:
+    def _check_of_use(self, kind: Kind, model: str) -> None:
         """Refuses flags that would change nothing."""
-        from flipproof.pipeline.model_spec import ESTIMATORS
+        from flipproof.pipeline.models import ESTIMATORS
 
-        of_no_use = {"nodes": ["batch_size"], "images": ["test_share"]}.get(kind, [])
-        if model in ESTIMATORS:
-            of_no_use += ["average", "learning_rate", "weight_decay", "epochs", "patience", "batch_size"]
+        of_no_use, fitted = kind.useless, model in ESTIMATORS
+        if fitted:
+            of_no_use += ("average", "learning_rate", "weight_decay", "epochs", "patience", "batch_size")
         for name in of_no_use:
             if getattr(self, name) is not None:
-                what, flag = model if model in ESTIMATORS else kind, f"--{name.replace('_', '-')}"
+                what, flag = model if fitted else kind.name, f"--{name.replace('_', '-')}"
                 raise InvalidInputError(f"expected flags of {what}, got {flag}, which is not for them")
 
     def _given(self, names: dict[str, Any]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
-    def _split(self, kind: str, suits: Usual) -> PerClass | Shares:
-        suffix, other = ("per_class", "share") if kind == "nodes" else ("share", "per_class")
+    def _split(self, kind: Kind, suits: PerClass | Shares) -> PerClass | Shares:
+        other = "share" if suits.flag == "per_class" else "per_class"
         for name in ("train", "validation", "test"):
             if getattr(self, f"{name}_{other}", None) is not None:
                 flag = f"--{name}-{other.replace('_', '-')}"
-                raise InvalidInputError(f"expected flags of {kind}, got {flag}, which is not for them")
-        given = {name: getattr(self, f"{name}_{suffix}") for name in asdict(suits.split)}
-        return replace(suits.split, **{name: value for name, value in given.items() if value is not None})
+                raise InvalidInputError(f"expected flags of {kind.name}, got {flag}, which is not for them")
+        given = {name: getattr(self, f"{name}_{suits.flag}") for name in asdict(suits)}
+        return replace(suits, **{name: value for name, value in given.items() if value is not None})
 
-    def _reading(self, kind: str) -> Reading:
-        from flipproof.pipeline.task import Reading
+    def _reading(self, kind: Kind) -> Reading:
+        from flipproof.pipeline.kinds.kind import readers_of
+        from flipproof.run_folder.task import Reading
 
-        for flag, wanted, given in (
-            ("--threshold", "images", self.threshold is not None),
-            ("--one-hot", "graphs", self.one_hot),
-        ):
-            if given and kind != wanted:
-                raise InvalidInputError(f"expected {flag} for {wanted} only, got it for {kind}")
+        for name, given in (("threshold", self.threshold is not None), ("one_hot", self.one_hot)):
+            if given and name not in kind.reading:
+                flag = f"--{name.replace('_', '-')}"
+                raise InvalidInputError(f"expected {flag} for {readers_of(name)} only, got it for {kind.name}")
         return Reading(self.threshold, self.one_hot)
 
     def _noise(self, noisy: str, suits: Noise) -> Noise:
@@ -185,7 +183,7 @@ class TaskOptions:
                 raise InvalidInputError(
                     "expected --structure-noise and --attributes-noise for --noise both, got --p-plus or --p-minus"
                 )
-            parts = ((part, pairs[part], law) for part, law in suits.flips if part is not None)
+            parts = ((part, pairs.get(part), law) for part, law in suits.flips if part is not None)
             return JointNoise(**{part: law if pair is None else FlipNoise(*pair) for part, pair, law in parts})
         if any(pairs.values()):
             raise InvalidInputError(

@@ -57,13 +57,13 @@ def vote(
 ) -> None:
     """Draw votes for a trained run; go on where it was interrupted, or add samples."""
     from flipproof.cli.summary import duration
+    from flipproof.pipeline.kinds.kind import task_in
     from flipproof.pipeline.steps import vote_run
     from flipproof.run_folder.folder import RunFolder
-    from flipproof.run_folder.records import TRAIN, TaskRecord, read_section
 
-    kind = read_section(RunFolder.open(run), "task", TaskRecord, TRAIN).kind
+    task = task_in(RunFolder.open(run).record())
     with interruptible(_RESUME):
-        samples, use = wanted.values(kind, run, forced.force), checked.applied_to(machine.machine())
+        samples, use = wanted.values(task.kind, run, forced.force), checked.applied_to(machine.machine())
         votes = vote_run(run, samples, use, chosen.model, forced.force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
@@ -94,14 +94,14 @@ def run(
     samples = wanted.values(task.kind, asked.out, forced.force)
     with interruptible(_RESUME):
         use = checked.applied_to(machine.machine())
-        certificates = run_task(asked.out, task, samples, promise, use, asked.weights, forced.force)
+        finished = run_task(asked.out, task, samples, promise, use, asked.weights, forced.force)
     if output.as_json:
-        typer.echo(json.dumps(summary_facts(asked.out, certificates)))
+        typer.echo(json.dumps(summary_facts(finished)))
     else:
-        print_summary(asked.out, certificates)
+        print_summary(finished)
         typer.echo(f"\nEverything is in {asked.out}.")
     if drawn.report:
-        offer_run_page(asked.out, quiet=output.as_json)
+        offer_run_page(finished, quiet=output.as_json)
 
 
 @contextlib.contextmanager

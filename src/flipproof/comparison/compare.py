@@ -32,11 +32,11 @@ from flipproof.comparison.white_box_rivals import (
 )
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.files.whole import make_folder
-from flipproof.pipeline.job import Job
-from flipproof.pipeline.kinds.registry import job_of
+from flipproof.pipeline.kinds.kind import prepared_task
+from flipproof.pipeline.machine import Machine, Samples, check_can_vote
+from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.shared_runs import Runs
-from flipproof.pipeline.steps import Machine, Samples, check_can_vote
-from flipproof.pipeline.task import Task
+from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.run import installed_versions
 from flipproof.smoothing.votes import scope_of_outputs
@@ -56,15 +56,15 @@ class Rival:
         unasked: whether it belongs to a comparison whose systems nobody names.
     """
 
-    applies: Callable[[Job], bool]
+    applies: Callable[[PreparedTask], bool]
     entries: Callable[[Setting], Iterator[Entry]]
     slow: bool = False
     unasked: bool = True
 
 
 RIVALS: Mapping[str, Rival] = {
-    OURS: Rival(lambda job: True, flipproof_entries),
-    "f_divergence": Rival(lambda job: True, divergence_entries),
+    OURS: Rival(lambda prepared: True, flipproof_entries),
+    "f_divergence": Rival(lambda prepared: True, divergence_entries),
     "lee": Rival(has_even_noise, lee_entries),
     "ablation": Rival(can_be_hidden, ablation_entries),
     "gcn_attributes": Rival(has_noisy_attributes, gcn_attributes_entries, slow=True),
@@ -102,34 +102,34 @@ def compare(
     """
     machine, terms = machine or Machine(), terms or Terms()
     check_can_vote(machine, task)
-    job = job_of(task)
-    if not job.noise.flips:
-        raise InvalidInputError(f"expected noise that flips entries, got {job.noise}")
-    job.check()
-    chosen = _chosen(job, systems)
-    inputs = compared_inputs(job, terms.nodes)
-    noise, runs = checked_noise(job.noise), runs or Runs(Path(path) / "runs", machine)
-    setting = Setting(runs, job, noise, inputs, terms, samples or Samples())
+    prepared = prepared_task(task)
+    if not prepared.noise.flips:
+        raise InvalidInputError(f"expected noise that flips entries, got {prepared.noise}")
+    prepared.check()
+    chosen = _chosen(prepared, systems)
+    inputs = compared_inputs(prepared, terms.nodes)
+    noise, runs = checked_noise(prepared.noise), runs or Runs(Path(path) / "runs", machine)
+    setting = Setting(runs, prepared, noise, inputs, terms, samples or Samples())
     make_folder(Path(path))
     entries: list[Entry] = []
     for done, system in enumerate(chosen):
         tell(system, done, len(chosen))
         entries += _entries(setting, system, Path(path) / f"{system}.json")
-    return Comparison(tuple(entries), inputs, job.certified.labels[inputs], _room(job, noise, inputs))
+    return Comparison(tuple(entries), inputs, prepared.certified.labels[inputs], _room(prepared, noise, inputs))
 
 
-def _room(job: Job, noise: Noise, inputs: IntArray) -> dict[str, IntArray]:
+def _room(prepared: PreparedTask, noise: Noise, inputs: IntArray) -> dict[str, IntArray]:
     """By attacker, how many changes each input can suffer."""
-    scope = scope_of_outputs(job.certified.space, noise, job.certified.labels.size)
+    scope = scope_of_outputs(prepared.certified.space, noise, prepared.certified.labels.size)
     if scope is None:
         return {}
     alone = dict(zip(map(str, axes_of(noise)), scope.room_alone(noise)[inputs].T, strict=True))
     return {**alone, ANY: scope.totals[inputs]}
 
 
-def _chosen(job: Job, systems: Iterable[str] | None) -> list[str]:
+def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
     """Systems that apply, in the order of tables."""
-    fitting = [name for name, rival in RIVALS.items() if rival.applies(job)]
+    fitting = [name for name, rival in RIVALS.items() if rival.applies(prepared)]
     if systems is None:
         return [name for name in fitting if RIVALS[name].unasked]
     wanted = list(systems)
@@ -137,7 +137,7 @@ def _chosen(job: Job, systems: Iterable[str] | None) -> list[str]:
         if name not in RIVALS:
             raise not_among("system", RIVALS, name)
         if name not in fitting:
-            what = f"such {job.task.kind} with noise on {job.task.noisy}"
+            what = f"such {prepared.task.kind} with noise on {prepared.task.noisy}"
             raise InvalidInputError(f"expected systems for {what} ({', '.join(fitting)}), got {name}")
     if not wanted:
         raise InvalidInputError("expected at least one system, got none")
@@ -159,8 +159,8 @@ def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
 def _asked(setting: Setting) -> dict[str, Any]:
     """What proofs about a network itself depend on."""
     return {
-        "task": {name: value for name, value in setting.job.asked().items() if name != "noise"},
-        "data": setting.job.record.fingerprint,
+        "task": {name: value for name, value in setting.prepared.record_of_task().items() if name != "noise"},
+        "data": setting.prepared.record.fingerprint,
         "inputs": fingerprint(setting.inputs),
         "radii": setting.terms.radii,
         "versions": installed_versions(),

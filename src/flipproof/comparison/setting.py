@@ -9,9 +9,9 @@ import numpy as np
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.pipeline.job import Job
+from flipproof.pipeline.machine import Samples
+from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.shared_runs import Runs
-from flipproof.pipeline.steps import Samples
 from flipproof.statistics.bounds import Rule
 from flipproof.statistics.clopper_pearson import checked_alpha
 from flipproof.theory.law import FlipNoise, Noise, as_flip_noise
@@ -71,19 +71,19 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """A job whose inputs are to be certified by several systems.
+    """A task whose inputs are to be certified by several systems.
 
     Attributes:
         runs: of all of them.
-        job: the task with its data.
-        noise: of the job: the law under which the certificate of this package gets its votes.
+        prepared: the task with its data.
+        noise: of the task: the law under which the certificate of this package gets its votes.
         inputs: which of the certified inputs are compared.
         terms: see `Terms`.
         samples: of every vote.
     """
 
     runs: Runs
-    job: Job
+    prepared: PreparedTask
     noise: Noise
     inputs: IntArray
     terms: Terms
@@ -105,10 +105,10 @@ class Setting:
         return noises
 
 
-def compared_inputs(job: Job, nodes: int | None) -> IntArray:
+def compared_inputs(prepared: PreparedTask, nodes: int | None) -> IntArray:
     """Test nodes of a graph at random, in order; of all else the inputs that the task wants certified."""
-    test = np.asarray(job.certified.split.test)
-    if job.task.kind != "nodes" or nodes is None or nodes >= test.size:
+    test = np.asarray(prepared.certified.split.test)
+    if prepared.task.kind != "nodes" or nodes is None or nodes >= test.size:
         return test
-    rng = np.random.Generator(np.random.Philox(key=job.task.seed))
+    rng = np.random.Generator(np.random.Philox(key=prepared.task.seed))
     return np.sort(rng.choice(test, nodes, replace=False))

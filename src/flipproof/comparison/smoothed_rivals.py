@@ -12,7 +12,7 @@ from flipproof.comparison.setting import Setting
 from flipproof.errors import InvalidInputError
 from flipproof.noise.ablation import AblationNoise, entries_of
 from flipproof.noise.laws import Law
-from flipproof.pipeline.job import Job
+from flipproof.pipeline.prepared import PreparedTask
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.votes import Votes
 from flipproof.theory.certificate import ANY
@@ -58,14 +58,14 @@ def divergence_entries(setting: Setting) -> Iterator[Entry]:
             yield _entry(setting, f"f_divergence ({divergence})", axis, setting.noise, proofs, seconds)
 
 
-def has_even_noise(job: Job) -> bool:
+def has_even_noise(prepared: PreparedTask) -> bool:
     """Whether there is one law for all entries."""
-    return as_flip_noise(job.noise) is not None
+    return as_flip_noise(prepared.noise) is not None
 
 
 def lee_entries(setting: Setting) -> Iterator[Entry]:
     """The symmetric certificate, with a model trained under its noise: the noise of the task if that is symmetric."""
-    noise, asked, task = as_flip_noise(setting.noise), setting.terms.even, setting.job.task
+    noise, asked, task = as_flip_noise(setting.noise), setting.terms.even, setting.prepared.task
     if noise is None:
         raise InvalidInputError(f"expected one law for all entries, got {setting.noise}")
     even = _EVEN.get((task.kind, task.noisy), _USUAL_EVEN) if asked is None else asked
@@ -75,16 +75,16 @@ def lee_entries(setting: Setting) -> Iterator[Entry]:
     yield _entry(setting, "lee", ANY, law, lee.certify(votes, setting.terms.alpha, setting.terms.rule), seconds)
 
 
-def can_be_hidden(job: Job) -> bool:
+def can_be_hidden(prepared: PreparedTask) -> bool:
     """Whether there is an ablation of such data."""
-    return entries_of(job.certified.space) is not None
+    return entries_of(prepared.certified.space) is not None
 
 
 def ablation_entries(setting: Setting) -> Iterator[Entry]:
     """Randomized ablation, with a model trained under it."""
-    entries = entries_of(setting.job.certified.space)
+    entries = entries_of(setting.prepared.certified.space)
     if entries is None:
-        raise InvalidInputError(f"expected data that can be hidden, got {setting.job.task.kind}")
+        raise InvalidInputError(f"expected data that can be hidden, got {setting.prepared.task.kind}")
     law = AblationNoise(entries, max(1, round(setting.terms.kept_share * entries)))
     votes, seconds = _votes(setting, law)
     proofs = ablation.certify(votes, setting.terms.alpha, setting.terms.rule)
@@ -93,9 +93,9 @@ def ablation_entries(setting: Setting) -> Iterator[Entry]:
 
 def _votes(setting: Setting, noise: Law) -> tuple[Votes, float]:
     """Votes of the model, trained and evaluated under a noise, and how long that took."""
-    return setting.runs.voted(replace(setting.job.task, noise=noise), setting.samples)
+    return setting.runs.voted(replace(setting.prepared.task, noise=noise), setting.samples)
 
 
 def _entry(setting: Setting, system: str, against: str, noise: Law, proofs: Proofs, seconds: float) -> Entry:
-    model = setting.job.task.model.name
+    model = setting.prepared.task.model.name
     return Entry(system, against, model, noise.short_words, proofs.selected(setting.inputs), seconds)

@@ -16,8 +16,8 @@ from flipproof.comparison.comparison import Entry
 from flipproof.comparison.setting import Setting
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
-from flipproof.pipeline.job import Job
-from flipproof.pipeline.model_spec import ModelSpec
+from flipproof.pipeline.prepared import PreparedTask
+from flipproof.run_folder.task import ModelSpec
 from flipproof.theory.certificate import ANY
 
 if TYPE_CHECKING:
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 _FLIPS = {"add": "add", "delete": "delete", ANY: "both"}
 
 
-def has_noisy_attributes(job: Job) -> bool:
+def has_noisy_attributes(prepared: PreparedTask) -> bool:
     """Whether an attacker changes attributes of nodes."""
-    return (job.task.kind, job.task.noisy) == ("nodes", "attributes")
+    return (prepared.task.kind, prepared.task.noisy) == ("nodes", "attributes")
 
 
-def has_noisy_edges(job: Job) -> bool:
+def has_noisy_edges(prepared: PreparedTask) -> bool:
     """Whether an attacker changes edges between nodes of an undirected graph."""
-    space = job.certified.space
-    return job.task.noisy == "structure" and isinstance(space, Graph) and not space.edges.directed
+    space = prepared.certified.space
+    return prepared.task.noisy == "structure" and isinstance(space, Graph) and not space.edges.directed
 
 
-def joins_all_nodes(job: Job) -> bool:
+def joins_all_nodes(prepared: PreparedTask) -> bool:
     """Whether these are edges of a graph in which nobody is alone: one who is has no edge to keep."""
-    space = job.certified.space
-    if not has_noisy_edges(job) or not isinstance(space, Graph):
+    space = prepared.certified.space
+    if not has_noisy_edges(prepared) or not isinstance(space, Graph):
         return False
     heads, tails = space.edges.index()
     return np.unique(heads[heads != tails]).size == space.nodes
@@ -114,15 +114,15 @@ def _page_rank_proofs(setting: Setting, model: PageRank, fragile: IntArray, wher
 
 
 def _graph(setting: Setting) -> Graph:
-    space = setting.job.certified.space
+    space = setting.prepared.certified.space
     if not isinstance(space, Graph):
-        raise InvalidInputError(f"expected the nodes of a graph, got {setting.job.task.kind}")
+        raise InvalidInputError(f"expected the nodes of a graph, got {setting.prepared.task.kind}")
     return space
 
 
 def _trained(setting: Setting, name: str) -> tuple[Any, float]:
     """A network that was trained without noise, and how long that took."""
-    task = setting.job.task
+    task = setting.prepared.task
     spec = task.model if task.model.name == name else ModelSpec(name)
     training = replace(task.training, noisy_samples=0)
     plain = replace(task, model=spec, noise=setting.noise.without_noise(), training=training)

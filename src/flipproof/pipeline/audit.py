@@ -18,15 +18,13 @@ from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError
 from flipproof.noise.laws import sampler_of
 from flipproof.noise.spaces.census import census
-from flipproof.pipeline.blind import blind_facts
-from flipproof.pipeline.inputs_check import check_inputs
-from flipproof.pipeline.job import Job
-from flipproof.pipeline.kinds.registry import job_of
-from flipproof.pipeline.steps import check_data, restored_classifier, source_of_split
-from flipproof.pipeline.task import Task
+from flipproof.pipeline.kinds.kind import prepared_task, task_in
+from flipproof.pipeline.prepared import PreparedTask
+from flipproof.pipeline.trained import blind_facts, check_data, check_inputs, restored_classifier, source_of_split
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.inputs import Inputs
 from flipproof.run_folder.records import TRAIN, UNKNOWN, DataRecord, TrainingRecord, read_section
+from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.identity import differences_between
 from flipproof.smoothing.fingerprint.model_identity import model_identity
@@ -95,16 +93,16 @@ def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     notes: list[str] = []
     try:
         folder = RunFolder.open(path)
-        task = Task.from_record(folder.record()["task"])
-        job = _job_at_hand(task)
-        if job is None:
+        task = task_in(folder.record())
+        prepared = _at_hand(task)
+        if prepared is None:
             return tuple(_about_card(folder, task)), (WITHOUT_DATA,)
-        objections += _about_data(folder, job)
+        objections += _about_data(folder, prepared)
         if task.model.own:
             notes.append(WITHOUT_MODEL)
         else:
-            classifier = restored_classifier(folder, job)
-            objections += _about_model(folder, job, classifier)
+            classifier = restored_classifier(folder, prepared)
+            objections += _about_model(folder, prepared, classifier)
             notes += _about_code(folder, classifier)
     except MissingExtraError as error:
         notes.append(f"the model was not looked at: {error}")
@@ -113,12 +111,12 @@ def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(map(one_line, objections)), tuple(notes)
 
 
-def _job_at_hand(task: Task) -> Job | None:
+def _at_hand(task: Task) -> PreparedTask | None:
     """The task with its data; None if they would have to be fetched, or are a file that is not here."""
     if is_own(task.dataset) and not Path(task.dataset).exists():
         return None
     try:
-        return job_of(task, download=False)
+        return prepared_task(task, download=False)
     except MissingDataError:
         return None
 
@@ -132,24 +130,24 @@ def _about_card(folder: RunFolder, task: Task) -> Iterator[str]:
         yield f"run.json has other facts about the dataset {known.name}"
 
 
-def _about_data(folder: RunFolder, job: Job) -> Iterator[str]:
+def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
     """What the run says about its data is what they are."""
-    check_data(folder, job)
-    check_inputs(folder, job)
-    votes, space = Votes.load(folder.votes_file), job.certified.space
+    check_data(folder, prepared)
+    check_inputs(folder, prepared)
+    votes, space = Votes.load(folder.votes_file), prepared.certified.space
     asked, training = folder.record()["task"], read_section(folder, "training", TrainingRecord, TRAIN)
-    if differences := differences_between(asked, job.asked() | {"weights": asked.get("weights")}):
+    if differences := differences_between(asked, prepared.record_of_task() | {"weights": asked.get("weights")}):
         yield f"run.json has another task than can be asked for: {differences}"
-    if training.split != source_of_split(job, asked.get("weights")):
+    if training.split != source_of_split(prepared, asked.get("weights")):
         yield "run.json has another source of the split"
     if votes.run is None or votes.run.identity["data"] != fingerprint(space):
         yield "votes.npz has votes on other data"
         return
     if votes.run.space != census(space):
         yield "votes.npz has another space"
-    if votes.scope != scope_of_outputs(space, job.noise, len(votes), None):
+    if votes.scope != scope_of_outputs(space, prepared.noise, len(votes), None):
         yield "votes.npz has other numbers of entries than the data"
-    cost = sampler_of(space, job.noise, job.task.seed).distance
+    cost = sampler_of(space, prepared.noise, prepared.task.seed).distance
     if votes.run.sampling_error != sampling_error(cost, votes.n_select + votes.n_estimate):
         yield "votes.npz has another sampling error than its samples"
 
@@ -161,16 +159,16 @@ def _about_code(folder: RunFolder, classifier: Any) -> Iterator[str]:
         yield OTHER_CODE
 
 
-def _about_model(folder: RunFolder, job: Job, classifier: Any) -> Iterator[str]:
+def _about_model(folder: RunFolder, prepared: PreparedTask, classifier: Any) -> Iterator[str]:
     """The weights are those of the model, and its base predictions are stated."""
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     if model_identity(classifier)["files"] != training.files:
         yield "run.json names files that the model is not made of"
     with single_threaded():
-        found = job.clean_labels(classifier)
+        found = prepared.clean_labels(classifier)
     if differing := int(np.sum(found != Inputs.load(folder.inputs_file).base_label)):
         yield f"inputs.npz has {differing} base predictions that the model does not make"
-    expected = {} if training.split == UNKNOWN else blind_facts(job)
+    expected = {} if training.split == UNKNOWN else blind_facts(prepared)
     if not _same_blind(expected, training.blind):
         yield "run.json has another accuracy of a classifier that ignores the noisy part"
 

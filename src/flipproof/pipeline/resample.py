@@ -12,8 +12,9 @@ import numpy as np
 
 from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.pipeline.steps import Machine, trained_job
-from flipproof.pipeline.torch_model import on_device
+from flipproof.pipeline.machine import Machine
+from flipproof.pipeline.models import on_device
+from flipproof.pipeline.trained import reopened
 from flipproof.run_folder.certified import checked_votes
 from flipproof.run_folder.folder import RunFolder
 from flipproof.smoothing.vote import vote_again
@@ -80,11 +81,12 @@ def resample(
         raise InvalidInputError(f"expected at most the {len(there)} portions that {folder.path} has, got {portions}")
     seed = secrets.randbits(63) if seed is None else checked_count(seed, "seed")
     chosen = random.Random(seed).sample(there, portions)
-    job, classifier = trained_job(folder, model)
+    trained = reopened(folder, model)
+    classifier = trained.classifier
     if machine.device != "cpu":
         classifier = on_device(classifier, machine.device)
     again = vote_again(
-        classifier, job.certified.space, votes,
+        classifier, trained.prepared.certified.space, votes,
         {role: [portion.tally for portion in chosen if portion.role == role] for role in ROLES},
         machine.workers, machine.memory_limit, machine.progress, machine.address, machine.timeout,
     )  # fmt: skip

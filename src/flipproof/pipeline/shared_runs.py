@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flipproof.pipeline.steps import Machine, Samples, train_run, trained_job, vote_run
-from flipproof.pipeline.task import Task
+from flipproof.pipeline.machine import Machine, Samples
+from flipproof.pipeline.steps import train_run, vote_run
+from flipproof.pipeline.trained import reopened
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import TRAIN, VOTE, TrainingRecord, VotesRecord, read_section
+from flipproof.run_folder.task import Task
 from flipproof.smoothing.votes import Votes
 
 
@@ -37,8 +39,7 @@ class Runs:
     def trained(self, task: Task) -> tuple[Any, float]:
         """The trained classifier, and how many seconds that took."""
         folder = self._trained_folder(task)
-        _, classifier = trained_job(folder, task.model.name)
-        return classifier, _training_seconds(folder)
+        return reopened(folder, task.model.name).classifier, _training_seconds(folder)
 
     def voted(self, task: Task, samples: Samples) -> tuple[Votes, float]:
         """Votes of the trained classifier, and how many seconds training and votes took."""

@@ -1,4 +1,4 @@
-"""A run folder as a section of a report: what `run.json` and the files beside it say."""
+"""A finished run as a section of a report."""
 
 from __future__ import annotations
 
@@ -9,65 +9,32 @@ from typing import Any
 from flipproof.files.json_text import is_number
 from flipproof.report.described_inputs import Subject
 from flipproof.report.section import Blind, Facts, Section
-from flipproof.report.words.kind_words import (
-    bag_words,
-    graph_words,
-    image_words,
-    noise_words,
-    sequence_words,
-    small_graph_words,
-    table_words,
-    unit_of,
-)
-from flipproof.run_folder.certified import certified
-from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.inputs import Inputs
-from flipproof.run_folder.records import (
-    TRAIN,
-    UNKNOWN,
-    UNTOLD,
-    VOTE,
-    DataRecord,
-    TaskRecord,
-    TrainingRecord,
-    VotesRecord,
-    read_section,
-)
+from flipproof.run_folder.finished_run import FinishedRun
+from flipproof.run_folder.records import UNKNOWN, UNTOLD, DataRecord, TrainingRecord, VotesRecord
+from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
 
 
-def run_section(folder: RunFolder, drawn: Mapping[str, Any] | None = None, command: str | None = None) -> Section:
-    """What a report says about the run in a folder.
-
-    Args:
-        folder: a run with certificates.
-        drawn: further fields of the `Subject`, such as the observed data as a space; None if the data are not at
-            hand, so that the labels in the folder were not compared with them.
-        command: what repeats the run.
-    """
-    certificates = certified(folder)
-    task = read_section(folder, "task", TaskRecord, TRAIN)
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
-    votes = read_section(folder, "votes", VotesRecord, VOTE)
-    data = read_section(folder, "dataset", DataRecord, TRAIN)
-    subject = replace(run_subject(folder, certificates, drawn), labels_compared=drawn is not None)
+def run_section(run: FinishedRun, command: str | None = None) -> Section:
+    """What a report says about a run; `command` repeats it."""
+    certificates, task = run.certificates, run.task
     return Section(
-        name=f"{data.name}, {task.model_name}, noise {noise_words(task.noisy)}",
+        name=f"{run.data.name}, {task.model.name}, noise {run.words.noise}",
         certificates=certificates,
-        subject=subject,
-        base_accuracy=training.base_accuracy,
-        blind=blind_of(training),
-        unjudged=UNTOLD if training.split == UNKNOWN else None,
+        subject=replace(run_subject(run, run.shown), labels_compared=run.shown is not None),
+        base_accuracy=run.training.base_accuracy,
+        blind=blind_of(run.training),
+        unjudged=UNTOLD if run.training.split == UNKNOWN else None,
         facts=(
-            _data_facts(data),
-            _model_facts(task, training),
+            _data_facts(run.data),
+            _model_facts(task, run.training),
             noise_facts(certificates, task.noisy),
-            _vote_facts(task, votes, certificates),
+            _vote_facts(task, run.votes, certificates),
             promise_facts(certificates),
-            Facts("Versions", tuple(sorted(votes.versions.items()))),
+            Facts("Versions", tuple(sorted(run.votes.versions.items()))),
         ),
         command=command,
-        samples_per_second=votes.drawn / votes.seconds if votes.seconds else None,
+        samples_per_second=run.votes.drawn / run.votes.seconds if run.votes.seconds else None,
     )
 
 
@@ -77,36 +44,11 @@ def blind_of(training: TrainingRecord) -> Blind | None:
     return Blind(words, float(accuracy)) if isinstance(words, str) and is_number(accuracy) else None
 
 
-def run_subject(folder: RunFolder, certificates: Certificates, drawn: Mapping[str, Any] | None = None) -> Subject:
-    """What the inputs of a run are; `drawn` as in `run_section`."""
-    task = read_section(folder, "task", TaskRecord, TRAIN)
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
-    folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
-    inputs = Inputs.load(folder.inputs_file)
-    data = read_section(folder, "dataset", DataRecord, TRAIN)
-    return Subject(
-        unit=unit_of(task.kind),
-        **_change_words(task, data, certificates, drawn or {}),
-        class_names=inputs.class_names,
-        labels=inputs.labels,
-        split=inputs.split,
-        **(drawn or {}),
-    )
-
-
-def _change_words(
-    task: TaskRecord, data: DataRecord, certificates: Certificates, drawn: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What is changed in the inputs of a run: fields of a `Subject`."""
-    if task.kind == "nodes":
-        return graph_words(task.noisy, "pixels" if drawn.get("image_shape") is not None else "attributes")
-    if task.kind == "graphs":
-        return small_graph_words(task.noisy, one_hot=bool(task.reading.get("one_hot")))
-    if task.kind == "images":
-        return image_words(colours=data.counts.get("colours", 1) > 1)
-    if task.kind == "tables":
-        return table_words(certificates.noise.flips)
-    return bag_words() if task.noisy == "words" else sequence_words(masking=task.noisy == "masking")
+def run_subject(run: FinishedRun, shown: Mapping[str, Any] | None = None) -> Subject:
+    """What the inputs of a run are; `shown` has further fields, such as the observed data as a space."""
+    inputs = run.inputs
+    known = {"class_names": inputs.class_names, "labels": inputs.labels, "split": inputs.split}
+    return Subject(**{"unit": run.words.unit, **run.words.changes, **known, **(shown or {})})
 
 
 def noise_facts(certificates: Certificates, only_part: str = "") -> Facts:
@@ -136,13 +78,13 @@ def _data_facts(data: DataRecord) -> Facts:
     return Facts("Data", (("dataset", data.name), *counts, ("fingerprint", data.fingerprint)))
 
 
-def _model_facts(task: TaskRecord, training: TrainingRecord) -> Facts:
+def _model_facts(task: Task, training: TrainingRecord) -> Facts:
     how = f"{training.epochs:,} epochs" if training.epochs else "fitted"
     trained = f"{how} in {training.seconds:.1f} s" if training.seconds else "elsewhere"
     return Facts(
         "Model",
         (
-            ("model", task.model_name),
+            ("model", task.model.name),
             ("trained", trained),
             ("fingerprint", training.model),
             ("weights, sha256", training.weights_sha256),
@@ -150,7 +92,7 @@ def _model_facts(task: TaskRecord, training: TrainingRecord) -> Facts:
     )
 
 
-def _vote_facts(task: TaskRecord, votes: VotesRecord, certificates: Certificates) -> Facts:
+def _vote_facts(task: Task, votes: VotesRecord, certificates: Certificates) -> Facts:
     run = certificates.votes.run
     speed = f"{votes.drawn / votes.seconds:,.0f} samples/s" if votes.seconds else "unknown"
     return Facts(

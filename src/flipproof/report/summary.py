@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from flipproof.base.arrays import BoolArray, IntArray
-from flipproof.errors import FileFormatError
 from flipproof.report.by_class import ClassResult, cautions, class_results, majority
 from flipproof.report.forecast import mean_radius
 from flipproof.report.run_section import blind_of, run_subject
 from flipproof.report.section import Blind
 from flipproof.report.words.any_changes import any_radii, withstands_any
 from flipproof.report.words.verdict import headline, withstanding
-from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.inputs import Inputs
-from flipproof.run_folder.records import (
-    TRAIN,
-    VOTE,
-    DataRecord,
-    TaskRecord,
-    TrainingRecord,
-    VotesRecord,
-    read_section,
-)
+from flipproof.run_folder.records import DataRecord
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.sample_limits import caps
 from flipproof.theory.radii import UNBOUNDED, Radii, axes_of
@@ -107,19 +97,11 @@ class Summary:
         return record
 
 
-def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summary:
-    """Sums up a run folder and the certificates made of its votes."""
-    folder = RunFolder.open(path)
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
-    votes = read_section(folder, "votes", VotesRecord, VOTE)
-    folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
-    inputs, task = Inputs.load(folder.inputs_file), read_section(folder, "task", TaskRecord, TRAIN)
-    if len(certificates) != inputs.labels.size:
-        raise FileFormatError(
-            f"expected votes on {inputs.labels.size} inputs in {folder.path}, got {len(certificates)}"
-        )
+def summary_of(run: FinishedRun) -> Summary:
+    """Sums up a finished run."""
+    certificates, inputs, training, votes = run.certificates, run.inputs, run.training, run.votes
     right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
-    subject = run_subject(folder, certificates)
+    subject = run_subject(run)
     found = withstanding(certificates, subject)
     blind = blind_of(training) or majority(certificates, subject)
     return Summary(
@@ -128,10 +110,10 @@ def summary_of(path: str | os.PathLike[str], certificates: Certificates) -> Summ
         cautions=cautions(certificates, subject, blind),
         blind=blind,
         by_class=class_results(certificates, subject),
-        kind=task.kind,
-        data=read_section(folder, "dataset", DataRecord, TRAIN),
-        model=task.model_name,
-        noisy=task.noisy,
+        kind=run.task.kind,
+        data=run.data,
+        model=run.task.model.name,
+        noisy=run.task.noisy,
         inputs=len(certificates),
         test_inputs=int(inputs.split.test.size),
         base_accuracy=inputs.accuracy(np.equal(inputs.base_label, inputs.labels)),

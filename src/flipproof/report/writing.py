@@ -20,6 +20,7 @@ from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens
+from flipproof.noise.spaces.words import graph_words, image_words, sequence_words, small_graph_words, table_words
 from flipproof.report.described_inputs import Subject
 from flipproof.report.figures import drawing, figures
 from flipproof.report.figures.plots import plot_heatmap
@@ -28,7 +29,6 @@ from flipproof.report.page.page import check_replaceable, write_page
 from flipproof.report.run_section import noise_facts, promise_facts
 from flipproof.report.section import Facts, Section
 from flipproof.report.shares import accuracy_lines, ratio_lines
-from flipproof.report.words.kind_words import graph_words, image_words, sequence_words, small_graph_words, table_words
 from flipproof.report.words.promises import plain_words
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.split import Split, checked_labels

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from flipproof.errors import InvalidInputError
-from flipproof.pipeline.steps import Machine
+from flipproof.pipeline.machine import Machine
 from flipproof.reproduction.findings import Findings
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.workshop import Lab, Study

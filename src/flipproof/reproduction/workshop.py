@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.shared_runs import Runs
-from flipproof.pipeline.steps import Machine, Samples
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial
 from flipproof.run_folder.folder import RunFolder
@@ -58,7 +58,7 @@ class Lab:
 
     def runs(self, samples: Samples) -> Runs:
         """Those with so many samples: what a study gets must not depend on which others there are."""
-        return Runs(self.path / f"runs-{samples.select}-{samples.estimate}", self.machine, self.path / "models")
+        return Runs(self.path / f"runs-{samples.n_select}-{samples.n_estimate}", self.machine, self.path / "models")
 
     def folder_of(self, trial: Trial) -> Path:
         """Where the run of a trial is."""

@@ -51,9 +51,14 @@ def certified(folder: RunFolder) -> Certificates:
     return promise.of(votes)
 
 
-def write_certified(folder: RunFolder, promise: PromiseSettings, force: bool) -> Certificates:
-    """Turns the votes of a run into certificates and writes them. Those of another promise need force to go."""
-    certificates = promise.of(checked_votes(folder))
+def write_certified(
+    folder: RunFolder, promise: PromiseSettings, force: bool, votes: Votes | None = None
+) -> Certificates:
+    """Turns the votes of a run into certificates and writes them. Those of another promise need force to go.
+
+    The votes are read from the folder, unless somebody has them in the hand and knows that they are the same.
+    """
+    certificates = promise.of(checked_votes(folder) if votes is None else votes)
     if folder.certificates_file.exists() and not force:
         there, asked = _promise_of(folder), asdict(promise)
         differences = differences_between({name: there[name] for name in asked}, asked)

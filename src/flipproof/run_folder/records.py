@@ -24,23 +24,6 @@ NOT_REPORTED = f"not reported: {UNTOLD}"
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRecord:
-    """What was asked, as far as reading a run needs to know it."""
-
-    kind: str
-    dataset: str
-    model: dict[str, Any]
-    noisy: str
-    reading: dict[str, Any]
-    seed: int
-
-    @property
-    def model_name(self) -> str:
-        """What the model is called."""
-        return str(self.model.get("name"))
-
-
-@dataclass(frozen=True, slots=True)
 class DataRecord:
     """What a model was trained on."""
 
@@ -108,7 +91,7 @@ def read_section(folder: RunFolder, name: str, kind: type[T], made_by: str) -> T
     section, values = folder.section(name, made_by), {}
     hints = get_type_hints(kind)
     known = {each.name for each in dataclasses.fields(kind)}  # type: ignore[arg-type]  # T is a dataclass
-    if kind is not TaskRecord and (unknown := sorted(set(section) - known)):
+    if unknown := sorted(set(section) - known):
         raise FileFormatError(
             f"expected {folder.record_file} as flipproof wrote it, got an unknown field {name}.{unknown[0][:40]}"
         )

@@ -55,6 +55,15 @@ class UnstableClassifierError(ClassifierError):
     """The classifier does not give one label to one noisy input: it is random, or looks at more than this input."""
 
 
+class WorkerError(FlipproofError):
+    """Worker processes could not do their work: they died, or what they sent could not be read.
+
+    `votes` has what was counted before, or is None if there is nothing.
+    """
+
+    votes: Any = None
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionClassifier:
     """A function from batches to labels, with its number of classes.

@@ -18,14 +18,21 @@ from flipproof.base.progress import Column, ProgressLine, progress_line
 from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law
-from flipproof.smoothing.classifier import Classifier, ClassifierError
+from flipproof.smoothing.classifier import Classifier, ClassifierError, WorkerError
 from flipproof.smoothing.fingerprint.identity import differences_again, of_other_fingerprints
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.smoothing.voting.checked_evaluation import CheckedEvaluation
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
-from flipproof.smoothing.voting.chunk_groups import ChunkGroups, GroupEvaluation
-from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan, checked_memory, checked_wanted
+from flipproof.smoothing.voting.chunks import (
+    DEFAULT_TIMEOUT,
+    Chunk,
+    ChunkPlan,
+    check_workers,
+    checked_memory,
+    checked_timeout,
+    checked_wanted,
+)
 from flipproof.smoothing.voting.engine import TORCH
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
@@ -33,9 +40,6 @@ from flipproof.smoothing.voting.self_check import NoCheck, SelfCheck, done_here
 from flipproof.smoothing.voting.sources import warn_of_other_versions
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
 from flipproof.smoothing.voting.vote_task import CountsInMemory, MissingSamples, VoteTask, device_record, seen_count
-from flipproof.smoothing.workers.pending_tasks import DEFAULT_TIMEOUT, WorkerError, checked_timeout
-from flipproof.smoothing.workers.processes import WorkerPool
-from flipproof.smoothing.workers.ray_pool import RayPool, check_workers
 
 _COLUMNS: tuple[Column, ...] = ("bar", "count", "samples/s", "left", "time", "note")
 
@@ -224,19 +228,31 @@ def _results(
     here = workers == 1 and timeout in (None, DEFAULT_TIMEOUT)
     evaluation, work = check.evaluation, check.work
     chunks = missing.chunks() if here else _compiled_first(evaluation, missing.chunks())
-    if workers == "ray":  # the check stays here: on a cluster, tasks are spans of chunks
-        yield from done_here(work, check.before())
-        spans = ChunkGroups(chunks, missing.samples)
-        with RayPool(GroupEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
-            for _, (parts, seconds) in cluster.map_unordered(spans):
-                spans.learn(seconds, cluster.cpus)
-                yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
-        yield from done_here(work, check.after())
-    elif here:
+    if here:
         yield from done_here(work, check.among(chunks))
+    elif workers == "ray":  # the check stays here: on a cluster, tasks are spans of chunks
+        yield from done_here(work, check.before())
+        yield from _on_cluster(evaluation, chunks, missing, address, timeout)
+        yield from done_here(work, check.after())
     else:
+        from flipproof.smoothing.workers.processes import WorkerPool  # the usual way needs no processes
+
         with WorkerPool(work, workers, timeout) as pool:
             yield from ((task, done, pool.places) for task, done in pool.map_unordered(check.among(chunks)))
+
+
+def _on_cluster(
+    evaluation: Evaluation, chunks: Iterable[Chunk], missing: MissingSamples, address: str | None, timeout: float | None
+) -> Generator[tuple[Any, Any, str]]:
+    """Chunks that are evaluated on a Ray cluster, many at once."""
+    from flipproof.smoothing.voting.chunk_groups import ChunkGroups, GroupEvaluation  # the usual way needs no cluster
+    from flipproof.smoothing.workers.ray_pool import RayPool
+
+    groups = ChunkGroups(chunks, missing.samples)
+    with RayPool(GroupEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
+        for _, (parts, seconds) in cluster.map_unordered(groups):
+            groups.learn(seconds, cluster.cpus)
+            yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
 
 
 def _compiled_first(evaluation: Evaluation, chunks: Iterable[Chunk]) -> Iterator[Chunk]:

@@ -14,6 +14,11 @@ from flipproof.errors import not_among
 _CARDS = {card.name: card for card in (*GRAPH_CARDS, *OTHER_CARDS, *BUILT_IN_CARDS, *TABLE_CARDS)}
 
 
+def register_card(card: Card) -> None:
+    """Makes a dataset known by the name on its card."""
+    _CARDS[card.name] = card
+
+
 def names() -> tuple[str, ...]:
     """The names that `load` knows.
 

@@ -45,7 +45,7 @@ class Card:
 
     Attributes:
         name: what `load` takes.
-        kind: "nodes", "graphs", "images", "text" or "tables".
+        kind: "nodes", "graphs", "images", "text", "tables", or one that was registered.
         what: one sentence about it.
         inputs: nodes, graphs, images, messages or rows.
         classes: how many labels there are.

@@ -20,16 +20,24 @@ from flipproof.datasets.readers.text_lines import check_file
 from flipproof.files.archive import reading_archive
 from flipproof.files.whole import opened
 
-_SUFFIXES = (".csv", ".tsv", ".npz")
 _FORMATS = {"images": IMAGES_FILE, "graphs": GRAPHS_FILE, "nodes": NODES_FILE}
 _MARKS = {"train_images.npy": "images", "node_starts.npy": "graphs"}
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "tables": read_table,
-    "text": read_messages,
+_ARCHIVES: dict[str, Callable[[Any], Any]] = {
     "images": ImageDataset.load,
     "graphs": GraphDataset.load,
     "nodes": NodeDataset.load,
 }
+"""Datasets that flipproof has saved: one suffix for several kinds."""
+_READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    ".csv": ("tables", read_table),
+    ".tsv": ("text", read_messages),
+}
+"""By suffix: the kind of data in a file, and what reads it."""
+
+
+def register_reader(suffix: str, kind: str, read: Callable[[Any], Any]) -> None:
+    """Makes files with a suffix known as data of a kind; `read` makes a dataset from the path of one."""
+    _READERS[suffix] = (kind, read)
 
 
 def is_own(name_or_path: str | os.PathLike[str]) -> bool:
@@ -39,20 +47,22 @@ def is_own(name_or_path: str | os.PathLike[str]) -> bool:
         >>> is_own("mine.csv"), is_own("mnist")
         (True, False)
     """
-    return isinstance(name_or_path, os.PathLike) or _suffix(name_or_path) in _SUFFIXES
+    return isinstance(name_or_path, os.PathLike) or _suffix(name_or_path) in (*_READERS, ".npz")
 
 
 def load_own(path: str | os.PathLike[str]) -> Any:
     """The dataset in a file."""
     check_file(Path(path), "dataset")
-    return _READERS[_likely_kind(path)](path)
+    if _suffix(path) in _READERS:
+        return _READERS[_suffix(path)][1](path)
+    return _ARCHIVES[_likely_kind(path)](path)
 
 
 def kind_of_file(path: str | os.PathLike[str]) -> str:
-    """What an input is, of the data in a file: "nodes", "graphs", "images", "text" or "tables". Reads little of it."""
+    """What an input is, of the data in a file: "nodes", "images", "text". Reads little of it."""
     check_file(Path(path), "dataset")
     kind = _likely_kind(path)
-    if kind in _FORMATS:
+    if _suffix(path) not in _READERS:
         with reading_archive(path, _FORMATS[kind], whole=False):
             pass
     return kind
@@ -64,8 +74,8 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 def _likely_kind(path: str | os.PathLike[str]) -> str:
     """The kind by the suffix, or by the arrays in the file; that these are what they seem is for its reader to say."""
-    if _suffix(path) in (".csv", ".tsv"):
-        return "tables" if _suffix(path) == ".csv" else "text"
+    if _suffix(path) in _READERS:
+        return _READERS[_suffix(path)][0]
     try:
         with opened(path) as stream, zipfile.ZipFile(stream) as archive:
             names = archive.namelist()

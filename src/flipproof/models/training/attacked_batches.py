@@ -26,12 +26,12 @@ from flipproof.models.adapters.torch_modules import device_of
 from flipproof.models.training.attacks import Attack, FlipAttack
 from flipproof.models.training.batches import NodeBatches, RowBatches
 from flipproof.models.training.fitting import Answers, loss_of
-from flipproof.models.training.settings import Average
 from flipproof.noise.ablation import HIDDEN, AblationNoise
 from flipproof.noise.gaussian import GaussianNoise, RealRows
 from flipproof.noise.laws import sampler_of
 from flipproof.noise.spaces.graph import Graph, NoisyGraph
 from flipproof.noise.spaces.rows import DenseRows, SparseRows, ones_at
+from flipproof.run_folder.task import Average
 from flipproof.theory.law import FlipNoise
 
 AttackedNoise = FlipNoise | AblationNoise | GaussianNoise

@@ -13,8 +13,9 @@ import numpy as np
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
-from flipproof.models.training.settings import Average, History, TrainingError, TrainingSettings
+from flipproof.models.training.settings import History, TrainingError
 from flipproof.run_folder.split import Split, checked_labels, label_array
+from flipproof.run_folder.task import Average, TrainingSettings
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,7 +36,7 @@ from flipproof.models.training.attacked_batches import AttackedNodes, AttackedNo
 from flipproof.models.training.attacks import Attack, BallAttack, FlipAttack
 from flipproof.models.training.batches import VALIDATION_FROM
 from flipproof.models.training.fitting import Batches
-from flipproof.models.training.settings import History, TrainingSettings
+from flipproof.models.training.settings import History
 from flipproof.models.training.train import batches_of, checked_options, learn
 from flipproof.noise.ablation import AblationNoise
 from flipproof.noise.gaussian import GaussianNoise
@@ -45,6 +45,7 @@ from flipproof.noise.spaces.graph import Graph, plain_attributes
 from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.space import Space, check_categories
 from flipproof.run_folder.split import Split
+from flipproof.run_folder.task import TrainingSettings
 from flipproof.theory.law import FlipNoise
 
 __all__ = ["Attack", "BallAttack", "FlipAttack", "train_against"]

@@ -16,12 +16,13 @@ from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_modules import device_of
 from flipproof.models.training.batches import VALIDATION_FROM, NodeBatches, Nodes, RowBatches
 from flipproof.models.training.fitting import Batches, checked_targets, class_weights, fit
-from flipproof.models.training.settings import History, TrainingSettings
+from flipproof.models.training.settings import History
 from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.recognition import space_of
 from flipproof.run_folder.split import Split
+from flipproof.run_folder.task import TrainingSettings
 from flipproof.smoothing.voting.chunks import check_fits, checked_memory
 
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flipproof.datasets.kinds.graph_dataset import GraphDataset
 from flipproof.models.adapters.graph_classifier import GraphClassifier
 from flipproof.noise.spaces.graph import ATTRIBUTES, PARTS
-from flipproof.pipeline.job import Job, Lot, fitted_noise
-from flipproof.pipeline.kinds.row_split import split_of, split_parts, tested
-from flipproof.pipeline.task import Task
-from flipproof.pipeline.torch_model import TorchModel
+from flipproof.noise.spaces.words import small_graph_words
+from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
+from flipproof.pipeline.models import TorchModel
+from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, fitted_noise, split_of, split_parts, tested
 from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.task import Task, TrainingSettings
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 
-def graph_job(task: Task, data: GraphDataset) -> Job:
+def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
     """Graphs of a test set; the kinds of their nodes are entries with several values, or one-hot bits."""
     kinds = "one-hot" if task.reading.one_hot else "category"
     one_hot = None if task.reading.one_hot else data.features
     parts = PARTS[task.noisy]
     split = split_of(task, data.labels, data.split)
     test, classes = tested(task, split.test), data.classes
-    return Job(
+    return PreparedTask(
         task=task,
         record=DataRecord(
             data.name,
@@ -29,8 +33,8 @@ def graph_job(task: Task, data: GraphDataset) -> Job:
             fingerprint((data.edge_indices, data.node_labels, data.labels, *split_parts(data.split))),
         ),
         noise=fitted_noise(task.noise, {part: one_hot or 2 if part == ATTRIBUTES else 2 for part in parts}),
-        learned=Lot(data.graphs(task.noisy, kinds=kinds), data.labels, split),
-        certified=Lot.to_test(data.graphs(task.noisy, test, kinds=kinds), data.labels[test]),
+        learned=LabelledInputs(data.graphs(task.noisy, kinds=kinds), data.labels, split),
+        certified=LabelledInputs.to_test(data.graphs(task.noisy, test, kinds=kinds), data.labels[test]),
         class_names=data.class_names,
         model=TorchModel(
             task,
@@ -40,3 +44,27 @@ def graph_job(task: Task, data: GraphDataset) -> Job:
         drawn={"names": tuple(f"no. {i} of {data.name}" for i in test), "node_names": data.node_names},
         split_given=data.split is not None,
     )
+
+
+def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+    return small_graph_words(task.noisy, one_hot=task.reading.one_hot)
+
+
+_MODELS = ("gin",)
+_TRAINING = TrainingSettings(noisy_samples=4, learning_rate=5e-3, epochs=100, batch_size=32)
+
+GRAPHS = Kind(
+    name="graphs",
+    unit="graph",
+    noises={
+        "structure": NoiseDefaults(FlipNoise(0.2, 0.4), _MODELS, _TRAINING),  # as in the figures of the paper
+        "attributes": NoiseDefaults(FlipNoise(0.2, 0.2), _MODELS, _TRAINING),
+        "both": NoiseDefaults(
+            JointNoise(structure=FlipNoise(0.1, 0.3), attributes=FlipNoise(0.1, 0.1)), _MODELS, _TRAINING
+        ),
+    },
+    dataset=GraphDataset,
+    prepare=_prepared,
+    change_words=_change_words,
+    reading=("one_hot",),
+)

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
-from flipproof.pipeline.job import Job, Lot
-from flipproof.pipeline.kinds.row_split import kept_split, split_parts
-from flipproof.pipeline.task import PerClass, Task
-from flipproof.pipeline.torch_model import TorchModel
+from flipproof.noise.spaces.words import graph_words
+from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
+from flipproof.pipeline.models import TorchModel
+from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, kept_split, split_parts
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.split import Split
+from flipproof.run_folder.task import PerClass, Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 _IMAGES = {"digits-graph": (8, 8)}
 """Datasets whose attributes are pixels."""
 
 
-def node_job(task: Task, data: NodeDataset) -> Job:
+def _prepared(task: Task, data: NodeDataset) -> PreparedTask:
     """The nodes of a graph, all of them certified."""
     if data.attributes is None:
         raise InvalidInputError(
             f"expected a graph with attributes, got {task.dataset} without; numpy.eye(nodes) gives every node one"
         )
     graph, sizes = data.graph(task.noisy), task.split
-    if not isinstance(sizes, PerClass):
-        raise InvalidInputError(f"expected PerClass for nodes, got {sizes!r}")
-    if data.split is None:
+    if data.split is not None:
+        split = kept_split(task, data.split)
+    elif isinstance(sizes, PerClass):
         split = Split.per_class(data.labels, sizes.train, sizes.validation, task.seed)
     else:
-        split = kept_split(task, data.split)
-    nodes, classes = Lot(graph, data.labels, split), data.classes
-    return Job(
+        raise InvalidInputError(f"expected PerClass for nodes, got {sizes!r}")
+    nodes, classes = LabelledInputs(graph, data.labels, split), data.classes
+    return PreparedTask(
         task=task,
         record=DataRecord(
             data.name,
@@ -48,6 +52,42 @@ def node_job(task: Task, data: NodeDataset) -> Job:
             {"features": data.features, "classes": classes},
             lambda module: NodeClassifier(module, classes=classes),
         ),
-        drawn={"image_shape": _IMAGES.get(task.dataset)},
+        drawn=_drawn(task),
         split_given=data.split is not None,
     )
+
+
+def _drawn(task: Task) -> dict[str, Any]:
+    """Attributes that are pixels are drawn and called so."""
+    shape = _IMAGES.get(task.dataset)
+    return {} if shape is None else {"image_shape": shape, **graph_words(task.noisy, "pixels")}
+
+
+def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+    return graph_words(task.noisy)
+
+
+def _check(task: Task) -> None:
+    if task.inputs is not None:
+        raise InvalidInputError("expected all nodes of a graph to be certified, got inputs")
+
+
+_MODELS = ("gcn", "gat", "appnp")
+
+NODES = Kind(
+    name="nodes",
+    unit="node",
+    noises={  # as in the figures of the paper
+        "attributes": NoiseDefaults(FlipNoise(0.01, 0.6), _MODELS, split=PerClass()),
+        "structure": NoiseDefaults(FlipNoise(0.001, 0.4), _MODELS, split=PerClass()),
+        "both": NoiseDefaults(
+            JointNoise(structure=FlipNoise(2e-5, 0.4), attributes=FlipNoise(2e-5, 0.6)), _MODELS, split=PerClass()
+        ),
+    },
+    dataset=NodeDataset,
+    prepare=_prepared,
+    change_words=_change_words,
+    n_estimate=100_000,  # a graph gives votes for all its nodes at once, so more can be had
+    useless=("batch_size",),
+    check=_check,
+)

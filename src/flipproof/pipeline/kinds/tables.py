@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flipproof.datasets.kinds.table_dataset import TableDataset
 from flipproof.models.adapters.torch_classifier import TorchClassifier
-from flipproof.pipeline.estimator_model import EstimatorModel
-from flipproof.pipeline.job import Job, Lot, Model, fitted_noise
-from flipproof.pipeline.kinds.row_split import split_of, tested
-from flipproof.pipeline.task import Task
-from flipproof.pipeline.torch_model import TorchModel
+from flipproof.noise.spaces.words import table_words
+from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
+from flipproof.pipeline.models import EstimatorModel, TorchModel
+from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, fitted_noise, split_of, tested
 from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.task import Shares, Task, TrainingSettings
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import parts_of
 
 
-def table_job(task: Task, data: TableDataset) -> Job:
+def _prepared(task: Task, data: TableDataset) -> PreparedTask:
     """Rows of a test set; columns with equally many categories form a part with radii of their own."""
     split = split_of(task, data.labels)
     test, table = tested(task, split.test), data.table()
     categories = {name or table.parts[0]: part.categories for name, part in parts_of(table.noise(0.0, 0.0))}
-    return Job(
+    return PreparedTask(
         task=task,
         record=DataRecord(
             data.name,
@@ -28,8 +31,8 @@ def table_job(task: Task, data: TableDataset) -> Job:
             fingerprint((data.values, data.categories, data.labels)),
         ),
         noise=fitted_noise(task.noise, categories),
-        learned=Lot(table, data.labels, split),
-        certified=Lot.to_test(data.table(test), data.labels[test]),
+        learned=LabelledInputs(table, data.labels, split),
+        certified=LabelledInputs.to_test(data.table(test), data.labels[test]),
         class_names=data.class_names,
         model=_model(task, data.features, data.classes),
         drawn={
@@ -45,3 +48,19 @@ def _model(task: Task, columns: int, classes: int) -> Model:
         return EstimatorModel(task, columns, classes)
     sizes = {"features": columns, "classes": classes}
     return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes))
+
+
+def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+    return table_words(parts_of(noise))
+
+
+TABLES = Kind(
+    name="tables",
+    unit="row",
+    noises={
+        "cells": NoiseDefaults(FlipNoise(0.2, 0.2), ("forest",), TrainingSettings(noisy_samples=20), Shares(test=0.3))
+    },
+    dataset=TableDataset,
+    prepare=_prepared,
+    change_words=_change_words,
+)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flipproof.datasets.kinds.text_dataset import TextDataset
 from flipproof.datasets.kinds.vocabulary import Vocabulary
 from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.tokens import Tokens
-from flipproof.pipeline.estimator_model import EstimatorModel
-from flipproof.pipeline.job import Job, Lot, Model, fitted_noise
-from flipproof.pipeline.kinds.row_split import split_of, tested
-from flipproof.pipeline.task import Task
-from flipproof.pipeline.torch_model import TorchModel
+from flipproof.noise.spaces.words import bag_words, sequence_words
+from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
+from flipproof.pipeline.models import ESTIMATORS, EstimatorModel, TorchModel
+from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, fitted_noise, split_of, tested
 from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.task import Task, TrainingSettings
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.theory.law import FlipNoise, Noise
 
 LENGTH = 40
 """So many words of a message are read as a sequence."""
 
 
-def text_job(task: Task, data: TextDataset) -> Job:
+def _prepared(task: Task, data: TextDataset) -> PreparedTask:
     """Messages of a test set. Each text counts once, so that none is both learned and certified."""
     distinct = data.with_words().distinct()
     split = split_of(task, distinct.labels)
@@ -28,7 +31,7 @@ def text_job(task: Task, data: TextDataset) -> Job:
     test = tested(task, split.test)
     texts = tuple(distinct.messages[i] for i in test)
     categories = len(vocabulary) if task.noisy == "substitution" else 2
-    return Job(
+    return PreparedTask(
         task=task,
         record=DataRecord(
             data.name,
@@ -37,8 +40,8 @@ def text_job(task: Task, data: TextDataset) -> Job:
             fingerprint((distinct.messages, distinct.labels)),
         ),
         noise=fitted_noise(task.noise, {"words": categories}),
-        learned=Lot(_space(task, vocabulary, distinct.messages), distinct.labels, split),
-        certified=Lot.to_test(_space(task, vocabulary, texts), distinct.labels[test]),
+        learned=LabelledInputs(_space(task, vocabulary, distinct.messages), distinct.labels, split),
+        certified=LabelledInputs.to_test(_space(task, vocabulary, texts), distinct.labels[test]),
         class_names=data.class_names,
         model=_model(task, len(vocabulary), data.classes),
         drawn={"texts": texts, "vocabulary": vocabulary.words},
@@ -61,3 +64,30 @@ def _model(task: Task, words: int, classes: int) -> Model:
         return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes))
     sizes = {"vocabulary": words, "classes": classes}
     return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes, dtype="int64"))
+
+
+def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+    return bag_words() if task.noisy == "words" else sequence_words(masking=task.noisy == "masking")
+
+
+_BAGS = TrainingSettings(noisy_samples=10, balanced=True)
+_SEQUENCES = TrainingSettings(
+    noisy_samples=4, learning_rate=3e-3, weight_decay=0.0, epochs=100, batch_size=256, balanced=True
+)
+
+TEXTS = Kind(
+    name="text",
+    unit="message",
+    noises={
+        "words": NoiseDefaults(FlipNoise(0.0, 0.85), ESTIMATORS, _BAGS, inputs=500),
+        "substitution": NoiseDefaults(
+            FlipNoise(0.75, 0.75), ("embedding",), _SEQUENCES, inputs=500, words="by substitution of words"
+        ),
+        "masking": NoiseDefaults(
+            FlipNoise(0.0, 0.85), ("embedding",), _SEQUENCES, inputs=500, words="by masking words"
+        ),
+    },
+    dataset=TextDataset,
+    prepare=_prepared,
+    change_words=_change_words,
+)

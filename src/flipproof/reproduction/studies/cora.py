@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from flipproof.models.training.settings import Average, TrainingSettings
 from flipproof.noise.laws import Law
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.task import PerClass, Task
 from flipproof.reproduction.scale import Scale
+from flipproof.run_folder.task import Average, ModelSpec, PerClass, Task, TrainingSettings
 
 ATTRIBUTES, STRUCTURE = "attributes", "structure"
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from flipproof.pipeline.defaults import usual
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.steps import Samples
-from flipproof.pipeline.task import Reading, Shares, Task
+from flipproof.pipeline.kinds.kind import kind_named
+from flipproof.pipeline.machine import Samples
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.cora import ATTRIBUTES, STRUCTURE, node_task
 from flipproof.reproduction.studies.trial import Row, Trial
 from flipproof.reproduction.workshop import Lab, Study
+from flipproof.run_folder.task import ModelSpec, Reading, Shares, Task
 from flipproof.theory.law import FlipNoise, JointNoise
 
 _FARTHEST = 60
@@ -77,7 +76,7 @@ def _joint(scale: Scale, seed: int) -> list[Task]:
 
 def _mnist(scale: Scale, seed: int) -> list[Task]:
     """Both ways to turn grey levels into black and white that the paper and its code may mean."""
-    suits = usual("images", "pixels", "mnist")
+    suits = kind_named("images").defaults("pixels", "mnist")
     training = replace(suits.training, epochs=scale.image_epochs, patience=scale.image_epochs)
     return [
         Task(
@@ -90,7 +89,7 @@ def _mnist(scale: Scale, seed: int) -> list[Task]:
 
 
 def _mutag(scale: Scale, seed: int) -> list[Task]:
-    suits = usual("graphs", STRUCTURE)
+    suits = kind_named("graphs").defaults(STRUCTURE)
     training = replace(suits.training, epochs=min(scale.epochs, suits.training.epochs))
     return [Task("graphs", "mutag", ModelSpec("gin"), STRUCTURE, FlipNoise(0.2, 0.4), training, Shares(), seed=seed)]
 

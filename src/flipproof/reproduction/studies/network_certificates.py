@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flipproof.comparison.compare import compare
 from flipproof.comparison.setting import Terms
-from flipproof.pipeline.task import Task
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.cora import STRUCTURE, node_task
 from flipproof.reproduction.studies.trial import Row, Trial
 from flipproof.reproduction.workshop import Lab, Study
+from flipproof.run_folder.task import Task
 from flipproof.theory.law import FlipNoise
 
 _DELETIONS = (0.4, 0.6, 0.8, 0.9)
@@ -55,7 +55,7 @@ def _compared(lab: Lab, task: Task, systems: list[str], terms: Terms) -> list[Ro
         lab.path / lab.study.name, task, systems, terms, lab.scale.samples, lab.machine,
         runs=lab.runs(lab.scale.samples),
     )  # fmt: skip
-    facts = {"dataset": task.dataset, "noisy": task.noisy, "seed": task.seed, "samples": lab.scale.samples.estimate}
+    facts = {"dataset": task.dataset, "noisy": task.noisy, "seed": task.seed, "samples": lab.scale.samples.n_estimate}
     rows = []
     for row in comparison.rows([0, *terms.radii]):
         share = row.pop("certified_ratio")

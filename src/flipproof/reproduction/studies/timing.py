@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from flipproof.baselines import f_divergence, lee
-from flipproof.pipeline.defaults import usual
-from flipproof.pipeline.model_spec import ModelSpec
-from flipproof.pipeline.task import Shares, Task
+from flipproof.pipeline.kinds.kind import kind_named
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial
 from flipproof.reproduction.workshop import Lab, Study
+from flipproof.run_folder.task import ModelSpec, Shares, Task
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.radii import Radii
 from flipproof.theory.regions import regions
@@ -106,7 +105,7 @@ def _side_by_side(categories: int, radius: int) -> Iterator[Row]:
 
 
 def _cifar(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
-    suits = usual("images", "levels", "cifar10")
+    suits = kind_named("images").defaults("levels", "cifar10")
     epochs = min(suits.training.epochs, _LOOKS_AGAIN * scale.image_epochs)
     training = replace(suits.training, epochs=epochs, patience=epochs)
     task = Task(

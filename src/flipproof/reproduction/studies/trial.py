@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.pipeline.steps import Samples
-from flipproof.pipeline.task import Task
+from flipproof.pipeline.machine import Samples
 from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.sample_limits import caps
@@ -58,19 +58,21 @@ class Trial:
             "noise": task.noise.short_words,
             "noisy_samples": task.training.noisy_samples,
             "seed": task.seed,
-            "samples": self.samples.estimate,
+            "samples": self.samples.n_estimate,
         }
 
     def record(self) -> Row:
         """JSON values: all that is asked of the run."""
-        return {"task": self.task.to_record(), "select": self.samples.select, "estimate": self.samples.estimate}
+        return {"task": self.task.to_record(), "select": self.samples.n_select, "estimate": self.samples.n_estimate}
 
     @property
     def words(self) -> str:
         """For a line of progress."""
         facts = self.facts()
         law = f"{facts['noisy']} {facts['noise']}"
-        return f"{facts['model']} on {facts['dataset']}, {law}, {self.samples.estimate:,} samples, seed {facts['seed']}"
+        return (
+            f"{facts['model']} on {facts['dataset']}, {law}, {self.samples.n_estimate:,} samples, seed {facts['seed']}"
+        )
 
     @property
     def effort(self) -> float:
@@ -80,7 +82,7 @@ class Trial:
         training, sample = _EFFORTS.get((task.dataset, task.model.name), _EFFORTS["cora_ml", "gcn"])
         copies = max(1, task.training.noisy_samples) * (5 if many_ones else 1)
         epochs = min(task.training.epochs, _USUAL_EPOCHS) if task.kind == "nodes" else task.training.epochs
-        votes = self.samples.estimate * sample * (task.inputs or 1) * (5 if many_ones and task.kind == "nodes" else 1)
+        votes = self.samples.n_estimate * sample * (task.inputs or 1) * (5 if many_ones and task.kind == "nodes" else 1)
         return training * copies * epochs + votes
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
-import flipproof
 from flipproof.errors import InvalidInputError
 
 Contents = tuple[Any, ...]
@@ -23,6 +22,7 @@ _WRITES = {"STORE_ATTR", "DELETE_ATTR"}
 ENTRIES = ("__call__", "forward", "predict", "transform")
 """Where a model's work begins."""
 _PACKAGE = "flipproof"
+_PUBLIC_MODULES = ("flipproof.baselines", "flipproof.datasets")
 _CONSTANTS = (bool, int, float, complex, str, bytes, NoneType)
 
 
@@ -68,7 +68,7 @@ def public_module(name: str | None) -> str | None:
     """
     if name is None or not _is_ours(name):
         return name
-    return name if name.removeprefix(f"{_PACKAGE}.") in flipproof.__all__ else _PACKAGE
+    return name if name in _PUBLIC_MODULES else _PACKAGE
 
 
 def _is_ours(module: Any) -> bool:

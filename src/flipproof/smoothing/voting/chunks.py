@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.extras import require
 from flipproof.noise.sampling.samplers import Sampler
 from flipproof.noise.spaces.graph import GraphSampler
 from flipproof.smoothing.voting.sample_ranges import MAX_SAMPLE, SampleRanges
@@ -24,6 +26,9 @@ _MOST_ROWS, _MOST_SAMPLES, _MOST_GRAPHS = 8192, 1024, 64
 
 OUT_OF_MEMORY = "use fewer workers to go on, or start again with a lower memory limit or chunk size"
 """What to do when there is too little memory for a chunk. One that was begun keeps its size."""
+
+DEFAULT_TIMEOUT = 3600.0
+"""Seconds that a chunk may take in a worker process where nobody says otherwise: no honest one takes so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,3 +179,44 @@ def checked_wanted(samples: Any, name: str) -> range:
     if wanted and wanted.stop > MAX_SAMPLE - 2**32:  # len() of so long a range fails
         raise TooLargeError(f"expected {name} below {MAX_SAMPLE - 2**32}, got {wanted.stop}")
     return wanted
+
+
+def checked_timeout(value: Any) -> float | None:
+    """The seconds that a task may take; None if there is no limit.
+
+    Example:
+        >>> checked_timeout(60)
+        60.0
+    """
+    if value is None:
+        return None
+    try:
+        seconds = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise InvalidInputError(f"expected timeout to be a positive number of seconds, or None, got {value!r}")
+    return seconds
+
+
+def check_workers(workers: Any, address: Any = None) -> None:
+    """Refuses a number of processes that is none, and an address without a cluster to be used."""
+    if isinstance(workers, str) and workers == "ray":
+        checked_address(address)
+        require("ray")
+    elif checked_count(workers, "workers") < 1:
+        raise InvalidInputError(f"expected workers to be at least 1, got {workers}")
+    elif address is not None:
+        raise InvalidInputError(f"expected an address only together with workers='ray', got {address!r}")
+
+
+def checked_address(address: Any) -> str:
+    """Where the cluster is: HOST:PORT, "auto", or "local" for one of our own."""
+    if address in (None, "auto"):
+        address = os.environ.get("RAY_ADDRESS") or address or "local"
+    host, _, port = address.rpartition(":") if isinstance(address, str) else ("", "", "")
+    if address in ("auto", "local") or (host and "/" not in host and port.isdecimal() and int(port) < 2**16):
+        return str(address)
+    raise InvalidInputError(
+        f"expected the address of a Ray cluster to be HOST:PORT or 'auto', on one of its machines, got {address!r}"
+    )

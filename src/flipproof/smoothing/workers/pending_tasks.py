@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -11,7 +10,8 @@ from typing import Any, Generic, TypeVar
 
 import cloudpickle
 
-from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.errors import InvalidInputError
+from flipproof.smoothing.classifier import WorkerError
 from flipproof.smoothing.workers.worker_main import PROTOCOL, Failure, Kind, Message, summary_of
 
 T = TypeVar("T")
@@ -20,36 +20,6 @@ R = TypeVar("R")
 DEATHS = 3
 _TIMEOUTS = 2  # a task that took too long is given to one other worker
 LOOK_ROUND = 0.5  # seconds until a death is noticed whose pipe is held open by a process that the worker has forked
-
-DEFAULT_TIMEOUT = 3600.0
-"""Seconds that a chunk may take in a worker process where nobody says otherwise: no honest one takes so long."""
-
-
-class WorkerError(FlipproofError):
-    """Worker processes could not do their work: they died, or what they sent could not be read.
-
-    `votes` has what was counted before, or is None if there is nothing.
-    """
-
-    votes: Any = None
-
-
-def checked_timeout(value: Any) -> float | None:
-    """The seconds that a task may take; None if there is no limit.
-
-    Example:
-        >>> checked_timeout(60)
-        60.0
-    """
-    if value is None:
-        return None
-    try:
-        seconds = math.nan if isinstance(value, bool | str) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise InvalidInputError(f"expected timeout to be a positive number of seconds, or None, got {value!r}")
-    return seconds
 
 
 @dataclass(slots=True, eq=False)

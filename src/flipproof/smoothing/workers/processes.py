@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Self, TypeVar
 
 from flipproof.errors import InvalidInputError
+from flipproof.smoothing.classifier import WorkerError
+from flipproof.smoothing.voting.chunks import checked_timeout
 from flipproof.smoothing.workers.pending_tasks import (
     DEATHS,
     LOOK_ROUND,
     PendingTask,
     PendingTasks,
     Watch,
-    WorkerError,
-    checked_timeout,
     opened,
     packed_work,
 )

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from flipproof.errors import InvalidInputError
-from flipproof.smoothing.workers.pending_tasks import WorkerError
+from flipproof.smoothing.classifier import WorkerError
 from flipproof.smoothing.workers.worker_main import summary_of
 
 _PATIENCE = 4.0  # seconds for a cluster to answer, so that it takes less than five to be told that it does not
@@ -25,18 +25,6 @@ _HTTP2_PONG = b"\0\0\x08\x06\x01" + bytes(4) + _PING
 """... and then with this."""
 _ENOUGH = 10_000  # bytes; no server says so much before it returns a ping
 _ENDINGS = ("SIGTERM", "SIGHUP")
-
-
-def checked_address(address: Any) -> str:
-    """Where the cluster is: HOST:PORT, "auto", or "local" for one of our own."""
-    if address in (None, "auto"):
-        address = os.environ.get("RAY_ADDRESS") or address or "local"
-    host, _, port = address.rpartition(":") if isinstance(address, str) else ("", "", "")
-    if address in ("auto", "local") or (host and "/" not in host and port.isdecimal() and int(port) < 2**16):
-        return str(address)
-    raise InvalidInputError(
-        f"expected the address of a Ray cluster to be HOST:PORT or 'auto', on one of its machines, got {address!r}"
-    )
 
 
 @contextlib.contextmanager

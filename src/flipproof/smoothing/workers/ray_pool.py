@@ -11,22 +11,20 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Self, TypeVar
 
-from flipproof.base.arguments import checked_count
 from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+from flipproof.smoothing.classifier import WorkerError
 from flipproof.smoothing.run import versions
-from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY
+from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, checked_address, checked_timeout
 from flipproof.smoothing.workers.pending_tasks import (
     PendingTask,
     PendingTasks,
-    WorkerError,
-    checked_timeout,
     opened,
     packed_task,
     packed_work,
 )
-from flipproof.smoothing.workers.ray_connection import checked_address, connected
+from flipproof.smoothing.workers.ray_connection import connected
 from flipproof.smoothing.workers.ray_worker import Frames, answer_on_cluster, expected_versions, flat, message_of
 from flipproof.smoothing.workers.worker_main import Kind, Message
 from flipproof.smoothing.workers.worker_process import KEEPING_MEMORY
@@ -36,17 +34,6 @@ R = TypeVar("R")
 
 _IN_HAND = 2  # for each CPU: one task runs, one waits, so that a worker never idles until the driver has time for it
 _LOOK_ROUND = 1.0  # seconds until machines that have joined or left are noticed
-
-
-def check_workers(workers: Any, address: Any = None) -> None:
-    """Refuses a number of processes that is none, and an address without a cluster to be used."""
-    if isinstance(workers, str) and workers == "ray":
-        checked_address(address)
-        require("ray")
-    elif checked_count(workers, "workers") < 1:
-        raise InvalidInputError(f"expected workers to be at least 1, got {workers}")
-    elif address is not None:
-        raise InvalidInputError(f"expected an address only together with workers='ray', got {address!r}")
 
 
 class RayPool(Generic[T, R]):

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any, Generic, TypeVar, cast
 
 from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
+from flipproof.smoothing.classifier import WorkerError
 from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY
-from flipproof.smoothing.workers.pending_tasks import PendingTask, WorkerError, packed_task
+from flipproof.smoothing.workers.pending_tasks import PendingTask, packed_task
 from flipproof.smoothing.workers.worker_main import Message, messages
 
 T = TypeVar("T")

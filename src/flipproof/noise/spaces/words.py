@@ -1,36 +1,78 @@
-"""What inputs and their entries are called, by the kind of data and by what gets noise: fields of a `Subject`."""
+"""What entries of inputs are called, and what an attacker does to them where "adds" and "deletes" would not say it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from flipproof.noise.spaces.table import part_words
-from flipproof.report.words.change_words import ANY, Deed, Deeds, categories_deeds, masking_deeds, substitution_deeds
 from flipproof.theory.law import FlipNoise
 
-_UNITS = {"nodes": "node", "graphs": "graph", "images": "image", "text": "message", "tables": "row"}
 _PLACES = "Inserting {}, or closing a gap, moves the others and is not covered."
 
-
-def unit_of(kind: str) -> str:
-    """What one input is.
-
-    Example:
-        >>> unit_of("tables")
-        'row'
-    """
-    return _UNITS.get(kind, "input")
+EXCHANGE, ANY = "exchange", "any"
+"""Names of deeds that are no axes: a deletion and an addition at once, and changes of all kinds together."""
 
 
-def noise_words(noisy: str) -> str:
-    """What gets noise, or how.
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A kind of change in words.
+
+    Attributes:
+        does: what an attacker does; {} is where "up to 3 words" goes.
+        done: what is counted.
 
     Example:
-        >>> noise_words("pixels"), noise_words("masking")
-        ('on pixels', 'by masking words')
+        >>> Deed("blanks {}", "words blanked").does.format("up to 3 words")
+        'blanks up to 3 words'
     """
-    return {"substitution": "by substitution of words", "masking": "by masking words"}.get(noisy, f"on {noisy}")
+
+    does: str
+    done: str
+
+
+Deeds = dict[str, Deed]
+
+
+def masking_deeds(entries: str) -> Deeds:
+    """Entries of a sequence that noise hides; the others stay where they are."""
+    return {
+        "add": Deed("writes {} into empty places", f"{entries} written into empty places"),
+        "delete": Deed("blanks {}", f"{entries} blanked"),
+        EXCHANGE: _replacing(entries),
+    }
+
+
+def substitution_deeds(entries: str, zero: str) -> Deeds:
+    """Entries of a sequence that noise replaces; the first one that may stand at a place is called `zero`."""
+    return {**categories_deeds([(None, entries)], zero), ANY: _replacing(entries)}
+
+
+def _replacing(entries: str) -> Deed:
+    return Deed("replaces {} in place", f"{entries} replaced in place")
+
+
+def categories_deeds(parts: Iterable[tuple[str | None, str]], zero: str) -> Deeds:
+    """Entries with categories of which none means "nothing": they are turned, not added.
+
+    Args:
+        parts: the names of parts, and what their entries are.
+        zero: what the first category is called.
+
+    Example:
+        >>> categories_deeds([("k3", "cells")], "category 0")["k3.add"].done
+        'cells turned from category 0'
+    """
+    found = {}
+    for part, entries in parts:
+        prefix = f"{part}." if part else ""
+        found[f"{prefix}add"] = Deed(f"turns {{}} from {zero} to another", f"{entries} turned from {zero}")
+        found[f"{prefix}delete"] = Deed(f"turns {{}} to {zero}", f"{entries} turned to {zero}")
+        found[f"{prefix}change"] = Deed(
+            f"turns {{}} from one to another that is not {zero}", f"{entries} turned, not from or to {zero}"
+        )
+    return found
 
 
 def bag_words() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A task together with its data: what the steps of a run work on."""
+"""A task together with its data, which the steps of a run work on: what is learned from and what is certified."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.space import Space
-from flipproof.pipeline.task import Task
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.split import Split
+from flipproof.run_folder.task import Shares, Task
 from flipproof.theory.law import FlipNoise, JointNoise
 
 _ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lot:
+class LabelledInputs:
     """Some inputs with their true labels, and which of them are for what."""
 
     space: Space
@@ -30,18 +30,20 @@ class Lot:
     split: Split
 
     @classmethod
-    def to_test(cls, space: Space, labels: IntArray) -> Lot:
+    def to_test(cls, space: Space, labels: IntArray) -> LabelledInputs:
         """Inputs that are all for testing."""
         return cls(space, labels, Split([], [], np.arange(labels.size)))  # type: ignore[arg-type]  # they are checked
 
 
 class Model(Protocol):
-    """How the classifier of a job is made, and becomes bytes and a classifier again."""
+    """How the classifier of a task is made, and becomes bytes and a classifier again."""
 
     def check(self) -> None:
         """Refuses a model that cannot be made."""
 
-    def trained(self, learned: Lot, noise: Law, memory_limit: str | int, progress: bool) -> tuple[Any, dict[str, Any]]:
+    def trained(
+        self, learned: LabelledInputs, noise: Law, memory_limit: str | int, progress: bool
+    ) -> tuple[Any, dict[str, Any]]:
         """A trained classifier, and facts about its training."""
 
     def weights(self, classifier: Any) -> bytes:
@@ -52,7 +54,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Job:
+class PreparedTask:
     """A task with its data.
 
     Attributes:
@@ -63,15 +65,15 @@ class Job:
         certified: what certificates are about; for nodes the same.
         class_names: one per class.
         model: how the classifier is made.
-        drawn: what a report can show of the inputs: fields of its `Subject`.
+        drawn: what a report can show of the inputs, beside the data themselves: fields of its `Subject`.
         split_given: whether the data say which inputs are for what; if not, the split is the task's own.
     """
 
     task: Task
     record: DataRecord
     noise: Law
-    learned: Lot
-    certified: Lot
+    learned: LabelledInputs
+    certified: LabelledInputs
     class_names: tuple[str, ...]
     model: Model
     drawn: Mapping[str, Any] = field(default_factory=dict)
@@ -82,9 +84,13 @@ class Job:
         sampler_of(self.certified.space, self.noise, self.task.seed)
         self.model.check()
 
-    def asked(self) -> dict[str, Any]:
+    def record_of_task(self) -> dict[str, Any]:
         """The record of the task, with the noise as it fits the data."""
         return self.task.to_record() | {"noise": self.noise.record()}
+
+    def shown(self) -> dict[str, Any]:
+        """What a report can show of the certified inputs: fields of its `Subject`."""
+        return {"space": self.certified.space, **self.drawn}
 
     def clean_labels(self, classifier: Any) -> IntArray:
         """What the classifier says about the certified inputs themselves."""
@@ -117,3 +123,51 @@ def _with_categories(law: FlipNoise, categories: int) -> FlipNoise:
     if law.categories not in (2, categories):
         raise InvalidInputError(f"expected noise with {categories} categories, got {law.categories}")
     return FlipNoise(law.p_plus, law.p_minus, categories)
+
+
+def split_of(task: Task, labels: IntArray, given: Split | None = None) -> Split:
+    """The split of the data if they have one; else shares of every class for training, validation and testing."""
+    shares = shares_of(task)
+    if given is not None:
+        return kept_split(task, given)
+    split = Split.by_share(labels, shares.test, shares.validation, task.seed)
+    check_parts(labels.size, validation=split.validation, test=split.test)
+    return split
+
+
+def kept_split(task: Task, given: Split) -> Split:
+    """The split of the data, if the task asks for no other and it leaves something to judge."""
+    if task.split != type(task.split)():
+        raise InvalidInputError(
+            f"expected the split of {task.dataset} to be kept, got {task.split}; leave out the flags and settings of "
+            "the split, or save the data without theirs"
+        )
+    if not given.test.size:
+        raise InvalidInputError(f"expected {task.kind} for testing in the split of {task.dataset}, got none")
+    return given
+
+
+def split_parts(given: Split | None) -> tuple[IntArray, ...]:
+    """What the fingerprint of data has of their split."""
+    return () if given is None else (given.train, given.validation, given.test)
+
+
+def check_parts(inputs: int, **parts: IntArray) -> None:
+    """Refuses a split with an empty part."""
+    for name, part in parts.items():
+        if not part.size:
+            raise InvalidInputError(
+                f"expected some of {inputs} inputs for {name}, got none; raise the share (--{name}-share)"
+            )
+
+
+def shares_of(task: Task) -> Shares:
+    """The shares that a task asks for."""
+    if not isinstance(task.split, Shares):
+        raise InvalidInputError(f"expected Shares for {task.kind}, got {task.split!r}")
+    return task.split
+
+
+def tested(task: Task, test: IntArray) -> IntArray:
+    """The first test inputs, as many as are to be certified."""
+    return test if task.inputs is None else test[: task.inputs]

@@ -1,0 +1,187 @@
+"""The seam for kinds of data: a `Kind` is one value, and nothing else in the package asks which kind it has.
+
+Whoever adds a kind writes one file with one `Kind` and calls `register_kind`; see docs/extending.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from flipproof.datasets import card, load
+from flipproof.datasets.readers.own_files import is_own, kind_of_file
+from flipproof.errors import FileFormatError, InvalidInputError, not_among
+from flipproof.pipeline.models import ESTIMATORS
+from flipproof.pipeline.prepared import PreparedTask
+from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.task import PerClass, Shares, Task, TrainingSettings
+from flipproof.theory.law import Noise
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseDefaults:
+    """What suits data with noise on something, where the user does not say.
+
+    Attributes:
+        noise: the law.
+        models: the models that ship for it; the first is the usual one.
+        training: how they are trained.
+        split: which inputs are for what; its class says how a split is asked for.
+        inputs: so many test inputs are certified; None: all.
+        words: what gets noise, or how, if "on NAME" does not say it.
+    """
+
+    noise: Noise
+    models: tuple[str, ...]
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+    split: PerClass | Shares = field(default_factory=Shares)
+    inputs: int | None = None
+    words: str = ""
+
+
+def _as_they_are(noisy: str, defaults: NoiseDefaults, dataset: str) -> NoiseDefaults:
+    return defaults
+
+
+def _nothing_else(task: Task) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """A kind of data: what an input is, what may get noise, and how a task becomes something to train and certify.
+
+    Attributes:
+        name: of the kind, in the plural: "nodes", "images".
+        unit: what one input is.
+        noises: what may get noise, with what suits it; the first is the usual one.
+        dataset: the class of its datasets.
+        prepare: makes a task with its data ready to be trained and certified.
+        change_words: what an attacker changes, from the task, the record of the data and the law: fields of a report's
+            `Subject`. The data need not be at hand.
+        n_estimate: how many samples bound a probability.
+        reading: the fields of `Reading` that are for it.
+        useless: the flags that are not for it, as fields of the options of `flipproof train`.
+        suited_to: what suits one dataset, from the defaults of a noise.
+        first_noise: what gets noise in a dataset, if that is not the same for all.
+        check: refuses tasks for further reasons.
+    """
+
+    name: str
+    unit: str
+    noises: Mapping[str, NoiseDefaults]
+    dataset: type
+    prepare: Callable[[Task, Any], PreparedTask]
+    change_words: Callable[[Task, DataRecord, Noise], Mapping[str, Any]]
+    n_estimate: int = 10_000
+    reading: tuple[str, ...] = ()
+    useless: tuple[str, ...] = ()
+    suited_to: Callable[[str, NoiseDefaults, str], NoiseDefaults] = _as_they_are
+    first_noise: Callable[[str], str] | None = None
+    check: Callable[[Task], None] = _nothing_else
+
+    def defaults(self, noisy: str, dataset: str | None = None) -> NoiseDefaults:
+        """What suits a dataset with noise on something; without a dataset, what suits data of this kind."""
+        if noisy not in self.noises:
+            raise not_among("noise", self.noises, noisy)
+        found = self.noises[noisy]
+        return found if dataset is None else self.suited_to(noisy, found, dataset)
+
+    def usual_noise(self, dataset: str) -> str:
+        """What gets noise in a dataset, where the user does not say."""
+        return next(iter(self.noises)) if self.first_noise is None else self.first_noise(dataset)
+
+    def noise_words(self, noisy: str) -> str:
+        """What gets noise, or how: "on pixels", "by masking words"."""
+        return self.noises[noisy].words or f"on {noisy}"
+
+
+_KINDS: dict[str, Kind] = {}
+
+
+def register_kind(kind: Kind) -> None:
+    """Makes a kind known to tasks, by its name."""
+    _KINDS[kind.name] = kind
+
+
+def kind_named(name: str) -> Kind:
+    """The kind with this name.
+
+    Example:
+        >>> kind_named("tables").unit
+        'row'
+    """
+    if name not in _KINDS:
+        raise not_among("kind", _KINDS, name)
+    return _KINDS[name]
+
+
+def kinds() -> tuple[Kind, ...]:
+    """All kinds that are known."""
+    return tuple(_KINDS.values())
+
+
+def kind_of(dataset: str) -> Kind:
+    """The kind of a dataset, by its name or path. Of a file, little is read.
+
+    Example:
+        >>> kind_of("mnist").name
+        'images'
+    """
+    return kind_named(kind_of_file(dataset) if is_own(dataset) else card(dataset).kind)
+
+
+def checked_task(task: Task) -> Task:
+    """Returns a task that its kind of data can have, or raises.
+
+    Example:
+        >>> from flipproof import FlipNoise
+        >>> from flipproof.run_folder.task import ModelSpec
+        >>> checked_task(Task("nodes", "cora_ml", ModelSpec("gnc"), "structure", FlipNoise(0.1, 0.1)))
+        Traceback (most recent call last):
+            ...
+        flipproof.errors.InvalidInputError: expected model to be one of gcn, gat, appnp, FILE.py:NAME, got 'gnc'; did \
+you mean gcn?
+    """
+    kind, model = kind_named(task.kind), task.model
+    defaults = kind.defaults(task.noisy)
+    if not model.own and model.name not in defaults.models:
+        raise not_among("model", (*defaults.models, "FILE.py:NAME"), model.name)
+    if model.name in ESTIMATORS and (model.hidden, model.dropout) != (None, None):
+        raise InvalidInputError(f"expected no hidden and no dropout for {model.name}, which has neither, got some")
+    if type(task.split) is not type(defaults.split):
+        raise InvalidInputError(f"expected {type(defaults.split).__name__} for {kind.name}, got {task.split!r}")
+    for name, given in (("threshold", task.reading.threshold is not None), ("one_hot", task.reading.one_hot)):
+        if given and name not in kind.reading:
+            raise InvalidInputError(f"expected {name} for {readers_of(name)} only, got it for {kind.name}")
+    kind.check(task)
+    return task
+
+
+def readers_of(name: str) -> str:
+    """The kinds of data for which a field of `Reading` is there.
+
+    Example:
+        >>> readers_of("one_hot")
+        'graphs'
+    """
+    return ", ".join(kind.name for kind in kinds() if name in kind.reading)
+
+
+def task_in(record: Mapping[str, Any]) -> Task:
+    """The task in the sections of a `run.json`, which may come from anywhere."""
+    task = Task.from_record(record["task"])
+    try:
+        return checked_task(task)
+    except (TypeError, AttributeError, InvalidInputError) as error:
+        raise FileFormatError(f"expected a run.json written by flipproof, got a task without sense: {error}") from error
+
+
+def prepared_task(task: Task, download: bool = True) -> PreparedTask:
+    """Loads the data of a task and checks that they fit it."""
+    kind = kind_named(checked_task(task).kind)
+    data: Any = load(task.dataset, download=download)
+    if not isinstance(data, kind.dataset):
+        raise InvalidInputError(f"expected {task.kind}, got {task.dataset}, which is something else")
+    return kind.prepare(task, data)
