@@ -17,7 +17,7 @@ from flipproof.datasets.readers.own_files import is_own
 from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError
 from flipproof.noise.laws import sampler_of
-from flipproof.noise.spaces.census import census
+from flipproof.noise.spaces.space import counts_of
 from flipproof.pipeline.blind import blind_facts
 from flipproof.pipeline.inputs_check import check_inputs
 from flipproof.pipeline.job import Job
@@ -145,7 +145,7 @@ def _about_data(folder: RunFolder, job: Job) -> Iterator[str]:
     if votes.run is None or votes.run.identity["data"] != fingerprint(space):
         yield "votes.npz has votes on other data"
         return
-    if votes.run.space != census(space):
+    if votes.run.space != counts_of(space):
         yield "votes.npz has another space"
     if votes.scope != scope_of_outputs(space, job.noise, len(votes), None):
         yield "votes.npz has other numbers of entries than the data"

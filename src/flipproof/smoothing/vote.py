@@ -21,9 +21,8 @@ from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
 from flipproof.noise.law_records import noise_record
 from flipproof.noise.laws import AnyNoise, sampler_of, space_for
-from flipproof.noise.spaces.census import census
 from flipproof.noise.spaces.graph import GraphSampler
-from flipproof.noise.spaces.space import Space, as_array
+from flipproof.noise.spaces.space import Space, as_array, counts_of
 from flipproof.smoothing.classifier import Classifier, ClassifierError, checked_classifier
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.identity import differences_again
@@ -279,7 +278,7 @@ class _Job:
             versions=merged_versions(ledger.sources),
             seconds=seconds,
             drawn=drawn - before,
-            space=census(self.space),
+            space=counts_of(self.space),
             sources=ledger.sources,
         )
         return Votes(

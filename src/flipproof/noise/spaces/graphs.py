@@ -20,13 +20,14 @@ from flipproof.noise.spaces.graph import (
     STRUCTURE,
     Graph,
     attribute_sampler,
+    graph_counts,
     graph_scope,
     plain_attributes,
     structure_sampler,
 )
 from flipproof.noise.spaces.pieces import Pieces
 from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler
-from flipproof.noise.spaces.space import noise_of_parts
+from flipproof.noise.spaces.space import PartCounts, noise_of_parts
 from flipproof.theory.law import Noise
 from flipproof.theory.scope import Scope
 
@@ -135,6 +136,10 @@ class Graphs:
         """One row for each graph."""
         edges, noises = [graph.edges for graph in self.graphs], noise_of_parts(noise, self.parts)
         return graph_scope(edges, self.attributes, self.offsets, noises)
+
+    def counts(self) -> PartCounts:
+        """How many pairs of nodes and attributes all graphs have together, and how many of them are not zero."""
+        return graph_counts([graph.edges for graph in self.graphs], self.attributes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,15 @@ from flipproof.base.arrays import read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.rows import DenseSampler, dense_sampler
-from flipproof.noise.spaces.space import as_array, as_integers, check_categories, first_place, noise_of_parts
+from flipproof.noise.spaces.space import (
+    PartCounts,
+    as_array,
+    as_integers,
+    check_categories,
+    first_place,
+    noise_of_parts,
+    value_counts,
+)
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.scope import Scope
 
@@ -105,6 +113,11 @@ class Table:
         left_alone = {part: count for part, count in self._categories_of_parts().items() if part not in noises}
         fixed = tuple(f"the {part_words(part, count, 'columns')}" for part, count in left_alone.items())
         return Scope(columns - nonzeros, nonzeros, fixed)
+
+    def counts(self) -> PartCounts:
+        """How many cells the columns of each part have together, and how many of them are not category 0."""
+        of_column = np.array(self._column_parts)
+        return {part: value_counts(self.values[:, of_column == part]) for part in self.parts}
 
 
 def part_words(part: str, categories: int, entries: str) -> str:
