@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
+from flipproof.noise.spaces.words import image_words, sequence_words, small_graph_words, table_words
 from flipproof.report.described_inputs import Subject
-from flipproof.report.words.kind_words import image_words, sequence_words, small_graph_words, table_words
 from flipproof.report.words.promises import axis_words, plain_words
 from flipproof.theory.radii import axes_of, parts_of
 

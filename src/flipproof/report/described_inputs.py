@@ -13,7 +13,7 @@ from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import Space, noise_of_parts
 from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens
-from flipproof.report.words.change_words import Deed
+from flipproof.noise.spaces.words import Deed
 from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint

@@ -7,18 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from flipproof.files.json_text import is_number
-from flipproof.report.described_inputs import Subject
-from flipproof.report.section import Blind, Facts, Section
-from flipproof.report.words.kind_words import (
+from flipproof.noise.spaces.words import (
     bag_words,
     graph_words,
     image_words,
-    noise_words,
     sequence_words,
     small_graph_words,
     table_words,
-    unit_of,
 )
+from flipproof.report.described_inputs import Subject
+from flipproof.report.section import Blind, Facts, Section
+from flipproof.report.words.kind_words import noise_words, unit_of
 from flipproof.run_folder.certified import certified
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.inputs import Inputs

@@ -22,7 +22,9 @@ class Space(Protocol):
 
     - `scope(noise)`, a `Scope` with one row for each input (one row for a graph, whose nodes share it). Without it
       nobody knows what an input can suffer, and sentences say less;
-    - `counts()`, by part how many entries there are and how many are not zero (see `counts_of`).
+    - `counts()`, by part how many entries there are and how many are not zero (see `counts_of`);
+    - `words(noise, entries)`, what entries and their changes are called (see `noise/spaces/words.py`), or None where
+      the user's own word for entries says enough.
     """
 
     @property

@@ -22,6 +22,7 @@ from flipproof.noise.spaces.space import (
     place_words,
     value_counts,
 )
+from flipproof.noise.spaces.words import sequence_words
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.scope import Scope
 
@@ -133,6 +134,10 @@ class Tokens:
         nonzeros = np.count_nonzero(np.where(self.is_padding, 0, self.values), axis=1)
         fixed = () if self.padding is None else ("the padding",)  # which may also be written over a token
         return Scope((self.lengths - nonzeros)[:, None], nonzeros[:, None], fixed)
+
+    def words(self, noise: Noise, entries: str | None) -> dict[str, Any]:
+        """What is changed, as fields of a report's subject; `entries` is what the user calls one entry."""
+        return sequence_words(self.mask is not None, entries or "tokens", "token 0")
 
     def counts(self) -> PartCounts:
         """How many tokens there are, and how many are not zero: all of them where noise hides tokens."""

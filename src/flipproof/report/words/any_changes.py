@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.noise.spaces.words import ANY, Deed
 from flipproof.report.described_inputs import Subject
 from flipproof.report.forecast import mean_radius
 from flipproof.report.page.packing import endless, known_cap, packed
 from flipproof.report.section import Section
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, ShareLine
-from flipproof.report.words.change_words import ANY, Deed
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.claims import is_even
 from flipproof.theory.law import Noise

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipproof.base.arrays import IntArray
+from flipproof.noise.spaces.words import ANY, EXCHANGE
 from flipproof.report.described_inputs import Subject, joined, singular
 from flipproof.report.page.packing import packed
 from flipproof.report.words.any_changes import any_deed, any_entries
-from flipproof.report.words.change_words import ANY, EXCHANGE
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.claims import Claims, Lead, usual_lead
 from flipproof.smoothing.stairs import Stairs

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flipproof.base.arrays import BoolArray
+from flipproof.noise.spaces.words import EXCHANGE
 from flipproof.report.described_inputs import Subject, joined, singular
 from flipproof.report.words.any_changes import any_deed, any_entries, withstands_any
-from flipproof.report.words.change_words import EXCHANGE
 from flipproof.report.words.sentences import lead_of
 from flipproof.smoothing.certificates import ANY, Certificates
 from flipproof.smoothing.claims import Lead
