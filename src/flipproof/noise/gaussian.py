@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from flipproof.base.arrays import FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Sampler, Stream, register_sampler, span_of
-from flipproof.noise.spaces.space import as_array
+from flipproof.noise.spaces.space import PartCounts, as_array, value_counts
 from flipproof.theory.base_law import Law, Noise, register_law
 
 LARGEST = 1e30
@@ -80,6 +80,10 @@ class RealRows:
     def sampler(self, noise: Noise, seed: int) -> Sampler:
         """Real numbers do not flip."""
         raise InvalidInputError(f"expected a GaussianNoise for real numbers, got {noise!r}")
+
+    def counts(self) -> PartCounts:
+        """How many numbers all rows have together, and how many of them are not zero."""
+        return {"values": value_counts(self.values)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from flipproof.datasets.readers.own_files import is_own
 from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError
 from flipproof.noise.laws import sampler_of
-from flipproof.noise.spaces.census import census
+from flipproof.noise.spaces.space import counts_of
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.trained import blind_facts, check_data, check_inputs, restored_classifier, source_of_split
@@ -143,7 +143,7 @@ def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
     if votes.run is None or votes.run.identity["data"] != fingerprint(space):
         yield "votes.npz has votes on other data"
         return
-    if votes.run.space != census(space):
+    if votes.run.space != counts_of(space):
         yield "votes.npz has another space"
     if votes.scope != scope_of_outputs(space, prepared.noise, len(votes), None):
         yield "votes.npz has other numbers of entries than the data"

@@ -13,14 +13,9 @@ from numpy.typing import ArrayLike
 from flipproof.base.arguments import checked_count, checked_flag, checked_items, checked_kind, checked_texts
 from flipproof.errors import OutputError
 from flipproof.files.whole import cannot_write
-from flipproof.noise.spaces.graph import Graph
-from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.recognition import space_of
-from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.space import Space
-from flipproof.noise.spaces.table import Table
-from flipproof.noise.spaces.tokens import Tokens
-from flipproof.noise.spaces.words import graph_words, image_words, sequence_words, small_graph_words, table_words
+from flipproof.noise.spaces.words import image_words
 from flipproof.report.described_inputs import Subject
 from flipproof.report.figures import drawing, figures
 from flipproof.report.figures.plots import plot_heatmap
@@ -159,20 +154,13 @@ def change_words(
     """What is changed: as the caller calls it, and as the data tell."""
     if not isinstance(certificates, Certificates):
         return {} if entries is None else {"entries": {axis.part or "": entries for axis in certificates.axes}}
-    parts = certificates.noise.part_names
-    if isinstance(space, Tokens):
-        return sequence_words(space.mask is not None, entries or "tokens", "token 0")
-    if isinstance(space, Table):
-        return table_words(certificates.noise.flips, entries or "cells")
+    own = getattr(space, "words", None)
+    found: dict[str, Any] | None = None if own is None else own(certificates.noise, entries)
+    if found is not None:
+        return found
     if entries is not None:
-        return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts if name is not None}}
-    if isinstance(space, Graph):
-        where = graph_words(str(parts[0]) if space.noisy == "both" and len(parts) == 1 else space.noisy)["where"]
-        return graph_words(space.noisy) | {"where": where}
-    if isinstance(space, Graphs):
-        noisy, attributes = space.graphs[0].noisy, space.attributes
-        are_kinds = isinstance(attributes, DenseRows) and attributes.entries == 1
-        return small_graph_words(noisy, one_hot=False) if are_kinds else graph_words(noisy)
+        parts = [name for name in certificates.noise.part_names if name is not None]
+        return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts}}
     return (
         {}
         if image_shape is None

@@ -17,8 +17,10 @@ from flipproof.noise.sampling.samplers import BitSampler, Role, Sampler, Stream
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.pyg import index_of_pyg
 from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr, rows_between
-from flipproof.noise.spaces.space import as_array, noise_of_parts
+from flipproof.noise.spaces.space import PartCounts, as_array, noise_of_parts
+from flipproof.noise.spaces.words import graph_words
 from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
 
 STRUCTURE, ATTRIBUTES = "structure", "attributes"
@@ -181,6 +183,25 @@ class Graph:
         """One row for the whole graph: an attacker may change it anywhere."""
         nodes = np.array([0, self.nodes])
         return graph_scope([self.edges], self.attributes, nodes, noise_of_parts(noise, self.parts))
+
+    def words(self, noise: Noise, entries: str | None) -> dict[str, Any] | None:
+        """What is changed, as fields of a report's subject; `entries` is what the user calls them, which goes first."""
+        if entries is not None:
+            return None
+        parts = parts_of(noise)
+        attacked = str(parts[0][0]) if self.noisy == "both" and len(parts) == 1 else self.noisy
+        return graph_words(self.noisy) | {"where": graph_words(attacked)["where"]}
+
+    def counts(self) -> PartCounts:
+        """How many pairs of nodes and attributes there are, and how many of them are not zero."""
+        return graph_counts([self.edges], self.attributes)
+
+
+def graph_counts(edges: list[Edges], attributes: Any) -> PartCounts:
+    """Those of several graphs together. Attributes that get no noise are not counted."""
+    structure = sum(each.pairs for each in edges), sum(each.count for each in edges)
+    own = getattr(attributes, "counts", None)
+    return {STRUCTURE: structure, ATTRIBUTES: (0, 0) if own is None else next(iter(own().values()))}
 
 
 def graph_scope(edges: list[Edges], attributes: Any, offsets: IntArray, noises: Mapping[str, FlipNoise]) -> Scope:

@@ -20,13 +20,15 @@ from flipproof.noise.spaces.graph import (
     STRUCTURE,
     Graph,
     attribute_sampler,
+    graph_counts,
     graph_scope,
     plain_attributes,
     structure_sampler,
 )
 from flipproof.noise.spaces.pieces import Pieces
 from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler
-from flipproof.noise.spaces.space import noise_of_parts
+from flipproof.noise.spaces.space import PartCounts, noise_of_parts
+from flipproof.noise.spaces.words import graph_words, small_graph_words
 from flipproof.theory.law import Noise
 from flipproof.theory.scope import Scope
 
@@ -135,6 +137,18 @@ class Graphs:
         """One row for each graph."""
         edges, noises = [graph.edges for graph in self.graphs], noise_of_parts(noise, self.parts)
         return graph_scope(edges, self.attributes, self.offsets, noises)
+
+    def words(self, noise: Noise, entries: str | None) -> dict[str, Any] | None:
+        """What is changed, as fields of a report's subject; `entries` is what the user calls them, which goes first."""
+        if entries is not None:
+            return None
+        noisy = self.graphs[0].noisy
+        are_kinds = isinstance(self.attributes, DenseRows) and self.attributes.entries == 1
+        return small_graph_words(noisy, one_hot=False) if are_kinds else graph_words(noisy)
+
+    def counts(self) -> PartCounts:
+        """How many pairs of nodes and attributes all graphs have together, and how many of them are not zero."""
+        return graph_counts([graph.edges for graph in self.graphs], self.attributes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from flipproof.base.arrays import IntArray, read_only, read_only_csr
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling.samplers import BitSampler, Role, Stream, ValueSampler
-from flipproof.noise.spaces.space import as_array, as_integers, check_categories, noise_of_parts, place_words
+from flipproof.noise.spaces.space import (
+    PartCounts,
+    as_array,
+    as_integers,
+    check_categories,
+    noise_of_parts,
+    place_words,
+    value_counts,
+)
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.scope import Scope
 
@@ -88,6 +96,10 @@ class DenseRows:
     def scope(self, noise: Noise) -> Scope:
         """Noise touches every entry."""
         return _whole_scope(self.entries, self.nonzeros())
+
+    def counts(self) -> PartCounts:
+        """How many entries all rows have together, and how many of them are not zero."""
+        return {"values": value_counts(self.values)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,6 +193,10 @@ class SparseRows:
     def scope(self, noise: Noise) -> Scope:
         """Noise touches every entry."""
         return _whole_scope(self.columns, self.nonzeros())
+
+    def counts(self) -> PartCounts:
+        """How many entries all rows have together, and how many of them are ones."""
+        return {"bits": (self.inputs * self.columns, self.ones)}
 
 
 def _whole_scope(entries: int, nonzeros: IntArray) -> Scope:

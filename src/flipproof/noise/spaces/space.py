@@ -18,8 +18,13 @@ from flipproof.theory.law import FlipNoise, JointNoise, Noise
 class Space(Protocol):
     """The user's data, checked, with its entries and parts. Noisy copies of it come from its sampler.
 
-    A space may also have `scope(noise)`, a `Scope` with one row for each input (one row for a graph, whose nodes share
-    it). Without it nobody knows what an input can suffer, and sentences say less.
+    A space may also have
+
+    - `scope(noise)`, a `Scope` with one row for each input (one row for a graph, whose nodes share it). Without it
+      nobody knows what an input can suffer, and sentences say less;
+    - `counts()`, by part how many entries there are and how many are not zero (see `counts_of`);
+    - `words(noise, entries)`, what entries and their changes are called (see `noise/spaces/words.py`), or None where
+      the user's own word for entries says enough.
     """
 
     @property
@@ -28,6 +33,32 @@ class Space(Protocol):
 
     def sampler(self, noise: Noise, seed: int) -> Sampler:
         """Draws noisy copies; refuses a noise that does not fit."""
+
+
+PartCounts = dict[str, tuple[int, int]]
+"""By part: how many entries there are, and how many of them are not zero."""
+
+
+def counts_of(space: Space) -> dict[str, Any]:
+    """The kind of a space and the counts of its parts, as JSON values; no counts if the space does not tell.
+
+    Example:
+        >>> from flipproof import DenseRows
+        >>> counts_of(DenseRows([[0, 1, 1], [1, 0, 0]]))
+        {'kind': 'DenseRows', 'parts': {'values': {'entries': 6, 'nonzero': 3}}}
+    """
+    own = getattr(space, "counts", None)
+    counts: PartCounts = {} if own is None else own()
+    parts = {name: counts[name] for name in space.parts if name in counts}
+    return {
+        "kind": type(space).__name__,
+        "parts": {name: {"entries": entries, "nonzero": nonzero} for name, (entries, nonzero) in parts.items()},
+    }
+
+
+def value_counts(values: NDArray[Any]) -> tuple[int, int]:
+    """How many entries an array has, and how many of them are not zero."""
+    return int(values.size), int(np.count_nonzero(values))
 
 
 def noise_of_parts(noise: Noise, parts: tuple[str, ...]) -> Mapping[str, FlipNoise]:

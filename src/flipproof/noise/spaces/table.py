@@ -14,8 +14,18 @@ from flipproof.base.arrays import read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.rows import DenseSampler, dense_sampler
-from flipproof.noise.spaces.space import as_array, as_integers, check_categories, first_place, noise_of_parts
+from flipproof.noise.spaces.space import (
+    PartCounts,
+    as_array,
+    as_integers,
+    check_categories,
+    first_place,
+    noise_of_parts,
+    value_counts,
+)
+from flipproof.noise.spaces.words import part_words, table_words
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
+from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
 
 
@@ -106,15 +116,14 @@ class Table:
         fixed = tuple(f"the {part_words(part, count, 'columns')}" for part, count in left_alone.items())
         return Scope(columns - nonzeros, nonzeros, fixed)
 
+    def words(self, noise: Noise, entries: str | None) -> dict[str, Any]:
+        """What is changed, as fields of a report's subject; `entries` is what the user calls one entry."""
+        return table_words(parts_of(noise), entries or "cells")
 
-def part_words(part: str, categories: int, entries: str) -> str:
-    """What the entries of a part of a table are called: by their number of categories if that is its name.
-
-    Example:
-        >>> part_words("k3", 3, "cells"), part_words("region", 3, "columns"), part_words("k3", 5, "cells")
-        ('cells with 3 values', 'columns of part region', 'cells of part k3')
-    """
-    return f"{entries} with {categories} values" if part == f"k{categories}" else f"{entries} of part {part}"
+    def counts(self) -> PartCounts:
+        """How many cells the columns of each part have together, and how many of them are not category 0."""
+        of_column = np.array(self._column_parts)
+        return {part: value_counts(self.values[:, of_column == part]) for part in self.parts}
 
 
 def _checked_count(count: Any, column: int) -> int:

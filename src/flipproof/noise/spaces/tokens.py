@@ -13,7 +13,16 @@ from flipproof.base.arrays import BoolArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Stream, ValueSampler
 from flipproof.noise.spaces.rows import DenseSampler, only_noise
-from flipproof.noise.spaces.space import as_array, as_integers, check_categories, first_place, place_words
+from flipproof.noise.spaces.space import (
+    PartCounts,
+    as_array,
+    as_integers,
+    check_categories,
+    first_place,
+    place_words,
+    value_counts,
+)
+from flipproof.noise.spaces.words import sequence_words
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.scope import Scope
 
@@ -125,6 +134,15 @@ class Tokens:
         nonzeros = np.count_nonzero(np.where(self.is_padding, 0, self.values), axis=1)
         fixed = () if self.padding is None else ("the padding",)  # which may also be written over a token
         return Scope((self.lengths - nonzeros)[:, None], nonzeros[:, None], fixed)
+
+    def words(self, noise: Noise, entries: str | None) -> dict[str, Any]:
+        """What is changed, as fields of a report's subject; `entries` is what the user calls one entry."""
+        return sequence_words(self.mask is not None, entries or "tokens", "token 0")
+
+    def counts(self) -> PartCounts:
+        """How many tokens there are, and how many are not zero: all of them where noise hides tokens."""
+        tokens = self.values[~self.is_padding]
+        return {"tokens": value_counts(tokens) if self.mask is None else (int(tokens.size), int(tokens.size))}
 
     def _hiding(self, noise: FlipNoise, stream: Stream, mask: int) -> MaskedSampler:
         """Bits that are never on can't be seen in a copy, so one for each position is enough: that of its token."""

@@ -1,4 +1,4 @@
-"""What entries of inputs are called, and what an attacker does to them where "adds" and "deletes" would not say it."""
+"""What entries and their changes are called: what an attacker does where "adds" and "deletes" would not say it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from flipproof.noise.spaces.table import part_words
 from flipproof.theory.law import FlipNoise
-
-_PLACES = "Inserting {}, or closing a gap, moves the others and is not covered."
 
 EXCHANGE, ANY = "exchange", "any"
 """Names of deeds that are no axes: a deletion and an addition at once, and changes of all kinds together."""
+
+_PLACES = "Inserting {}, or closing a gap, moves the others and is not covered."
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +130,7 @@ def graph_words(noisy: str, attributes: str = "attributes", categories: bool = F
 
 
 def small_graph_words(noisy: str, one_hot: bool) -> dict[str, Any]:
-    """Words for a graph whose nodes are of a few kinds, read as categories or as one-hot bits."""
+    """What is changed in a graph whose nodes are of a few kinds, read as categories or as one-hot bits."""
     return graph_words(noisy, "bits of the kinds of nodes" if one_hot else "kinds of nodes", categories=not one_hot)
 
 
@@ -142,3 +141,13 @@ def _words(entries: str, unit: str, deeds: Deeds | None = None, caution: str = "
         "caution": caution,
         "deeds": deeds or {},
     }
+
+
+def part_words(part: str, categories: int, entries: str) -> str:
+    """What the entries of a part of a table are called: by their number of categories if that is its name.
+
+    Example:
+        >>> part_words("k3", 3, "cells"), part_words("region", 3, "columns"), part_words("k3", 5, "cells")
+        ('cells with 3 values', 'columns of part region', 'cells of part k3')
+    """
+    return f"{entries} with {categories} values" if part == f"k{categories}" else f"{entries} of part {part}"

@@ -15,9 +15,8 @@ from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of, space_for
-from flipproof.noise.spaces.census import census
 from flipproof.noise.spaces.graph import GraphSampler
-from flipproof.noise.spaces.space import Space, as_array
+from flipproof.noise.spaces.space import Space, as_array, counts_of
 from flipproof.smoothing.classifier import Classifier, checked_classifier
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.model_identity import model_identity
@@ -103,7 +102,7 @@ class VoteTask:
             versions=merged_versions(ledger.sources),
             seconds=seconds,
             drawn=drawn - before,
-            space=census(self.space),
+            space=counts_of(self.space),
             sources=ledger.sources,
         )
         return Votes(
