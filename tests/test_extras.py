@@ -16,7 +16,7 @@ def run_python(code):
 
 
 def test_importing_the_adapters_imports_no_framework():
-    imports = "".join(f"import flipproof.models.{name}\n" for name in ADAPTERS)
+    imports = "".join(f"import flipproof.models.adapters.{name}\n" for name in ADAPTERS)
     heavy = ("torch", "torch_geometric", "sklearn", "networkx")
     assert run_python(f"import sys\n{imports}print([m for m in {heavy} if m in sys.modules])") == "[]"
 

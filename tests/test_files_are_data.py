@@ -11,7 +11,7 @@ MESSAGES = {"smoothing/workers/worker_main.py", "smoothing/workers/ray_worker.py
 """Messages between processes of one run, which started each other; never files."""
 OWN_LOOPS = {"base/loop_files.py"}
 """Compiled loops, from files that only this user can have written: machine code, which is there to be run."""
-NAMED_CODE = {"pipeline/model_spec.py"}
+NAMED_CODE = {"pipeline/models.py"}
 """The model that a user names on the command line."""
 
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "execfile"}

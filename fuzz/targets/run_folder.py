@@ -11,7 +11,7 @@ import numpy as np
 
 from flipproof.pipeline.steps import open_run
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.certified import Promise, write_certified
+from flipproof.run_folder.certified import PromiseSettings, write_certified
 from flipproof.run_folder.folder import RunFolder, sha256_of
 from flipproof.run_folder.inputs import Inputs
 from flipproof.run_folder.records import DataRecord, TrainingRecord, VotesRecord
@@ -59,7 +59,7 @@ def _folder() -> tuple[Path, bytes, bytes]:
             )
         ),
     )  # fmt: skip
-    write_certified(folder, Promise(), force=False)
+    write_certified(folder, PromiseSettings(), force=False)
     return folder.path, folder.record_file.read_bytes(), folder.certificates_file.read_bytes()
 
 

@@ -2,7 +2,6 @@
 
 import inspect
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import networkx as nx
@@ -393,7 +392,7 @@ def public_names():
         if callable(thing):
             yield from _with_methods(name, thing)
     for system in fp.baselines.SYSTEMS:
-        module = import_module(f"flipproof.baselines.{system}")
+        module = getattr(fp.baselines, system)
         for name, thing in vars(module).items():
             if not name.startswith("_") and getattr(thing, "__module__", "") == module.__name__ and callable(thing):
                 yield f"{system}.{name}"

@@ -227,7 +227,7 @@ def test_files_are_the_same_every_time(tmp_path):
 def test_another_process_draws_the_same_bytes():
     code = (
         "import hashlib, numpy as np\n"
-        "from flipproof.report import drawing, figures\n"
+        "from flipproof.report.figures import drawing, figures\n"
         "from flipproof.report.shares import ShareGrid\n"
         "grid = ShareGrid(('a', 'b'), ((0, 1), (0, 1)), np.array([[1.0, 0.5], [0.5, 0.0]]), 'certified ratio', 2)\n"
         "print(hashlib.sha256(drawing.rendered(figures.heatmap(grid), 'svg')).hexdigest())"
@@ -262,7 +262,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 def test_drawing_needs_no_pyplot_and_importing_no_matplotlib():
     code = (
         "import sys\n"
-        "from flipproof.report import drawing, figures\n"
+        "from flipproof.report.figures import drawing, figures\n"
         "print('matplotlib' in sys.modules)\n"
         "drawing.rendered(figures.bounds([0.5], __import__('numpy').array([True])), 'png')\n"
         "print('matplotlib' in sys.modules, 'matplotlib.pyplot' in sys.modules)\n"

@@ -64,7 +64,7 @@ def test_a_changed_adapter_is_not_mixed_with_the_old_one(package, tmp_path):
     assert said_by(package, checkpoint, 30).startswith("30 ")
     before = checkpoint.read_bytes()
     edit(
-        package / "models" / "sklearn_classifier.py",
+        package / "models" / "adapters" / "sklearn_classifier.py",
         "        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])\n",
         "        return 1 - self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])\n",
     )
@@ -77,7 +77,7 @@ def test_a_changed_adapter_is_not_mixed_with_the_old_one(package, tmp_path):
 def test_comments_docstrings_and_layout_are_not_code(package, tmp_path):
     checkpoint = tmp_path / "run.ckpt"
     first = said_by(package, checkpoint, 30)
-    file = package / "models" / "sklearn_classifier.py"
+    file = package / "models" / "adapters" / "sklearn_classifier.py"
     edit(
         file,
         "        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])\n",
@@ -144,7 +144,7 @@ def closure(*modules):
 
 
 def test_imports_inside_of_functions_are_found():
-    assert {"fused_nodes", "fused_kernels", "fused_heads", "row_sums", "node_modules"} <= closure(
+    assert {"nodes", "kernels", "heads", "row_sums", "node_modules"} <= closure(
         "flipproof.models.adapters.node_classifier"
     )
     assert "nodes" not in closure("flipproof.models.adapters.torch_classifier")
@@ -161,25 +161,25 @@ CODES = """
 
 def test_the_code_of_a_kernel_counts_and_that_of_others_does_not(package):
     def codes():
-        names = ["models.node_classifier", "models.forest_rows", "smoothing.evaluation"]
+        names = ["models.adapters.node_classifier", "models.fitted.forest_rows", "smoothing.voting.evaluation"]
         return [said_by(package, name, code=CODES) for name in names]
 
     nodes, forest, counting = codes()
-    file = package / "models" / "fused_kernels.py"
+    file = package / "models" / "fused" / "kernels.py"
     file.write_text(file.read_text() + "\nTWO = 2\n")
     assert [nodes != codes()[0], *codes()[1:]] == [True, forest, counting]
-    edit(package / "smoothing" / "evaluation.py", "_ROLES = {", "ROLES = _ROLES = {")
+    edit(package / "smoothing" / "voting" / "evaluation.py", "_ROLES = {", "ROLES = _ROLES = {")
     assert [forest == codes()[1], counting == codes()[2]] == [True, False]
 
 
 def test_code_may_move_inside_of_the_package(package):
-    name = "models.forest_rows"
+    name = "models.fitted.forest_rows"
     before = said_by(package, name, code=CODES)
     (package / "models" / "loops").mkdir()
     (package / "models" / "loops" / "__init__.py").write_text('"""Compiled loops."""\n')
-    (package / "models" / "forest_kernels.py").rename(package / "models" / "loops" / "zoo.py")
+    (package / "models" / "fitted" / "forest_kernels.py").rename(package / "models" / "loops" / "zoo.py")
     edit(
-        package / "models" / "forest_rows.py",
+        package / "models" / "fitted" / "forest_rows.py",
         "flipproof.models.fitted.forest_kernels import",
         "flipproof.models.loops.zoo import",
     )
@@ -258,7 +258,7 @@ def test_formatted_texts_are_one_token():
 
 
 def test_our_own_modules_can_all_be_read():
-    for file in sorted((SOURCE / "models").glob("*.py")):
+    for file in sorted((SOURCE / "models").rglob("*.py")):
         source = file.read_text()
         tokens = tokens_of(source)
         assert tokens.count("<indent>") == tokens.count("<dedent>")

@@ -15,7 +15,7 @@ def with_imports(modules: Iterable[str], room: str = PACKAGE) -> frozenset[str]:
 
     Example:
         >>> sorted(with_imports(["flipproof.base.loop_files", "numpy"]))
-        ['flipproof.errors', 'flipproof.base.loop_files']
+        ['flipproof.base.loop_files', 'flipproof.errors']
     """
     waiting = {name for name in modules if is_in(name, PACKAGE)}
     found: set[str] = set()

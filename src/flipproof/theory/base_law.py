@@ -122,6 +122,7 @@ def register_law(name: str) -> Callable[[_Made], _Made]:
     """Makes a class of laws known by the one name in its records: {name: the fields of the law}.
 
     Example:
+        >>> from dataclasses import dataclass
         >>> @register_law("coarse")
         ... @dataclass(frozen=True)
         ... class Coarse(Law):

@@ -60,6 +60,7 @@ def axes_of(noise: Noise) -> tuple[Axis, ...]:
     """All axes of the noise, part by part.
 
     Example:
+        >>> from flipproof.theory.law import FlipNoise, JointNoise
         >>> [str(axis) for axis in axes_of(JointNoise(a=FlipNoise(0.1, 0.2), b=FlipNoise(0.1, 0.2, 3)))]
         ['a.add', 'a.delete', 'b.add', 'b.delete', 'b.change']
     """
@@ -80,6 +81,7 @@ def point_of(noise: Noise, radii: AnyRadii) -> Point:
     """Checks that `radii` fit the noise and returns them as a point.
 
     Example:
+        >>> from flipproof.theory.law import FlipNoise, JointNoise
         >>> point_of(JointNoise(a=FlipNoise(0.1, 0.2), b=FlipNoise(0.1, 0.2)), {"b": Radii(add=3)})
         (0, 0, 3, 0)
     """
