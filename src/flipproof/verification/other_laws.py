@@ -17,7 +17,7 @@ from flipproof.verification.limits import SHELF, check_time
 from flipproof.verification.worst_case import Cell, WorstCase
 
 Masses = Callable[[Mapping[str, Any], Mapping[str, int]], Iterable[tuple[Fraction, Fraction]]]
-"""From the fields of a law and so many changes by kind to exact (clean mass, changed mass), one pair for each region."""
+"""From the fields of a law and changes by kind to exact (clean mass, changed mass), one pair for each region."""
 
 _BYTES_OF_CHANGE = 200
 """About how much memory the regions of so many changes take, over the square of their number."""

@@ -80,7 +80,8 @@ class _Form:
             raise FileFormatError(f"{path} {json.dumps(value)[:_SHOWN]}")
         for option in fitting[1:]:
             with contextlib.suppress(FileFormatError):
-                return self.check(value, option, path)
+                self.check(value, option, path)
+                return
         self.check(value, fitting[0], path)
 
     def _check_fields(self, value: Mapping[str, Any], schema: Schema, path: str) -> None:

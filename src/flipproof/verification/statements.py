@@ -168,11 +168,17 @@ def merged_versions(sources: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {name: " / ".join(sorted({source["versions"].get(name, "none") for source in sources})) for name in names}
 
 
+_FLIPS = {"p_plus", "p_minus", "categories"}
+"""The fields of a law that is made of flips."""
+
+
 def laws(noise: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """The parts of a noise. Floats are taken literally, as the binary fractions that they are."""
     if not {"p_plus", "parts"} & noise.keys():
         return [law(None, {"law": noise})]
     parts = noise.get("parts", {None: noise}).items()
+    if ("parts" in noise and len(noise) > 1) or any(set(part) != _FLIPS for _, part in parts):
+        raise FileFormatError("a noise with other fields than it should have")
     if any(type(part[side]) not in (int, float) for _, part in parts for side in ("p_plus", "p_minus")):
         raise FileFormatError("a noise without probabilities")
     return [law(name, part) for name, part in parts]
