@@ -132,8 +132,9 @@ class Stairs:
 
     def _cases(self, room: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Counts of the leading axes, distinct rows (staircase, room), and which of them each input has."""
-        leading = np.indices(self.heights.shape[1:]).reshape(self.heights.ndim - 1, -1)
-        farthest = np.array([*self.heights.shape[1:], self.heights.max(initial=1)])
+        shape = self.heights.shape[1:]  # empty if there is one axis
+        leading = np.indices(shape).reshape(len(shape), math.prod(shape))
+        farthest = np.array([*shape, self.heights.max(initial=1)])
         rows = np.column_stack([self.index, np.minimum(room, farthest)])
         cases, case = np.unique(rows, axis=0, return_inverse=True)
         return leading, cases, case.ravel()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.errors import FileFormatError
+from flipproof.verification.other_laws import OtherLaw
 from flipproof.verification.plain_files import Array, read_record, reading_archive, refusing
 from flipproof.verification.schema import check_form, schema_of
 from flipproof.verification.worst_case import Law
@@ -44,7 +45,7 @@ class Axis:
     """One kind of changes in one part, the name of its radii, and the number of the part."""
 
     name: str
-    law: Law
+    law: Law | OtherLaw
     kind: str
     part: int
 
@@ -94,6 +95,12 @@ class Certificate:
     columns: Mapping[str, Array]
 
     @property
+    def other_law(self) -> OtherLaw | None:
+        """The law, if it is not made of flips."""
+        law = self.axes[0].law
+        return law if isinstance(law, OtherLaw) else None
+
+    @property
     def ids(self) -> Sequence[int]:
         """The numbers of the inputs."""
         return self.columns["input"].numbers
@@ -125,6 +132,8 @@ class Certificate:
         if self.scope is None or claim.zeros is None or claim.nonzeros is None:
             return (UNBOUNDED,) * len(self.axes)
         freed = claim.nonzeros if beside and self.scope.makes_room else (0,) * len(claim.nonzeros)
+        if self.other_law is not None:  # of which it is only known that an entry changes
+            return (claim.zeros[0] + claim.nonzeros[0] + freed[0],) * len(self.axes)
         return tuple(
             claim.zeros[axis.part] + freed[axis.part] if axis.kind == "add" else claim.nonzeros[axis.part]
             for axis in self.axes
@@ -191,8 +200,15 @@ def check_array(name: str, column: Array, shape: tuple[int, ...], kinds: Sequenc
 
 
 def _axes(parts: Sequence[Mapping[str, Any]]) -> list[Axis]:
+    if "law" in parts[0]:
+        if len(parts) > 1 or parts[0]["part"] is not None:
+            raise FileFormatError("several parts of a noise that has none")
+        other = OtherLaw.of(parts[0]["law"])
+        return [Axis(kind, other, kind, 0) for kind in other.kinds]
     axes = []
     for number, part in enumerate(parts):
+        if "law" in part:
+            raise FileFormatError("several parts of a noise that has none")
         law, name = Law(_float(part, "p_plus"), _float(part, "p_minus"), _count(part, "categories")), part["part"]
         if name is None and len(parts) > 1:
             raise FileFormatError("parts of a noise without names")

@@ -11,12 +11,13 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError, TooLargeError, one_line
 from flipproof.verification import evidence, statements
-from flipproof.verification.certificate import Axis, Certificate, Claim, read_certificate
+from flipproof.verification.certificate import Certificate, Claim, read_certificate
 from flipproof.verification.level import Level
 from flipproof.verification.limits import USUAL_MINUTES, checked_minutes, minutes_at_most
+from flipproof.verification.other_laws import box
 from flipproof.verification.run_files import RECORD
 from flipproof.verification.verdicts import Checker, Finding, Verdict
-from flipproof.verification.worst_case import WorstCase, margin, worst_case_of_all
+from flipproof.verification.worst_case import Law, margin, worst_case_of_all
 
 FILE = "certificates.json"
 ALONE = "no evidence: there is no run beside these certificates"
@@ -76,18 +77,23 @@ class Check:
         if self.level >= Level.EVIDENCE:  # else the numbers of entries are mere statements
             room = self.certificate.room(claim, beside=True)
             reached = tuple(min(each) for each in zip(radii, room, strict=True))
-        worst = _worst_case(self.certificate.axes, reached)
-        if worst is None:
+        holds = _holds(self.certificate, reached, claim)
+        if holds is None:
             raise TooLargeError(f"expected radii that exact arithmetic can deal with, got {reached}")
-        return margin(worst, claim.p_lower, claim.p_upper) > 0
+        return holds
 
     def others(self) -> Iterator[tuple[int, Finding]]:
         """The inputs that are not confirmed."""
         return ((i, each) for i, each in enumerate(self.findings) if each.verdict is not Verdict.CONFIRMED)
 
 
-def _worst_case(axes: tuple[Axis, ...], radii: tuple[int, ...]) -> WorstCase | None:
-    return worst_case_of_all([(axis.law, axis.kind, count) for axis, count in zip(axes, radii, strict=True) if count])
+def _holds(certificate: Certificate, radii: tuple[int, ...], claim: Claim) -> bool | None:
+    if certificate.other_law is not None:
+        return certificate.other_law.holds(box(radii), claim.p_lower, claim.p_upper)
+    counts = zip(certificate.axes, radii, strict=True)
+    changes = [(axis.law, axis.kind, count) for axis, count in counts if count and isinstance(axis.law, Law)]
+    worst = worst_case_of_all(changes)
+    return None if worst is None else margin(worst, claim.p_lower, claim.p_upper) > 0
 
 
 def verify(

@@ -5,6 +5,7 @@ Every field is described or refused. `schemas/` has a file for each of our forma
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
@@ -61,8 +62,9 @@ class _Form:
     def check(self, value: Any, schema: Schema, path: str) -> None:
         if "$ref" in schema:
             self.check(value, self._defs[schema["$ref"].removeprefix("#/$defs/")], path)
-        if "oneOf" in schema:
-            self._check_one(value, schema["oneOf"], path)
+        for several in ("oneOf", "anyOf"):
+            if several in schema:
+                self._check_one(value, schema[several], path)
         if not _has_type(value, schema) or not _is_allowed(value, schema):
             raise FileFormatError(f"{path or 'a value'} {json.dumps(value)[:_SHOWN]}")
         if isinstance(value, dict):
@@ -72,10 +74,14 @@ class _Form:
                 self.check(each, schema.get("items", {}), f"{path}[{index}]")
 
     def _check_one(self, value: Any, options: list[Schema], path: str) -> None:
-        """The one that has the type of the value says what is wrong with it."""
+        """The first one that has the type of the value says what is wrong with it, if none fits."""
         fitting = [option for option in options if _has_type(value, option)]
         if not fitting:
             raise FileFormatError(f"{path} {json.dumps(value)[:_SHOWN]}")
+        for option in fitting[1:]:
+            with contextlib.suppress(FileFormatError):
+                self.check(value, option, path)
+                return
         self.check(value, fitting[0], path)
 
     def _check_fields(self, value: Mapping[str, Any], schema: Schema, path: str) -> None:

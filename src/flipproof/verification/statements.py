@@ -8,6 +8,7 @@ from typing import Any
 
 from flipproof.errors import FileFormatError
 from flipproof.verification.certificate import Certificate
+from flipproof.verification.other_laws import OtherLaw
 from flipproof.verification.plain_files import sha256_of
 from flipproof.verification.verdicts import Levels
 
@@ -167,9 +168,17 @@ def merged_versions(sources: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {name: " / ".join(sorted({source["versions"].get(name, "none") for source in sources})) for name in names}
 
 
+_FLIPS = {"p_plus", "p_minus", "categories"}
+"""The fields of a law that is made of flips."""
+
+
 def laws(noise: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """The parts of a noise. Floats are taken literally, as the binary fractions that they are."""
+    if not {"p_plus", "parts"} & noise.keys():
+        return [law(None, {"law": noise})]
     parts = noise.get("parts", {None: noise}).items()
+    if ("parts" in noise and len(noise) > 1) or any(set(part) != _FLIPS for _, part in parts):
+        raise FileFormatError("a noise with other fields than it should have")
     if any(type(part[side]) not in (int, float) for _, part in parts for side in ("p_plus", "p_minus")):
         raise FileFormatError("a noise without probabilities")
     return [law(name, part) for name, part in parts]
@@ -177,4 +186,6 @@ def laws(noise: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 def law(name: str | None, part: Mapping[str, Any]) -> tuple[Any, ...]:
     """One part: its name, and numbers that can be compared."""
+    if "law" in part:
+        return name, OtherLaw.of(part["law"])
     return name, Fraction(part["p_plus"]), Fraction(part["p_minus"]), part["categories"]

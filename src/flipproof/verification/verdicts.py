@@ -22,7 +22,8 @@ from flipproof.verification.binomial import (
 )
 from flipproof.verification.certificate import UNBOUNDED, Axis, Certificate, Claim, Promise
 from flipproof.verification.limits import OVER, check_time, is_over
-from flipproof.verification.worst_case import WorstCase, always_overlaps, margin, moves_nothing, worst_case
+from flipproof.verification.other_laws import OtherLaw, ball
+from flipproof.verification.worst_case import Law, WorstCase, always_overlaps, margin, moves_nothing, worst_case
 
 LOWER_SHARE = Fraction(9, 10)
 """The part of alpha that bounds the prediction under the multi-class rule; the rest bounds the other labels."""
@@ -90,7 +91,7 @@ class Checker:
     @classmethod
     def of(cls, certificate: Certificate) -> Checker:
         """The checker that knows what the bounds may spend, and whether noise ever tells two inputs apart for sure."""
-        overlapping = all(always_overlaps(axis.law, axis.kind) for axis in certificate.axes)
+        overlapping = all(_overlaps(axis) for axis in certificate.axes)
         return cls(certificate, Levels.of(certificate.promise, certificate.classes), overlapping)
 
     def verdicts(self, progress: Callable[[int, int], None]) -> tuple[Finding, ...]:
@@ -232,8 +233,7 @@ class Checker:
             return _CONFIRMED
         if radius == UNBOUNDED:
             return _wrong("unbounded radius any, which is bounded")
-        laws = dict.fromkeys(axis.law for axis in self.certificate.axes)
-        holds = any_changes.holds(laws, radius, stated.p_lower, stated.p_upper)
+        holds = _all_hold(self.certificate, radius, stated)
         if holds is None:
             return Finding(Verdict.UNCHECKED, f"radius any {radius} is too large for exact arithmetic")
         return _CONFIRMED if holds else _wrong(f"radius any {radius}, which the bounds do not prove")
@@ -246,7 +246,9 @@ class Checker:
     def _is_unbounded(self, axis: Axis, bounds: _Bounds) -> bool:
         """Changes that noise does not show; or no other label, and noise that never tells two inputs apart for sure."""
         check_time()
-        return moves_nothing(axis.law, axis.kind) or (bounds.p_upper == 0 < bounds.p_lower and self.overlapping)
+        return (isinstance(axis.law, Law) and moves_nothing(axis.law, axis.kind)) or (
+            bounds.p_upper == 0 < bounds.p_lower and self.overlapping
+        )
 
     @property
     def _alone(self) -> bool:
@@ -277,8 +279,24 @@ def _apart(p: Fraction, side: int) -> Fraction:
 
 def _holds(axis: Axis, radius: int, bounds: _Bounds) -> bool | None:
     """Whether the margin is left after so many changes; None if that would take too long."""
+    if isinstance(axis.law, OtherLaw):
+        along = (tuple(count * (kind == axis.kind) for kind in axis.law.kinds) for count in range(radius + 1))
+        return axis.law.holds(along, bounds.p_lower, bounds.p_upper)
     worst: WorstCase | None = worst_case(axis.law, axis.kind, radius)
     return None if worst is None else margin(worst, bounds.p_lower, bounds.p_upper) > 0
+
+
+def _all_hold(certificate: Certificate, radius: int, bounds: _Bounds) -> bool | None:
+    """The same for changes of all kinds together."""
+    if certificate.other_law is not None:
+        return certificate.other_law.holds(ball(len(certificate.axes), radius), bounds.p_lower, bounds.p_upper)
+    laws = dict.fromkeys(axis.law for axis in certificate.axes if isinstance(axis.law, Law))
+    return any_changes.holds(laws, radius, bounds.p_lower, bounds.p_upper)
+
+
+def _overlaps(axis: Axis) -> bool:
+    """Whether noise never tells two inputs apart for sure; of laws that are not made of flips that is not known."""
+    return isinstance(axis.law, Law) and always_overlaps(axis.law, axis.kind)
 
 
 def _largest(axis: Axis, failing: int, bounds: _Bounds) -> int:

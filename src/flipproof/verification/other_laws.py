@@ -1,0 +1,119 @@
+"""Laws that are not made of flips, as the checker knows them: by a name in their records, and by exact masses.
+
+Whoever adds a law registers a function here that shares no code with what makes certificates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from json import dumps, loads
+from math import lcm
+from typing import Any
+
+from flipproof.errors import FileFormatError
+from flipproof.verification.limits import SHELF, check_time
+from flipproof.verification.worst_case import Cell, WorstCase
+
+Masses = Callable[[Mapping[str, Any], Mapping[str, int]], Iterable[tuple[Fraction, Fraction]]]
+"""From the fields of a law and changes by kind to exact (clean mass, changed mass), one pair for each region."""
+
+_BYTES_OF_CHANGE = 200
+"""About how much memory the regions of so many changes take, over the square of their number."""
+
+_MOST_POINTS = 2**12
+"""More combinations of numbers of changes are not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is registered for a name."""
+
+    kinds: tuple[str, ...]
+    masses: Masses
+
+
+_KNOWN: dict[str, _Known] = {}
+
+
+def register_masses(name: str, kinds: Sequence[str], masses: Masses) -> None:
+    """Teaches the checker a law.
+
+    Args:
+        name: the one name in records of the law, {name: fields}.
+        kinds: the kinds of change that it counts, in the order of its axes: some of "add", "delete", "change".
+        masses: from the fields and numbers of changes by kind to the exact masses of all regions.
+    """
+    _KNOWN[name] = _Known(tuple(kinds), masses)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLaw:
+    """A registered law: its name, and its fields as JSON text."""
+
+    name: str
+    fields: str
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> OtherLaw:
+        """The law of a record {name: fields}; one that is not registered is refused."""
+        names = list(record)
+        if len(names) != 1 or names[0] not in _KNOWN:
+            raise FileFormatError(
+                f"a noise that this checker does not know, {', '.join(names)[:60]}; register its masses"
+            )
+        return cls(names[0], dumps(record[names[0]], sort_keys=True))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The changes that an attacker can make."""
+        return _KNOWN[self.name].kinds
+
+    def holds(self, points: Iterable[tuple[int, ...]], p_lower: Fraction, p_upper: Fraction) -> bool | None:
+        """Whether the margin is left at all points, given as numbers of changes by kind; None if they are too many."""
+        for number, point in enumerate(points):
+            if number >= _MOST_POINTS:
+                return None
+            worst = self._worst_case(point)
+            if not worst.least(p_lower) - worst.most(p_upper) > 0:
+                return False
+        return True
+
+    def _worst_case(self, point: tuple[int, ...]) -> WorstCase:
+        check_time()
+        return SHELF.get((self, point), _BYTES_OF_CHANGE * (1 + sum(point)) ** 2, lambda: self._made(point))
+
+    def _made(self, point: tuple[int, ...]) -> WorstCase:
+        if not any(point):
+            return WorstCase.in_order([Cell(1, 1)], 1)
+        changes = dict(zip(self.kinds, point, strict=True))
+        pairs = list(_KNOWN[self.name].masses(loads(self.fields), changes))
+        whole = lcm(*(side.denominator for pair in pairs for side in pair))
+        cells = [Cell(int(clean * whole), int(changed * whole)) for clean, changed in pairs]
+        if any(min(cell) < 0 for cell in cells) or any(sum(cell[side] for cell in cells) != whole for side in (0, 1)):
+            raise FileFormatError(f"a noise whose masses do not sum to 1: {self.name}")
+        return WorstCase.of((cell for cell in cells if any(cell)), whole)
+
+
+def box(point: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """A point and all points below it, for it is not known that more changes are worse."""
+    if not point:
+        yield ()
+        return
+    for own in range(point[0] + 1):
+        yield from ((own, *rest) for rest in box(point[1:]))
+
+
+def ball(axes: int, radius: int) -> Iterator[tuple[int, ...]]:
+    """All points with at most so many changes in all.
+
+    Example:
+        >>> sorted(ball(2, 1))
+        [(0, 0), (0, 1), (1, 0)]
+    """
+    if not axes:
+        yield ()
+        return
+    for own in range(radius + 1):
+        yield from ((own, *rest) for rest in ball(axes - 1, radius - own))
