@@ -287,7 +287,7 @@ def _holds(axis: Axis, radius: int, bounds: _Bounds) -> bool | None:
 
 
 def _all_hold(certificate: Certificate, radius: int, bounds: _Bounds) -> bool | None:
-    """The same for changes of all kinds together."""
+    """Whether the margin is left after so many changes of all kinds together; None if that would take too long."""
     if certificate.other_law is not None:
         return certificate.other_law.holds(ball(len(certificate.axes), radius), bounds.p_lower, bounds.p_upper)
     laws = dict.fromkeys(axis.law for axis in certificate.axes if isinstance(axis.law, Law))

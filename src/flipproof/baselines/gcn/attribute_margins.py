@@ -1,11 +1,11 @@
 """A lower bound of the margins of a GCN under flipped attribute bits: the second half of `gcn_attributes`.
 
 The margin of target v over class k is a sum of hidden units relu(H[m, h]) times w = A[v, m] (V[h, y] - V[h, k]).
-With R <= H <= S (`gcn_bounds`) each is replaced by a line: where w >= 0, relu(z) >= a z for every a in [0, 1]; where
-w < 0, relu(z) <= c z + max((1 - c) S, -c R) for every c in [0, 1] and z in [R, S], since relu is convex and the line
-is above it at both ends; c = S / (S - R) makes it touch both. Where R >= 0 or S <= 0 that c is 1 or 0 and the line is
-exact. What is left is linear in the attributes, so its minimum over all flips is a sum of largest terms again. This is
-the dual of Zügner and Günnemann (2019, theorem 4.3) with its variables for the budgets (eta, psi, rho) at their
+With R <= H <= S (`attribute_bounds`) each is replaced by a line: where w >= 0, relu(z) >= a z for every a in [0, 1];
+where w < 0, relu(z) <= c z + max((1 - c) S, -c R) for every c in [0, 1] and z in [R, S], since relu is convex and the
+line is above it at both ends; c = S / (S - R) makes it touch both. Where R >= 0 or S <= 0 that c is 1 or 0 and the line
+is exact. What is left is linear in the attributes, so its minimum over all flips is a sum of largest terms again. This
+is the dual of Zügner and Günnemann (2019, theorem 4.3) with its variables for the budgets (eta, psi, rho) at their
 optimum; the slopes a are their Omega.
 """
 

@@ -3,14 +3,14 @@
 "Certifiable Robustness and Robust Training for Graph Convolutional Networks": an attacker flips binary attributes of
 any nodes, at most `local` bits of every node and at most `total` altogether, and leaves the edges alone. The network
 is known, and its own prediction is proved, not that of a smoothed version. For every other class the ReLUs are relaxed
-to lines (`gcn_margins`), inside bounds that hold for all flips (`gcn_bounds`), and the smallest margin of what is left
-is found in closed form. If it is positive for all other classes, no allowed flips change the label; if it is not,
-nothing is known. There are no samples: alpha is 0.
+to lines (`attribute_margins`), inside bounds that hold for all flips (`attribute_bounds`), and the smallest margin of
+what is left is found in closed form. If it is positive for all other classes, no allowed flips change the label; if it
+is not, nothing is known. There are no samples: alpha is 0.
 
 What is proved is proved for the network in exact arithmetic on its float32 numbers (weights, and the adjacency as the
 module normalises it), and also for what float32 arithmetic makes of it on a CPU, in whatever order it adds: a bound
-counts only if it exceeds the largest error of both evaluations (`gcn_margins.rounding`). A node whose label without
-any flips does not stand out like that abstains.
+counts only if it exceeds the largest error of both evaluations (`attribute_margins.rounding`). A node whose label
+without any flips does not stand out like that abstains.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class RobustSettings:
 def robust_loss(bounds: torch.Tensor, margins: torch.Tensor) -> torch.Tensor:
     """The robust hinge loss: how far lower bounds of margins [nodes, rivals] are below what is asked of each node.
 
-    Summed over rivals, averaged over nodes. `gcn_margins.margin_bounds` gives the bounds.
+    Summed over rivals, averaged over nodes. `attribute_margins.margin_bounds` gives the bounds.
 
     Example:
         >>> robust_loss(torch.tensor([[3.0, 1.5], [-1.0, 2.0]]), torch.tensor([2.0, 1.0]))

@@ -1,6 +1,6 @@
-"""Bounds on single entries of the normalised adjacency around one node, as the program of `gcn_structure_program` uses.
+"""Bounds on single entries of the normalised adjacency around one node, as the program of `structure_program` uses.
 
-An entry of a kept edge is f(i, j) of `gcn_structure_bounds` at the numbers of deletions at its ends. Planes above and
+An entry of a kept edge is f(i, j) of `structure_bounds` at the numbers of deletions at its ends. Planes above and
 below f are made from any slopes: the constant is the extreme difference over all integers that the budgets allow,
 so that nothing has to be proved about the slopes. Those chosen here are exact when one edge may be deleted.
 """

@@ -3,7 +3,7 @@
 Variables: y, how much of each edge is deleted; delta, how many edges at each node (a sum of y, and at most its budget);
 a, the entries of the normalised adjacency; h, ReLUs that may be zero or not; s, the sum of weights times ReLUs at the
 target and its neighbours; p, their products with the target's row. What is minimised is the sum of p. With f as in
-`gcn_structure_bounds`, l = f(0, 0) and m the largest f that the budgets allow:
+`structure_bounds`, l = f(0, 0) and m the largest f that the budgets allow:
 
     l (1 - y) <= a <= m (1 - y)
     a <= c (1 - y) + b_v (delta_v - y) + b_u (delta_u - y)               planes above f on all integers

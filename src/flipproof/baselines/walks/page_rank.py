@@ -13,7 +13,7 @@ with b = k.
 
 With local budgets the certificate is exact but for rounding: policy iteration, one run per pair of classes for all
 nodes. With a global budget it is a lower bound, by a linear program per node and class. Both are proofs about the
-classifier itself, and no solver needs to be believed; see `page_rank_policy` and `page_rank_program`.
+classifier itself, and no solver needs to be believed; see `policy` and `program`.
 """
 
 from __future__ import annotations
