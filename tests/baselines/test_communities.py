@@ -9,7 +9,7 @@ import pytest
 import flipproof as fp
 from flipproof.baselines import communities
 from flipproof.baselines.from_votes.communities import Together, label_propagation, louvain
-from flipproof.noise.spaces.graph import NoisyGraph
+from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 
 NODES, INSTANCES = 4, 200
 PAIRS = list(itertools.combinations(range(NODES), 2))

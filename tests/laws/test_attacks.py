@@ -18,7 +18,7 @@ from scipy.stats import binom
 
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.spaces.graph import NoisyGraph
+from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 
 CLASSES, WORDS = 3, 18
 

@@ -12,7 +12,8 @@ import torch_geometric.nn as pyg
 import flipproof as fp
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.spaces.graph import Graph, NoisyGraph
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 
 NODES, WORDS, CLASSES = 12, 20, 3
 

@@ -14,7 +14,8 @@ from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Stream, register_sampler, span_of
-from flipproof.noise.spaces.graph import Graph, GraphSampler
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.noisy_graphs import GraphSampler
 from flipproof.noise.spaces.rows import DenseRows, SparseRows, ones_at
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.tokens import Tokens

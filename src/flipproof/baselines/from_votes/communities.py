@@ -22,7 +22,7 @@ from flipproof.baselines.from_votes.vote_bounds import checked_votes
 from flipproof.baselines.proofs import Proofs
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
-from flipproof.noise.spaces.graph import NoisyGraph
+from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 from flipproof.smoothing.certify import certify as certify_votes
 from flipproof.smoothing.votes import Votes
 from flipproof.theory.certificate import Promise, Subject

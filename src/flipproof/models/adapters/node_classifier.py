@@ -26,7 +26,7 @@ from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 if TYPE_CHECKING:
     from flipproof.models.fused.nodes import FusedNodes
-    from flipproof.noise.spaces.graph import GraphSampler, NoisyGraph
+    from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class NodeClassifier:
 
     Example:
         >>> import torch
-        >>> from flipproof.noise.spaces.graph import NoisyGraph
+        >>> from flipproof.noise.spaces.noisy_graphs import NoisyGraph
         >>> class Neighbours(torch.nn.Module):
         ...     def forward(self, x, edge_index):
         ...         return x.index_add(0, edge_index[1], x[edge_index[0]])

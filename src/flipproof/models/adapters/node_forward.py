@@ -11,7 +11,7 @@ from flipproof.models.adapters.tensors import AttributeForm, Remembered, attribu
 from flipproof.models.adapters.torch_modules import device_of
 
 if TYPE_CHECKING:
-    from flipproof.noise.spaces.graph import NoisyGraph
+    from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 
 
 def is_node_module(module: Any) -> bool:

@@ -17,8 +17,8 @@ from flipproof.extras import require
 from flipproof.noise.sampling.ordering import sorted_rows
 
 if TYPE_CHECKING:
-    from flipproof.noise.spaces.graph import NoisyGraph
     from flipproof.noise.spaces.graphs import GraphUnion
+    from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 
 
 class AttributeForm(StrEnum):

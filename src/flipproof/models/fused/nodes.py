@@ -22,11 +22,11 @@ from flipproof.models.fused.heads import APPNPHead, GCNHead, Head, TorchHead, Tw
 from flipproof.models.fused.row_sums import in_large_pages, padded
 from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.edges import Edges
-from flipproof.noise.spaces.graph import NoisyGraph
+from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 from flipproof.noise.spaces.rows import SparseSampler
 
 if TYPE_CHECKING:
-    from flipproof.noise.spaces.graph import GraphSampler
+    from flipproof.noise.spaces.noisy_graphs import GraphSampler
 
 FUSED_VERSION = 1
 """Changes when the same network begins to give another label to the same noisy graph."""

@@ -29,7 +29,8 @@ from flipproof.models.training.fitting import Answers, loss_of
 from flipproof.noise.ablation import HIDDEN, AblationNoise
 from flipproof.noise.gaussian import GaussianNoise, RealRows
 from flipproof.noise.laws import sampler_of
-from flipproof.noise.spaces.graph import Graph, NoisyGraph
+from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 from flipproof.noise.spaces.rows import DenseRows, SparseRows, ones_at
 from flipproof.run_folder.task import Average
 from flipproof.theory.law import FlipNoise

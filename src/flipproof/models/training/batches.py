@@ -14,7 +14,7 @@ from flipproof.models.adapters.node_forward import NodeForward
 from flipproof.models.adapters.torch_modules import checked_logits, device_of
 from flipproof.models.training.fitting import Answers
 from flipproof.noise.sampling.samplers import Role, Sampler
-from flipproof.noise.spaces.graph import GraphSampler, NoisyGraph
+from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
 
 VALIDATION_FROM = 2**39
 """Samples from this number on are for validation; the steps of training use those before."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,10 +12,11 @@ import scipy.sparse as sp
 from flipproof.base.arguments import checked_count, checked_kind, one_of
 from flipproof.base.arrays import IntArray, read_only, read_only_csr
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import BitSampler, Role, Sampler, Stream
+from flipproof.noise.sampling.samplers import BitSampler, Stream
 from flipproof.noise.spaces.edges import Edges
+from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
 from flipproof.noise.spaces.pyg import index_of_pyg
-from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr, rows_between
+from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr
 from flipproof.noise.spaces.space import PartCounts, as_array, noise_of_parts
 from flipproof.noise.spaces.words import graph_words
 from flipproof.theory.law import FlipNoise, Noise
@@ -26,35 +26,6 @@ from flipproof.theory.scope import Scope
 STRUCTURE, ATTRIBUTES = "structure", "attributes"
 PARTS = {"structure": (STRUCTURE,), "attributes": (ATTRIBUTES,), "both": (STRUCTURE, ATTRIBUTES)}
 """By the value of `noisy`: the parts that get noise."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NoisyGraph:
-    """One noisy copy of a graph, as models take it. What noise does not touch is the same object in all copies."""
-
-    nodes: int
-    edge_index: IntArray
-    attributes: Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NoisyGraphs(Sequence[NoisyGraph]):
-    """Noisy copies of one graph. Each is put together when it is asked for, so that few need be in memory at once."""
-
-    copies: int
-    nodes: int
-    edge_index_of: Callable[[int], IntArray]
-    attributes_of: Callable[[int], Any]
-
-    def __len__(self) -> int:
-        return self.copies
-
-    def __getitem__(self, i: Any) -> Any:
-        """The i-th copy, or a list of several."""
-        if isinstance(i, slice):
-            return [self[j] for j in range(*i.indices(self.copies))]
-        i = range(self.copies)[i]
-        return NoisyGraph(self.nodes, self.edge_index_of(i), self.attributes_of(i))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +51,7 @@ class Graph:
     edges: Edges
     attributes: Any = None
     noisy: str = STRUCTURE
+    joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         one_of(PARTS, self.noisy, "noisy")
@@ -166,9 +138,14 @@ class Graph:
         """Which parts noise may touch."""
         return PARTS[self.noisy]
 
+    @property
+    def plain_attributes(self) -> Any:
+        """The attributes as models take them: a CSR matrix, an array, or nothing."""
+        return plain_attributes(self.attributes)
+
     def clean(self) -> NoisyGraph:
         """The graph as models take it, without noise."""
-        return NoisyGraph(self.nodes, self.edges.index(), plain_attributes(self.attributes))
+        return NoisyGraph(self.nodes, self.edges.index(), self.plain_attributes)
 
     def sampler(self, noise: Noise, seed: int) -> GraphSampler:
         """Draws noisy copies of the graph."""
@@ -197,6 +174,20 @@ class Graph:
         return graph_counts([self.edges], self.attributes)
 
 
+def checked_graph(given: Any, hint: str = "") -> Graph:
+    """Returns a graph, or refuses anything else; `hint` ends the refusal.
+
+    Example:
+        >>> checked_graph([[0, 1]], "; see Graph.from_pyg")
+        Traceback (most recent call last):
+            ...
+        flipproof.errors.InvalidInputError: expected a Graph, got list; see Graph.from_pyg
+    """
+    if not isinstance(given, Graph):
+        raise InvalidInputError(f"expected a Graph, got {type(given).__name__}{hint}")
+    return given
+
+
 def graph_counts(edges: list[Edges], attributes: Any) -> PartCounts:
     """Those of several graphs together. Attributes that get no noise are not counted."""
     structure = sum(each.pairs for each in edges), sum(each.count for each in edges)
@@ -223,122 +214,6 @@ def _left_alone(attributes: Any, noises: Mapping[str, FlipNoise]) -> tuple[str, 
     """What gets no noise: pairs of equal nodes never do."""
     structure = ("self-loops",) if STRUCTURE in noises else ("the edges",)
     return structure if attributes is None or ATTRIBUTES in noises else ("the attributes", *structure)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Neighbourhood:
-    """The nodes of a graph that matter to some targets, which of its edges are left, and where the targets are."""
-
-    nodes: IntArray
-    edges: Edges
-    numbers: IntArray
-    targets: IntArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphSampler:
-    """Noisy copies of one graph, whole or of a neighbourhood, as a sequence of `NoisyGraph`."""
-
-    graph: Graph
-    structure: BitSampler | None
-    attributes: Sampler | None
-    around: Neighbourhood | None = None
-    _index: Any = field(init=False, repr=False)
-    _plain: Any = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_index", read_only(self.edges.index()) if self.structure is None else None)
-        plain = plain_attributes(self.graph.attributes) if self.attributes is None else None
-        if plain is not None and self.around is not None:
-            plain = plain[self.around.nodes]
-        object.__setattr__(self, "_plain", plain)
-
-    @property
-    def rows(self) -> int:
-        """A graph is drawn as one."""
-        return 1
-
-    @property
-    def nodes(self) -> IntArray:
-        """The nodes that are drawn."""
-        return np.arange(self.graph.nodes) if self.around is None else self.around.nodes
-
-    @property
-    def distance(self) -> Fraction:
-        """Total variation distance of one sample of the whole graph."""
-        return sum((part.distance for part in (self.structure, self.attributes) if part is not None), Fraction(0))
-
-    @property
-    def expected_edges(self) -> float:
-        """How many edges a noisy copy has on average."""
-        return self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else float(self.graph.edges.count)
-
-    @property
-    def bytes_per_row(self) -> int:
-        """Noisy edges and attributes of one copy: ranks of pairs, an index of both directions, and a copy of it."""
-        edges = self.expected_edges if self.structure else 0.0
-        attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
-        return int(72 * edges) + attributes + 4096
-
-    @property
-    def places(self) -> IntArray | None:
-        """Where in the drawn graphs the targets are, if only their neighbourhood is drawn."""
-        return None if self.around is None else self.around.targets
-
-    def restricted(self, targets: IntArray, hops: int) -> GraphSampler | None:
-        """Draws only what reaches the targets in `hops` steps, or None where noise may add edges from anywhere.
-
-        One step more is kept, so that all nodes within `hops` have all their neighbours: models divide by degrees.
-        """
-        if self.structure is not None and self.structure.noise.p_plus > 0.0:
-            return None
-        nodes = self.graph.edges.ball(targets, hops + 1)
-        edges, numbers = self.graph.edges.within(nodes)
-        return replace(self, around=Neighbourhood(nodes, edges, numbers, np.searchsorted(nodes, targets)))
-
-    def draw(self, role: Role, samples: range, rows: IntArray) -> NoisyGraphs:
-        """One noisy graph per sample."""
-        return NoisyGraphs(
-            len(samples), self.nodes.size, self._draw_structure(role, samples), self._draw_attributes(role, samples)
-        )
-
-    @property
-    def edges(self) -> Edges:
-        """The clean edges among the nodes that are drawn."""
-        return self.graph.edges if self.around is None else self.around.edges
-
-    @property
-    def clean_attributes(self) -> Any:
-        """The attributes of the nodes that are drawn, as models take them, if noise leaves them alone."""
-        return self._plain
-
-    @property
-    def shared(self) -> tuple[Any, Any]:
-        """The edges and the attributes that all noisy copies have in common; None for what gets noise."""
-        return self._index, self._plain
-
-    def draw_ranks(self, role: Role, samples: range) -> list[IntArray]:
-        """The sorted ranks of the edges of every sample, where structure gets noise."""
-        if self.structure is None:
-            raise InvalidInputError("expected noise on structure, got a graph whose edges get none")
-        if self.around is None:
-            starts, ranks = self.structure.draw(role, samples, np.zeros(1, dtype=np.int64))
-        else:
-            starts, kept = self.structure.draw_kept(role, samples, self.around.numbers)
-            ranks = self.edges.ranks[kept]
-        return [ranks[starts[i] : starts[i + 1]] for i in range(len(samples))]
-
-    def _draw_structure(self, role: Role, samples: range) -> Callable[[int], IntArray]:
-        if self.structure is None:
-            return lambda i: self._index
-        ranks = self.draw_ranks(role, samples)
-        return lambda i: self.edges.index(ranks[i])
-
-    def _draw_attributes(self, role: Role, samples: range) -> Callable[[int], Any]:
-        if self.attributes is None:
-            return lambda i: self._plain
-        drawn, nodes = self.attributes.draw(role, samples, self.nodes), self.nodes.size
-        return lambda i: rows_between(drawn, i * nodes, (i + 1) * nodes)
 
 
 def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import TooLargeError, reason_of
-from flipproof.noise.spaces.graph import GraphSampler
+from flipproof.noise.spaces.noisy_graphs import GraphSampler
 from flipproof.smoothing.classifier import ClassifierError, UnstableClassifierError
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.voting.answers import Answer

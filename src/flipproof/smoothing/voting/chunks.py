@@ -14,7 +14,7 @@ from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.extras import require
 from flipproof.noise.sampling.samplers import Sampler
-from flipproof.noise.spaces.graph import GraphSampler
+from flipproof.noise.spaces.noisy_graphs import GraphSampler
 from flipproof.smoothing.voting.sample_ranges import MAX_SAMPLE, SampleRanges
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}

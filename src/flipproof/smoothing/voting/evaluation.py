@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Sampler
-from flipproof.noise.spaces.graph import GraphSampler
+from flipproof.noise.spaces.noisy_graphs import GraphSampler
 from flipproof.smoothing.classifier import Classifier, ClassifierError
 from flipproof.smoothing.voting.answers import Answer
 from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan

@@ -15,7 +15,7 @@ import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
-from flipproof.noise.spaces.graph import GraphSampler
+from flipproof.noise.spaces.noisy_graphs import GraphSampler
 from flipproof.smoothing.classifier import UnstableClassifierError
 from flipproof.smoothing.voting.checked_evaluation import ESCAPE, CheckedEvaluation, Probe, Recount, is_graph
 from flipproof.smoothing.voting.chunks import Chunk

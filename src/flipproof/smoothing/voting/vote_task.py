@@ -15,7 +15,7 @@ from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of, space_for
-from flipproof.noise.spaces.graph import GraphSampler
+from flipproof.noise.spaces.noisy_graphs import GraphSampler
 from flipproof.noise.spaces.space import Space, as_array, counts_of
 from flipproof.smoothing.classifier import Classifier, checked_classifier
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint

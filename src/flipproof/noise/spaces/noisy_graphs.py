@@ -1,0 +1,164 @@
+"""Noisy copies of one graph, and who draws them: of the whole graph, or of what reaches some targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flipproof.base.arrays import IntArray, read_only
+from flipproof.errors import InvalidInputError
+from flipproof.noise.sampling.samplers import BitSampler, Role, Sampler
+from flipproof.noise.spaces.edges import Edges
+from flipproof.noise.spaces.rows import rows_between
+
+if TYPE_CHECKING:
+    from flipproof.noise.spaces.graph import Graph
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyGraph:
+    """One noisy copy of a graph, as models take it. What noise does not touch is the same object in all copies."""
+
+    nodes: int
+    edge_index: IntArray
+    attributes: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyGraphs(Sequence[NoisyGraph]):
+    """Noisy copies of one graph. Each is put together when it is asked for, so that few need be in memory at once."""
+
+    copies: int
+    nodes: int
+    edge_index_of: Callable[[int], IntArray]
+    attributes_of: Callable[[int], Any]
+
+    def __len__(self) -> int:
+        return self.copies
+
+    def __getitem__(self, i: Any) -> Any:
+        """The i-th copy, or a list of several."""
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(self.copies))]
+        i = range(self.copies)[i]
+        return NoisyGraph(self.nodes, self.edge_index_of(i), self.attributes_of(i))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbourhood:
+    """The nodes of a graph that matter to some targets, which of its edges are left, and where the targets are."""
+
+    nodes: IntArray
+    edges: Edges
+    numbers: IntArray
+    targets: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphSampler:
+    """Noisy copies of one graph, whole or of a neighbourhood, as a sequence of `NoisyGraph`."""
+
+    graph: Graph
+    structure: BitSampler | None
+    attributes: Sampler | None
+    around: Neighbourhood | None = None
+    _index: Any = field(init=False, repr=False)
+    _plain: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", read_only(self.edges.index()) if self.structure is None else None)
+        plain = self.graph.plain_attributes if self.attributes is None else None
+        if plain is not None and self.around is not None:
+            plain = plain[self.around.nodes]
+        object.__setattr__(self, "_plain", plain)
+
+    @property
+    def rows(self) -> int:
+        """A graph is drawn as one."""
+        return 1
+
+    @property
+    def nodes(self) -> IntArray:
+        """The nodes that are drawn."""
+        return np.arange(self.graph.nodes) if self.around is None else self.around.nodes
+
+    @property
+    def distance(self) -> Fraction:
+        """Total variation distance of one sample of the whole graph."""
+        return sum((part.distance for part in (self.structure, self.attributes) if part is not None), Fraction(0))
+
+    @property
+    def expected_edges(self) -> float:
+        """How many edges a noisy copy has on average."""
+        return self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else float(self.graph.edges.count)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Noisy edges and attributes of one copy: ranks of pairs, an index of both directions, and a copy of it."""
+        edges = self.expected_edges if self.structure else 0.0
+        attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
+        return int(72 * edges) + attributes + 4096
+
+    @property
+    def places(self) -> IntArray | None:
+        """Where in the drawn graphs the targets are, if only their neighbourhood is drawn."""
+        return None if self.around is None else self.around.targets
+
+    def restricted(self, targets: IntArray, hops: int) -> GraphSampler | None:
+        """Draws only what reaches the targets in `hops` steps, or None where noise may add edges from anywhere.
+
+        One step more is kept, so that all nodes within `hops` have all their neighbours: models divide by degrees.
+        """
+        if self.structure is not None and self.structure.noise.p_plus > 0.0:
+            return None
+        nodes = self.graph.edges.ball(targets, hops + 1)
+        edges, numbers = self.graph.edges.within(nodes)
+        return replace(self, around=Neighbourhood(nodes, edges, numbers, np.searchsorted(nodes, targets)))
+
+    def draw(self, role: Role, samples: range, rows: IntArray) -> NoisyGraphs:
+        """One noisy graph per sample."""
+        return NoisyGraphs(
+            len(samples), self.nodes.size, self._draw_structure(role, samples), self._draw_attributes(role, samples)
+        )
+
+    @property
+    def edges(self) -> Edges:
+        """The clean edges among the nodes that are drawn."""
+        return self.graph.edges if self.around is None else self.around.edges
+
+    @property
+    def clean_attributes(self) -> Any:
+        """The attributes of the nodes that are drawn, as models take them, if noise leaves them alone."""
+        return self._plain
+
+    @property
+    def shared(self) -> tuple[Any, Any]:
+        """The edges and the attributes that all noisy copies have in common; None for what gets noise."""
+        return self._index, self._plain
+
+    def draw_ranks(self, role: Role, samples: range) -> list[IntArray]:
+        """The sorted ranks of the edges of every sample, where structure gets noise."""
+        if self.structure is None:
+            raise InvalidInputError("expected noise on structure, got a graph whose edges get none")
+        if self.around is None:
+            starts, ranks = self.structure.draw(role, samples, np.zeros(1, dtype=np.int64))
+        else:
+            starts, kept = self.structure.draw_kept(role, samples, self.around.numbers)
+            ranks = self.edges.ranks[kept]
+        return [ranks[starts[i] : starts[i + 1]] for i in range(len(samples))]
+
+    def _draw_structure(self, role: Role, samples: range) -> Callable[[int], IntArray]:
+        if self.structure is None:
+            return lambda i: self._index
+        ranks = self.draw_ranks(role, samples)
+        return lambda i: self.edges.index(ranks[i])
+
+    def _draw_attributes(self, role: Role, samples: range) -> Callable[[int], Any]:
+        if self.attributes is None:
+            return lambda i: self._plain
+        drawn, nodes = self.attributes.draw(role, samples, self.nodes), self.nodes.size
+        return lambda i: rows_between(drawn, i * nodes, (i + 1) * nodes)
