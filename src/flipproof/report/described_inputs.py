@@ -15,7 +15,7 @@ from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import Space, noise_of_parts
 from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens
-from flipproof.noise.spaces.words import Deed
+from flipproof.noise.spaces.words import ChangeWords
 from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.identity import of_other_fingerprints
@@ -23,13 +23,13 @@ from flipproof.theory.certificate import Certificate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class DescribedInputs:
     """The inputs as people know them.
 
     Attributes:
         unit: what one input is: "node", "image", "message".
         entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
-        deeds: what an attacker does along an axis, where entries are not just added, deleted or changed.
+        changes: by axis, what an attacker does, where entries are not just added, deleted or changed.
         where: in what an attacker changes entries.
         caution: what else a reader must know about the changes that are covered, as a sentence.
         class_names: one per class; by default their numbers.
@@ -48,7 +48,7 @@ class Subject:
 
     unit: str = "input"
     entries: Mapping[str, str] = field(default_factory=dict)
-    deeds: Mapping[str, Deed] = field(default_factory=dict)
+    changes: Mapping[str, ChangeWords] = field(default_factory=dict)
     where: str = "the observed input"
     caution: str = ""
     class_names: tuple[str, ...] = ()
@@ -121,15 +121,15 @@ class Subject:
             _check_values(self.value_names, self.space)
 
 
-def classes_of(certificates: Any, subject: Subject) -> int:
+def classes_of(certificates: Any, described: DescribedInputs) -> int:
     """How many labels there are, as far as certificates, labels and names of classes tell."""
     known = getattr(certificates, "classes", None)
     if known is not None:
         return int(known)
     seen = [
-        int(np.max(labels, initial=-1)) + 1 for labels in (certificates.label, subject.labels) if labels is not None
+        int(np.max(labels, initial=-1)) + 1 for labels in (certificates.label, described.labels) if labels is not None
     ]
-    return max([len(subject.class_names), *seen])
+    return max([len(described.class_names), *seen])
 
 
 def singular(entries: str) -> str:

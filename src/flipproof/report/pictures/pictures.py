@@ -10,7 +10,7 @@ from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.page.packing import first_texts
 from flipproof.report.pictures.graph_pictures import neighbourhoods, small_graphs
 from flipproof.report.pictures.row_pictures import images, table_rows
@@ -18,10 +18,10 @@ from flipproof.report.pictures.word_pictures import bags, sequences
 from flipproof.smoothing.certificates import Certificates
 
 
-def pictures(certificates: Certificates, subject: Subject) -> dict[str, Any] | None:
+def pictures(certificates: Certificates, described: DescribedInputs) -> dict[str, Any] | None:
     """All pictures that there are data for; None if there are none."""
-    space, shape, vocabulary = _drawable(certificates, subject), subject.image_shape, subject.vocabulary
-    found: dict[str, Any] = {"texts": None if subject.texts is None else first_texts(subject.texts)}
+    space, shape, vocabulary = _drawable(certificates, described), described.image_shape, described.vocabulary
+    found: dict[str, Any] = {"texts": None if described.texts is None else first_texts(described.texts)}
     if space is not None and shape is not None:
         found["images"] = images(certificates, space, shape)
     elif isinstance(space, Tokens) and vocabulary is not None:
@@ -29,17 +29,17 @@ def pictures(certificates: Certificates, subject: Subject) -> dict[str, Any] | N
     elif isinstance(space, SparseRows) and vocabulary is not None:
         found["bags"] = bags(certificates, space, vocabulary)
     elif isinstance(space, Table):
-        found["rows"] = table_rows(certificates, space, subject.column_names, subject.value_names)
+        found["rows"] = table_rows(certificates, space, described.column_names, described.value_names)
     elif isinstance(space, Graphs):
-        found["graphs"] = small_graphs(certificates, space, subject.node_names)
+        found["graphs"] = small_graphs(certificates, space, described.node_names)
     if isinstance(space, Graph):
         found["graph"] = neighbourhoods(space)
     held = {name: picture for name, picture in found.items() if picture is not None}
     return held or None
 
 
-def _drawable(certificates: Certificates, subject: Subject) -> Space | None:
+def _drawable(certificates: Certificates, described: DescribedInputs) -> Space | None:
     """The data, if their rows, or the nodes of their graph, are the inputs: votes may be on some targets only."""
     votes = certificates.votes
-    others = isinstance(subject.space, Graph) and not votes.in_order
-    return None if votes.on_some or others else subject.space
+    others = isinstance(described.space, Graph) and not votes.in_order
+    return None if votes.on_some or others else described.space
