@@ -12,7 +12,7 @@ import numpy as np
 
 _COUNT = r"(?:(?P<up>up to|any or all) (?P<count>[\d,]+)|(?P<any>any number)(?: of)?|(?P<no>no|none))"
 _VERBS = {
-    # pattern of a deed: which kinds of change it is
+    # pattern of a act: which kinds of change it is
     rf"adds or deletes {_COUNT}(?P<noun> .+?)?(?: in all)?": ("add", "delete"),
     rf"adds {_COUNT}(?P<noun> .+?)?": ("add",),
     rf"deletes {_COUNT}(?P<noun> .+?)?": ("delete",),
@@ -29,7 +29,7 @@ ENDLESS = 10**9
 
 
 @dataclass(frozen=True)
-class Deed:
+class Act:
     """At most so many changes of these kinds to what the noun names."""
 
     kinds: tuple[str, ...]
@@ -39,9 +39,9 @@ class Deed:
 
 @dataclass(frozen=True)
 class Reading:
-    """Who stays within all deeds and leaves the rest alone is said not to change the prediction."""
+    """Who stays within all acts and leaves the rest alone is said not to change the prediction."""
 
-    deeds: tuple[Deed, ...]
+    acts: tuple[Act, ...]
     spared: tuple[str, ...]
 
 
@@ -54,21 +54,21 @@ def read(sentence: str) -> Reading | None:
     if match := re.fullmatch(r"(.+?),? and leaves (?:alone what gets no noise|(.+) alone)", attack):
         attack, spared = match[1], tuple(re.split(r", | and ", match[2] or "what gets no noise"))
     attack = attack.removesuffix(" and changes nothing else")
-    deeds, noun = [], ""
+    acts, noun = [], ""
     for clause in re.split(
         r", and |, | and (?=(?:adds|deletes|changes|turns|writes|blanks|replaces) )", attack.rstrip(",")
     ):
-        deed = _deed(clause, noun)
-        noun = deed.noun
-        deeds.append(deed)
-    return Reading(tuple(deeds), spared)
+        act = _act(clause, noun)
+        noun = act.noun
+        acts.append(act)
+    return Reading(tuple(acts), spared)
 
 
-def _deed(clause: str, noun: str) -> Deed:
+def _act(clause: str, noun: str) -> Act:
     for pattern, kinds in _VERBS.items():
         if match := re.fullmatch(pattern, clause):
             most = 0 if match["no"] else ENDLESS if match["any"] else int(match["count"].replace(",", ""))
-            return Deed(kinds, most, (match["noun"] or noun).strip())
+            return Act(kinds, most, (match["noun"] or noun).strip())
     raise AssertionError(f"nobody understands {clause!r}")
 
 
@@ -82,11 +82,11 @@ def spoken_of(reading: Reading, names: Any, clean: np.ndarray, points: np.ndarra
     for thing in reading.spared:
         spared |= names(thing, clean) | names(thing, points)
     left, within = points != clean, np.ones(len(points), dtype=bool)
-    for deed in reading.deeds:
+    for act in reading.acts:
         done = np.zeros_like(left)
-        for kind in deed.kinds:
-            done |= kinds[kind] & names(deed.noun, clean) & ~spared
-        within &= done.sum(axis=1) <= deed.most
+        for kind in act.kinds:
+            done |= kinds[kind] & names(act.noun, clean) & ~spared
+        within &= done.sum(axis=1) <= act.most
         left &= ~done
     return within & ~left.any(axis=1)
 

@@ -18,7 +18,7 @@ from reading import read, spoken_of
 from worlds import ahead, entry_law
 
 import flipproof as fp
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.words.sentences import Sentences
 from flipproof.report.writing import change_words
 
@@ -242,8 +242,8 @@ def drawn(world, rng):
 def violations(world, rng, reword=lambda sentence: sentence):
     """How many pairs the sentences speak of, and those of them where the prediction is another."""
     certificates, space, points, first = drawn(world, rng)
-    subject = Subject(**change_words(certificates, space, None))
-    said = Sentences.of(certificates, subject)
+    described = DescribedInputs(**change_words(certificates, space, None))
+    said = Sentences.of(certificates, described)
     if world.inputs > 1:  # of a graph, votes are about all nodes at once
         assert fp.in_words(certificates, 0, inputs=space).startswith(said.heads[said.index[0]])
     pairs, wrong = 0, []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.forecast import at_cap, forecasts, with_more_samples
 from flipproof.report.page.content import content
 from flipproof.report.section import Section
@@ -48,7 +48,7 @@ def shown(request, rng):
     certificates = certificates_of(rng, NOISES[request.param])
     truth = rng.integers(0, 3, len(certificates))
     split = fp.Split(np.arange(4), np.arange(4, 8), np.arange(8, 40))
-    return certificates, truth, content(Section("a run", certificates, Subject(labels=truth, split=split)))
+    return certificates, truth, content(Section("a run", certificates, DescribedInputs(labels=truth, split=split)))
 
 
 def test_it_is_json(shown):
@@ -169,30 +169,36 @@ def test_a_run_without_inputs_and_one_without_labels(rng):
 
 
 @pytest.mark.parametrize(
-    ("subject", "reason"),
+    ("described", "reason"),
     [
-        (Subject(labels=[0, 1]), "expected 40 integer labels"),
-        (Subject(labels=[7] * 40), "expected true labels below 3, got 7"),
-        (Subject(names=("a",)), "expected 40 names, one per input, got 1"),
-        (Subject(texts=("a",), unit="message"), "expected 40 texts, one per message, got 1"),
-        (Subject(class_names=("a",)), "expected 3 class names, got 1"),
-        (Subject(split=fp.Split([0], [1], [40])), "expected a split of 40 inputs, got input 40"),
-        (Subject(image_shape=(8, 8)), "expected the images themselves beside image_shape, got none"),
-        (Subject(space=fp.DenseRows([[0]] * 40), image_shape=(8,)), r"expected image_shape as \(height, width\)"),
-        (Subject(space=fp.DenseRows([[0]] * 40), image_shape=(0, 8)), r"expected image_shape as \(height, width\)"),
-        (Subject(unit=""), "expected unit to be a word, got ''"),
-        (Subject(entries={"": 3}), "expected entries to be a word, got 3"),
+        (DescribedInputs(labels=[0, 1]), "expected 40 integer labels"),
+        (DescribedInputs(labels=[7] * 40), "expected true labels below 3, got 7"),
+        (DescribedInputs(names=("a",)), "expected 40 names, one per input, got 1"),
+        (DescribedInputs(texts=("a",), unit="message"), "expected 40 texts, one per message, got 1"),
+        (DescribedInputs(class_names=("a",)), "expected 3 class names, got 1"),
+        (DescribedInputs(split=fp.Split([0], [1], [40])), "expected a split of 40 inputs, got input 40"),
+        (DescribedInputs(image_shape=(8, 8)), "expected the images themselves beside image_shape, got none"),
+        (
+            DescribedInputs(space=fp.DenseRows([[0]] * 40), image_shape=(8,)),
+            r"expected image_shape as \(height, width\)",
+        ),
+        (
+            DescribedInputs(space=fp.DenseRows([[0]] * 40), image_shape=(0, 8)),
+            r"expected image_shape as \(height, width\)",
+        ),
+        (DescribedInputs(unit=""), "expected unit to be a word, got ''"),
+        (DescribedInputs(entries={"": 3}), "expected entries to be a word, got 3"),
     ],
 )
-def test_what_does_not_fit_is_refused(subject, reason, rng):
+def test_what_does_not_fit_is_refused(described, reason, rng):
     with pytest.raises(fp.InvalidInputError, match=reason):
-        Section("wrong", certificates_of(rng, NOISES["binary"]), subject)
+        Section("wrong", certificates_of(rng, NOISES["binary"]), described)
 
 
 @pytest.mark.parametrize("simultaneous", [False, True])
 def test_words_say_what_is_promised(simultaneous, rng):
     certificates = certificates_of(rng, NOISES["binary"], alpha=0.02, simultaneous=simultaneous)
-    words = content(Section("words", certificates, Subject(unit="image", entries={"": "pixels"})))["words"]
+    words = content(Section("words", certificates, DescribedInputs(unit="image", entries={"": "pixels"})))["words"]
     promise, not_promised = " ".join(words["promise"]), " ".join(words["not_promised"])
     certified = int((~certificates.abstained).sum())
     assert f"gives {certified} images a label and abstains from {40 - certified}" in promise
@@ -256,20 +262,20 @@ def test_other_data_than_those_voted_on_are_refused(rng):
     images = (rng.random((6, 8)) < 0.3).astype(np.uint8)
     classifier = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 3).astype(int), classes=2)
     certificates = fp.certify(fp.vote(classifier, images, NOISES["binary"], n_select=5, n_estimate=10))
-    Section("right", certificates, Subject(space=fp.DenseRows(images)))
+    Section("right", certificates, DescribedInputs(space=fp.DenseRows(images)))
     with pytest.raises(fp.InvalidInputError, match="expected the data that were voted on, got others"):
-        Section("wrong", certificates, Subject(space=fp.DenseRows(1 - images)))
+        Section("wrong", certificates, DescribedInputs(space=fp.DenseRows(1 - images)))
     counted = fp.certify(fp.Votes.from_counts(selection=[[3, 1]], estimation=[[3, 1]], noise=NOISES["binary"]))
     with pytest.raises(fp.InvalidInputError, match="expected the data of 1 inputs, got those of 6"):
-        Section("wrong", counted, Subject(space=fp.DenseRows(images)))
+        Section("wrong", counted, DescribedInputs(space=fp.DenseRows(images)))
 
 
 def test_votes_on_some_targets_get_no_pictures_of_others(rng):
     images = (rng.random((6, 8)) < 0.3).astype(np.uint8)
     classifier = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 3).astype(int), classes=2)
     votes = fp.vote(classifier, images, NOISES["binary"], n_select=5, n_estimate=10, targets=[5, 2])
-    subject = Subject(space=fp.DenseRows(images), image_shape=(2, 4))
-    assert content(Section("some", fp.certify(votes), subject))["pictures"] is None
+    described = DescribedInputs(space=fp.DenseRows(images), image_shape=(2, 4))
+    assert content(Section("some", fp.certify(votes), described))["pictures"] is None
 
 
 def test_a_new_run_takes_all_of_its_samples(rng):

@@ -9,7 +9,7 @@ import pytest
 from browsing import CHROMIUM, HOSTILE, browser, opened  # noqa: F401 (fixtures for all tests here)
 
 import flipproof as fp
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.section import Facts, Section
 
 PHONE = {"width": 375, "height": 740}
@@ -33,7 +33,7 @@ def binary(rng):
     certificates = certificates_of(rng, fp.FlipNoise(0.01, 0.6))
     ring = np.arange(60)
     index = np.stack([np.r_[ring, (ring + 1) % 60], np.r_[(ring + 1) % 60, ring]])
-    subject = Subject(
+    described = DescribedInputs(
         unit="node",
         entries={"": "edges"},
         class_names=("cat", "dog", HOSTILE),
@@ -42,7 +42,7 @@ def binary(rng):
         space=fp.Graph.from_edge_index(index, 60),
     )
     facts = (Facts("Noise", (("p_plus", "0.01"), (HOSTILE, HOSTILE))),)
-    return Section(f"a ring {HOSTILE}", certificates, subject, 0.9, facts, f"flipproof run {HOSTILE}", 100.0)
+    return Section(f"a ring {HOSTILE}", certificates, described, 0.9, facts, f"flipproof run {HOSTILE}", 100.0)
 
 
 def heatmap_of(page):
@@ -69,7 +69,7 @@ def test_every_cell_of_the_heatmap_is_what_is_certified(opened, binary):
         assert shown[add, delete] == binary.certificates.certified(fp.Radii(add, delete)).mean()
     assert shown.shape[0] > binary.certificates.max_radius("add").max()
     page.select_option("#heatmap-measure", index=1)
-    right = binary.certificates.label == binary.subject.labels
+    right = binary.certificates.label == binary.described.labels
     expected = (binary.certificates.certified(fp.Radii(1, 2)) & right).mean()
     assert heatmap_of(page)[1, 2] == expected
 
@@ -123,7 +123,7 @@ def test_search_filters_and_sort(opened, binary):
         assert page.get_attribute("#inputs th[data-column='p_lower']", "aria-sort") == order
         expected = np.sort(certificates.p_lower)[:: 1 if order == "ascending" else -1][:25]
         assert certificates.p_lower[numbers_of(page)].tolist() == expected.tolist()
-    wrong = np.flatnonzero(~certificates.abstained & (certificates.label != binary.subject.labels))
+    wrong = np.flatnonzero(~certificates.abstained & (certificates.label != binary.described.labels))
     page.select_option("#filter-kind", "wrong")
     assert set(numbers_of(page)) <= set(wrong.tolist())
     assert len(numbers_of(page)) == min(25, wrong.size)
@@ -158,7 +158,7 @@ def test_a_click_opens_an_input(opened, binary):
 def test_inputs_are_called_by_their_ids(opened, rng):
     votes = certificates_of(rng, fp.FlipNoise(0.01, 0.6), inputs=3).votes
     some = fp.certify(dataclasses.replace(votes, ids=np.array([170, 4, 19])))
-    page = opened(Section("some", some, Subject(unit="node")))
+    page = opened(Section("some", some, DescribedInputs(unit="node")))
     cells = page.locator("#inputs tbody tr[data-input] button.open").all_inner_texts()
     assert cells == ["4", "19", "170"]  # sorted by id
     page.fill("#search", "#170")
@@ -194,8 +194,8 @@ def test_pictures_of_images_and_words(opened, rng):
     classifier = fp.FunctionClassifier(lambda batch: (batch.sum(axis=(1, 2)) > 19).astype(int), classes=2)
     votes = fp.vote(classifier, pixels, noise, n_select=50, n_estimate=200, seed=1)
     texts = tuple(f"message {i}: {HOSTILE} win 1000$ now" for i in range(6))
-    subject = Subject(unit="image", space=pixels, image_shape=(8, 8), texts=texts)
-    page = opened(Section("images", fp.certify(votes), subject))
+    described = DescribedInputs(unit="image", space=pixels, image_shape=(8, 8), texts=texts)
+    page = opened(Section("images", fp.certify(votes), described))
     page.click("#inputs tbody tr[data-input='2']")
     page.wait_for_selector("#dialog[open]")
     assert page.locator("#dialog-picture canvas").count() == 4
@@ -215,7 +215,7 @@ def test_a_phone_shows_all_of_it(opened, binary, scheme):
 
 
 def test_runs_side_by_side(opened, binary, rng):
-    edges = Subject(entries={"": "edges"})
+    edges = DescribedInputs(entries={"": "edges"})
     others = [
         Section(name, certificates_of(rng, fp.FlipNoise(0.01, p)), edges) for name, p in (("one", 0.5), (HOSTILE, 0.7))
     ]
@@ -236,7 +236,7 @@ def test_runs_side_by_side(opened, binary, rng):
 
 def test_what_counts_differently_is_never_in_one_chart(opened, rng):
     runs = [
-        Section(f"on {entries}", certificates_of(rng, fp.FlipNoise(0.01, 0.6)), Subject(entries={"": entries}))
+        Section(f"on {entries}", certificates_of(rng, fp.FlipNoise(0.01, 0.6)), DescribedInputs(entries={"": entries}))
         for entries in ("edges", "pixels", "edges")
     ]
     page = opened(*runs)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.page.page import page, write_page
 from flipproof.report.section import Section
 from page_data import data_of
@@ -22,9 +22,9 @@ HOSTILE = (
 )
 
 
-def section(name="a run", **subject):
+def section(name="a run", **described):
     votes = fp.Votes.from_counts(selection=[[9, 1]] * 5, estimation=[[990, 10]] * 5, noise=fp.FlipNoise(0.01, 0.6))
-    return Section(name, fp.certify(votes), Subject(**subject))
+    return Section(name, fp.certify(votes), DescribedInputs(**described))
 
 
 def scripts_of(html):
@@ -90,11 +90,11 @@ def test_a_hundred_thousand_inputs_fit(rng):
         n_estimate=samples,
     )
     texts = tuple(f"{i} " + 30 * "\u0436" for i in range(inputs))
-    subject = Subject(
+    described = DescribedInputs(
         labels=rng.integers(0, classes, inputs),
         names=texts,
         texts=texts,
         space=fp.DenseRows(rng.integers(0, 256, (inputs, 8, 8, 3)).astype(np.uint8)),
         image_shape=(8, 8, 3),
     )
-    assert len(page([Section("large", fp.certify(votes), subject)]).encode()) < 20_000_000
+    assert len(page([Section("large", fp.certify(votes), described)]).encode()) < 20_000_000

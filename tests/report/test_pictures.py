@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.pictures.graph_pictures import neighbourhoods, small_graphs
 from flipproof.report.pictures.pictures import pictures
 from flipproof.report.pictures.row_pictures import images
@@ -111,11 +111,11 @@ def test_small_graphs_have_every_edge_once():
 
 def test_nothing_to_draw(rng):
     space = fp.DenseRows(rng.integers(0, 2, (3, 10)))
-    assert pictures(certified(space), Subject(space=space)) is None
-    assert pictures(certified(space), Subject()) is None
+    assert pictures(certified(space), DescribedInputs(space=space)) is None
+    assert pictures(certified(space), DescribedInputs()) is None
 
 
 def test_texts_stop_where_a_page_is_full():
     space = fp.DenseRows([[0, 1]] * 3)
-    found = pictures(certified(space), Subject(texts=("a" * 1_000_000, "ж" * 80_000, "c" * 50_000)))
+    found = pictures(certified(space), DescribedInputs(texts=("a" * 1_000_000, "ж" * 80_000, "c" * 50_000)))
     assert [len(text) for text in found["texts"]] == [1_000_000, 80_000]

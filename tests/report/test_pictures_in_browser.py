@@ -8,7 +8,7 @@ from browsing import CHROMIUM, HOSTILE, browser, opened  # noqa: F401 (fixtures 
 
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.section import Section
 from flipproof.report.words.promises import plain_words
 from flipproof.theory.radii import axes_of
@@ -20,15 +20,15 @@ EMPTY = len(VOCABULARY)
 PHONE = {"width": 375, "height": 740}
 
 
-def voted(space, noise, **subject):
+def voted(space, noise, **described):
     """A section whose classifier looks at the sum of a row."""
     classifier = fp.FunctionClassifier(lambda rows: (np.asarray(rows.sum(axis=1)).ravel() > 6).astype(int), classes=2)
     votes = fp.vote(classifier, space, noise, n_select=20, n_estimate=60, seed=4)
-    return Section("voted", fp.certify(votes, alpha=0.2), Subject(space=space, **subject))
+    return Section("voted", fp.certify(votes, alpha=0.2), DescribedInputs(space=space, **described))
 
 
 def drawn(section, rows):
-    return section.subject.space.sampler(section.certificates.noise, 4).draw(Role.ESTIMATE, range(3), np.arange(rows))
+    return section.described.space.sampler(section.certificates.noise, 4).draw(Role.ESTIMATE, range(3), np.arange(rows))
 
 
 def picture_of(page, number):
@@ -153,11 +153,11 @@ def test_a_molecule_and_its_noisy_copy(opened, molecules):
         lambda union: (np.bincount(union.graph_of_node, minlength=union.graphs) > 10).astype(int), classes=2
     )
     certificates = fp.certify(fp.vote(classifier, molecules, noise, n_select=20, n_estimate=2_000, seed=4))
-    subject = Subject(
+    described = DescribedInputs(
         unit="molecule", entries={"": "edges"}, class_names=("short", "long"), space=molecules,
         node_names=("C", HOSTILE, "Cl"),
     )  # fmt: skip
-    page = opened(Section("molecules", certificates, subject))
+    page = opened(Section("molecules", certificates, described))
     picture = picture_of(page, 1)
     graph = molecules.graphs[1]
     copy = molecules.sampler(noise, 4).draw(Role.ESTIMATE, range(1), np.array([1]))
@@ -205,7 +205,7 @@ def test_captions_count_what_noise_touches(opened, molecules, noisy, kinds, rng)
     noise = fp.JointNoise(**parts) if noisy == "both" else parts[noisy]
     classifier = fp.FunctionClassifier(lambda union: np.zeros(union.graphs, dtype=int), classes=2)
     votes = fp.vote(classifier, graphs, noise, n_select=5, n_estimate=20, seed=4)
-    picture = picture_of(opened(Section("m", fp.certify(votes), Subject(space=graphs, unit="molecule"))), 1)
+    picture = picture_of(opened(Section("m", fp.certify(votes), DescribedInputs(space=graphs, unit="molecule"))), 1)
     copy = graphs.sampler(noise, 4).draw(Role.ESTIMATE, range(1), np.array([1]))
     edges = {tuple(pair) for pair in copy.edge_index.T.tolist() if pair[0] < pair[1]}
     clean = {tuple(pair) for pair in graphs.graphs[1].edges.index().T.tolist() if pair[0] < pair[1]}
@@ -231,11 +231,11 @@ def test_plain_words(opened):
     counts = np.column_stack([wrong, 1_000 - wrong])
     votes = fp.Votes.from_counts(selection=counts, estimation=counts, noise=fp.FlipNoise(0.05, 0.6))
     certificates = fp.certify(votes)
-    subject = Subject(unit="message", entries={"": "words"}, class_names=("ham", HOSTILE))
-    page = opened(Section("words", certificates, subject))
+    described = DescribedInputs(unit="message", entries={"": "words"}, class_names=("ham", HOSTILE))
+    page = opened(Section("words", certificates, described))
     for number in range(1, 4):
         picture_of(page, number)
-        assert page.inner_text("#plain-words") == plain_words(certificates, number, subject)
+        assert page.inner_text("#plain-words") == plain_words(certificates, number, described)
         page.keyboard.press("Escape")
     picture_of(page, 0)
     assert "Abstained" in page.inner_text("#dialog-body")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.page.content import content
 from flipproof.report.section import Section
 from flipproof.report.words.promises import plain_words
@@ -37,16 +37,16 @@ def certificates_of(noise, inputs=30, classes=2, samples=1_000, fixed=()):
 
 
 def subject_of(classes=2):
-    return Subject(unit="message", entries=ENTRIES, class_names=("ham", "spam", "other")[:classes])
+    return DescribedInputs(unit="message", entries=ENTRIES, class_names=("ham", "spam", "other")[:classes])
 
 
 def said(sentence, noise):
     """The combination in a sentence, as counts along the axes of the noise."""
-    deeds = re.findall(r"(add|delete|change)s (?:up to ([\d,]+)|no|none)\b", sentence)
+    changes = re.findall(r"(add|delete|change)s (?:up to ([\d,]+)|no|none)\b", sentence)
     counts = {}
     parts = list(dict.fromkeys(axis.part for axis in axes_of(noise)))
-    width = len(deeds) // len(parts)
-    for i, (kind, count) in enumerate(deeds):
+    width = len(changes) // len(parts)
+    for i, (kind, count) in enumerate(changes):
         counts[parts[i // width], kind] = int(count.replace(",", "") or 0)
     return tuple(counts[axis.part, axis.kind] for axis in axes_of(noise))
 
@@ -61,12 +61,12 @@ def radii_at(noise, point):
 @pytest.mark.parametrize("name", NOISES)
 def test_what_is_said_is_certified_and_nothing_larger(name):
     noise = NOISES[name]
-    certificates, subject = certificates_of(noise, inputs=16), subject_of()
+    certificates, described = certificates_of(noise, inputs=16), subject_of()
     points = itertools.product(range({2: 9, 3: 6, 4: 4}[len(axes_of(noise))]), repeat=len(axes_of(noise)))
     certified = {point: certificates.certified(radii_at(noise, point)) for point in points}
     spoken = 0
     for i in np.flatnonzero(~certificates.abstained):
-        sentence = plain_words(certificates, i, subject)
+        sentence = plain_words(certificates, i, described)
         if "No robustness proven" in sentence:
             assert not any(flags[i] for point, flags in certified.items() if sum(point) == 1)
             continue
@@ -117,7 +117,7 @@ def test_one_kind_alone_where_no_mixture_is_certified():
     certificates = certificates_of(noise)
     (only,) = np.flatnonzero(certificates.max_radius("b.add") > 0)[-1:]
     assert certificates.max_l0_radius()[only] == 0
-    sentence = plain_words(certificates, only, Subject(entries={"b": "pixels"}))
+    sentence = plain_words(certificates, only, DescribedInputs(entries={"b": "pixels"}))
     found = re.search(r"who (?:add|delete|change)s up to (\d+) (?:pixel|entr).+ and changes nothing else", sentence)
     assert int(found[1]) == max(certificates.max_radius(str(axis))[only] for axis in axes_of(noise))
 
@@ -150,11 +150,11 @@ def test_no_robustness():
 
 @pytest.mark.parametrize("noise", [*NOISES.values(), EVEN, TABLE], ids=[*NOISES, "even", "table"])
 def test_the_page_says_the_same(noise):
-    certificates, subject = certificates_of(noise, inputs=12), subject_of()
-    page = content(Section("a run", certificates, subject))
+    certificates, described = certificates_of(noise, inputs=12), subject_of()
+    page = content(Section("a run", certificates, described))
     index = unpacked(page["sentences"]["index"])
     for i in range(12):
-        head, whole = page["sentences"]["heads"][index[i]], plain_words(certificates, i, subject)
+        head, whole = page["sentences"]["heads"][index[i]], plain_words(certificates, i, described)
         assert whole == (head if head.endswith(".") else f"{head} from spam to ham.")
 
 
@@ -176,8 +176,8 @@ def test_an_input_that_is_not_there(index):
 def test_radii_of_any_changes_are_on_the_page(noise, words):
     certificates, truth = certificates_of(noise), np.arange(30) % 2
     split = fp.Split([0, 1], [2], np.arange(3, 30))
-    subject = Subject(entries=ENTRIES, labels=truth, split=split)
-    page, radii = content(Section("any", certificates, subject)), certificates.max_l0_radius()
+    described = DescribedInputs(entries=ENTRIES, labels=truth, split=split)
+    page, radii = content(Section("any", certificates, described)), certificates.max_l0_radius()
     assert page["any"]["words"] == words
     assert np.array_equal(unpacked(page["any"]["radius"]), radii)
     assert (page["any"]["mean"], page["any"]["largest"]) == (radii.mean(), radii.max())
@@ -191,7 +191,9 @@ def test_radii_of_any_changes_are_on_the_page(noise, words):
 
 
 def test_two_parts_are_named_together():
-    page = content(Section("both", certificates_of(NOISES["joint"]), Subject(entries=dict(list(ENTRIES.items())[1:]))))
+    page = content(
+        Section("both", certificates_of(NOISES["joint"]), DescribedInputs(entries=dict(list(ENTRIES.items())[1:])))
+    )
     assert page["any"]["words"] == "edges or attributes changed in any way"
 
 
@@ -211,10 +213,10 @@ def test_promises_say_whether_the_classifier_was_checked():
         votes = fp.vote(majority, rows, noise, 50, 500, progress=False, check=check)
         certificates = fp.certify(votes)
         for shown in (certificates, certificates.selected(np.array([0]))):  # some inputs were drawn like all of them
-            subject = Subject(unit="row")
-            for said in (promise(shown, subject), cautions(shown, subject)):
+            described = DescribedInputs(unit="row")
+            for said in (promise(shown, described), cautions(shown, described)):
                 assert any(each.startswith(unchecked) for each in said) is not check
-            assert not any(each.startswith(elsewhere) for each in not_promised(shown, subject))
+            assert not any(each.startswith(elsewhere) for each in not_promised(shown, described))
     counted = fp.certify(fp.Votes.from_counts(selection=[[2, 98]], estimation=[[10, 990]], noise=noise))
-    assert any(each.startswith(elsewhere) for each in not_promised(counted, Subject(unit="row")))
-    assert not any(each.startswith(unchecked) for each in promise(counted, Subject(unit="row")))
+    assert any(each.startswith(elsewhere) for each in not_promised(counted, DescribedInputs(unit="row")))
+    assert not any(each.startswith(unchecked) for each in promise(counted, DescribedInputs(unit="row")))

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.pictures.pictures import pictures
 from flipproof.report.pictures.row_pictures import table_rows
 from flipproof.report.pictures.word_pictures import bags, sequences
@@ -88,14 +88,14 @@ def test_copies_are_left_out_where_the_run_is_not_known(tokens, rng):
         ("rows", table, fp.FlipNoise(0.1, 0.4), {}, 4),
     ]
     for name, space, noise, names, count in cases:
-        (picture,) = pictures(counted(count, noise), Subject(space=space, **names)).items()
+        (picture,) = pictures(counted(count, noise), DescribedInputs(space=space, **names)).items()
         assert (picture[0], picture[1]["copies"], picture[1]["count"]) == (name, [], count)
         json.dumps(picture[1], allow_nan=False)
 
 
 def test_words_without_names_are_not_drawn(tokens):
     space = fp.Tokens(tokens, mask=EMPTY)
-    assert pictures(certified(space, fp.FlipNoise(0.0, 0.4)), Subject(space=space)) is None
+    assert pictures(certified(space, fp.FlipNoise(0.0, 0.4)), DescribedInputs(space=space)) is None
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_words_without_names_are_not_drawn(tokens):
 )
 def test_names_that_do_not_fit(space, noise, names, reason):
     with pytest.raises(fp.InvalidInputError, match=reason):
-        Subject(space=space, **names).check(counted(1, noise))
+        DescribedInputs(space=space, **names).check(counted(1, noise))
 
 
 def test_words_of_many_long_messages_fit_a_page(rng):

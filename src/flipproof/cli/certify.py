@@ -168,11 +168,11 @@ def _print_verdict(certificates: Certificates) -> None:
     """How many inputs withstand one change, and what a reader of the shares must know."""
     from flipproof.cli.summary import print_wrapped
     from flipproof.report.by_class import cautions
-    from flipproof.report.described_inputs import Subject
+    from flipproof.report.described_inputs import DescribedInputs
     from flipproof.report.words.verdict import headline
 
-    print_wrapped("robust", headline(certificates, Subject()))
-    for sentence in cautions(certificates, Subject()):
+    print_wrapped("robust", headline(certificates, DescribedInputs()))
+    for sentence in cautions(certificates, DescribedInputs()):
         print_wrapped("caution", sentence)
 
 

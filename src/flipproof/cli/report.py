@@ -69,7 +69,7 @@ def _named(path: Path, alone: bool) -> Section:
 
 def _votes_section(path: Path, alone: bool) -> Section:
     """A votes file has no promise: it is certified as by default. What it counts is only comparable on equal data."""
-    from flipproof.report.described_inputs import Subject
+    from flipproof.report.described_inputs import DescribedInputs
     from flipproof.report.writing import section_of
     from flipproof.smoothing.certify import certify
     from flipproof.smoothing.votes import Votes
@@ -79,7 +79,7 @@ def _votes_section(path: Path, alone: bool) -> Section:
     data = path.name if votes.run is None else f"data {votes.run.identity['data'][:8]}"
     parts = certificates.noise.part_names
     words = {name or "": f"entries of {data}" + (f", {name}," if name else "") for name in parts}
-    return section_of(certificates, path.name, Subject(entries={} if alone else words))
+    return section_of(certificates, path.name, DescribedInputs(entries={} if alone else words))
 
 
 def _section(run: FinishedRun) -> Section:

@@ -113,7 +113,7 @@ def _print_classes(summary: Summary, units: str) -> None:
 
 def _example(run: FinishedRun) -> str:
     """What is proved about an input in the middle: half of those that are certified are surer, half are less."""
-    from flipproof.report.run_section import run_subject
+    from flipproof.report.run_section import described_run
     from flipproof.report.words.promises import plain_words
 
     certificates = run.certificates
@@ -121,7 +121,7 @@ def _example(run: FinishedRun) -> str:
     if not certified:
         return "none: nothing is certified"
     number = certified[len(certified) // 2]
-    words = plain_words(certificates, number, run_subject(run))
+    words = plain_words(certificates, number, described_run(run))
     return f"{run.words.unit} {certificates.votes.ids[number]}: {words}"
 
 

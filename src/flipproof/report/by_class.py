@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipproof.base.arrays import BoolArray, IntArray
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.section import Blind
 from flipproof.report.words.promises import share_words
 from flipproof.report.words.sentences import unchecked_words
@@ -43,37 +43,38 @@ class ClassResult:
     right: dict[str, float | None]
 
 
-def class_results(certificates: Certificates, subject: Subject) -> list[ClassResult]:
+def class_results(certificates: Certificates, described: DescribedInputs) -> list[ClassResult]:
     """One for every class that is a true label of a judged input, or predicted for one; none without labels."""
-    if subject.labels is None:
+    if described.labels is None:
         return []
-    rows = judged_rows(certificates, subject)
-    truth, found = np.asarray(subject.labels)[rows], withstanding(certificates, subject)
+    rows = judged_rows(certificates, described)
+    truth, found = np.asarray(described.labels)[rows], withstanding(certificates, described)
     given = np.where(certificates.abstained, -1, certificates.label)[rows]
     return [
-        _result(subject.class_name(label), label, truth, given, [(each.against, each.inputs[rows]) for each in found])
+        _result(described.class_name(label), label, truth, given, [(each.change, each.inputs[rows]) for each in found])
         for label in range(certificates.votes.classes)
         if (truth == label).any() or (given == label).any()
     ]
 
 
-def judged_rows(certificates: Certificates, subject: Subject) -> IntArray:
+def judged_rows(certificates: Certificates, described: DescribedInputs) -> IntArray:
     """The inputs that accuracies are about."""
-    return np.arange(len(certificates)) if subject.judged is None else subject.judged
+    return np.arange(len(certificates)) if described.judged is None else described.judged
 
 
 def _result(
     name: str, label: int, truth: IntArray, given: IntArray, found: Sequence[tuple[str, BoolArray]]
 ) -> ClassResult:
-    own = truth == label
+    in_class = truth == label
     return ClassResult(
         name=name,
-        inputs=int(own.sum()),
+        inputs=int(in_class.sum()),
         predicted=int((given == label).sum()),
-        accuracy=_share(given[own] == label) if own.any() else None,
-        withstand={against: _share(inputs[own]) if own.any() else None for against, inputs in found},
+        accuracy=_share(given[in_class] == label) if in_class.any() else None,
+        withstand={change: _share(inputs[in_class]) if in_class.any() else None for change, inputs in found},
         right={
-            against: _share(inputs[own] & (given[own] == label)) if own.any() else None for against, inputs in found
+            change: _share(inputs[in_class] & (given[in_class] == label)) if in_class.any() else None
+            for change, inputs in found
         },
     )
 
@@ -82,41 +83,41 @@ def _share(flags: BoolArray) -> float:
     return float(flags.mean()) if flags.size else 0.0
 
 
-def majority(certificates: Certificates, subject: Subject) -> Blind | None:
+def majority(certificates: Certificates, described: DescribedInputs) -> Blind | None:
     """Always the most frequent class, as it is known from the training inputs if there are any; None without labels."""
-    rows = judged_rows(certificates, subject)
-    if subject.labels is None or not rows.size:
+    rows = judged_rows(certificates, described)
+    if described.labels is None or not rows.size:
         return None
-    labels, split = np.asarray(subject.labels), subject.split
+    labels, split = np.asarray(described.labels), described.split
     known = labels if split is None or not split.train.size else labels[split.train]
     most = int(np.bincount(known).argmax())
-    return Blind(f"always answering {subject.class_name(most)}", _share(labels[rows] == most))
+    return Blind(f"always answering {described.class_name(most)}", _share(labels[rows] == most))
 
 
-def cautions(certificates: Certificates, subject: Subject, blind: Blind | None = None) -> list[str]:
+def cautions(certificates: Certificates, described: DescribedInputs, blind: Blind | None = None) -> list[str]:
     """What a reader of the shares must know: sentences, most often none."""
     return [
         *unchecked_words(certificates),
-        *_one_answer(certificates, subject),
-        *_drowned(certificates, subject),
-        *_easily_beaten(certificates, subject, majority(certificates, subject) if blind is None else blind),
-        *_unchecked_labels(subject),
+        *_one_answer(certificates, described),
+        *_drowned(certificates, described),
+        *_easily_beaten(certificates, described, majority(certificates, described) if blind is None else blind),
+        *_unchecked_labels(described),
     ]
 
 
-def _one_answer(certificates: Certificates, subject: Subject) -> Iterator[str]:
+def _one_answer(certificates: Certificates, described: DescribedInputs) -> Iterator[str]:
     answers = np.bincount(certificates.label[~certificates.abstained], minlength=1)
     total, most = int(answers.sum()), int(answers.argmax())
     if total > 1 and certificates.votes.classes > 1 and answers[most] >= _NEARLY_ALL * total:
         every = "every" if answers[most] == total else f"{percent(int(answers[most]), total)} of the"
-        units = subject.unit if answers[most] == total else subject.units
+        units = described.unit if answers[most] == total else described.units
         yield (
-            f"The smoothed classifier answers {subject.class_name(most)} for {every} {units} it gives a label. A "
+            f"The smoothed classifier answers {described.class_name(most)} for {every} {units} it gives a label. A "
             "constant answer is always robust: look at the results by class."
         )
 
 
-def _drowned(certificates: Certificates, subject: Subject) -> Iterator[str]:
+def _drowned(certificates: Certificates, described: DescribedInputs) -> Iterator[str]:
     """Only bits are there or not: of categories, none means nothing."""
     scope = certificates.votes.scope
     if scope is None:
@@ -124,28 +125,28 @@ def _drowned(certificates: Certificates, subject: Subject) -> Iterator[str]:
     for number, (name, part) in enumerate(certificates.noise.flips):
         ones, zeros = int(scope.nonzeros[:, number].sum()), float(scope.zeros[:, number].sum())
         if part.categories == 2 and part.p_plus * zeros > _DROWNED * max(ones, 1):
-            entries = subject.entries_of(name)
+            entries = described.entries_of(name)
             yield (
                 f"Noise drowns the input: for every observed one of the {entries}, p_plus = {part.p_plus:g} adds about "
                 f"{part.p_plus * zeros / max(ones, 1):,.1f} others. Predictions may say little about the input."
             )
 
 
-def _easily_beaten(certificates: Certificates, subject: Subject, blind: Blind | None) -> Iterator[str]:
+def _easily_beaten(certificates: Certificates, described: DescribedInputs, blind: Blind | None) -> Iterator[str]:
     """Whoever ignores what is noisy is right as often, and robust without end."""
-    if blind is None or subject.labels is None:
+    if blind is None or described.labels is None:
         return
-    rows = judged_rows(certificates, subject)
-    right = _share((~certificates.abstained & (certificates.label == subject.labels))[rows])
+    rows = judged_rows(certificates, described)
+    right = _share((~certificates.abstained & (certificates.label == described.labels))[rows])
     if right <= blind.accuracy:
         yield (
-            f"The smoothed classifier is right for {right:.3f} of the judged {subject.units}; {blind.words}, which no "
-            f"such change can affect, would be right for {blind.accuracy:.3f}."
+            f"The smoothed classifier is right for {right:.3f} of the judged {described.units}; {blind.words}, which "
+            f"no such change can affect, would be right for {blind.accuracy:.3f}."
         )
 
 
-def _unchecked_labels(subject: Subject) -> Iterator[str]:
-    if subject.labels is not None and not subject.labels_compared:
+def _unchecked_labels(described: DescribedInputs) -> Iterator[str]:
+    if described.labels is not None and not described.labels_compared:
         yield (
             "Accuracies rest on unchecked labels: the data are not at hand, so nobody has compared the labels in this "
             "run with them. Certificates do not depend on labels."
@@ -155,7 +156,7 @@ def _unchecked_labels(subject: Subject) -> Iterator[str]:
 def class_rows(results: Sequence[ClassResult], found: Sequence[Withstanding]) -> Iterator[list[str]]:
     """A table for people: class, inputs, predicted, accuracy, and for each kind of change both shares."""
     for each in results:
-        shares = [known_share(side[kind.against]) for kind in found for side in (each.withstand, each.right)]
+        shares = [known_share(side[kind.change]) for kind in found for side in (each.withstand, each.right)]
         yield [each.name, f"{each.inputs:,}", f"{each.predicted:,}", known_share(each.accuracy), *shares]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import Space, noise_of_parts
 from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens
-from flipproof.noise.spaces.words import Deed
+from flipproof.noise.spaces.words import ChangeWords
 from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.identity import of_other_fingerprints
@@ -23,13 +24,13 @@ from flipproof.theory.certificate import Certificate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class DescribedInputs:
     """The inputs as people know them.
 
     Attributes:
         unit: what one input is: "node", "image", "message".
         entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
-        deeds: what an attacker does along an axis, where entries are not just added, deleted or changed.
+        changes: by axis, what an attacker does, where entries are not just added, deleted or changed.
         where: in what an attacker changes entries.
         caution: what else a reader must know about the changes that are covered, as a sentence.
         class_names: one per class; by default their numbers.
@@ -48,7 +49,7 @@ class Subject:
 
     unit: str = "input"
     entries: Mapping[str, str] = field(default_factory=dict)
-    deeds: Mapping[str, Deed] = field(default_factory=dict)
+    changes: Mapping[str, ChangeWords] = field(default_factory=dict)
     where: str = "the observed input"
     caution: str = ""
     class_names: tuple[str, ...] = ()
@@ -114,22 +115,22 @@ class Subject:
         _check_shape(self.image_shape)
         for name in ("vocabulary", "column_names", "node_names"):
             _check_texts(getattr(self, name), name)
+        for texts in self.value_names or ():
+            _check_texts(texts, "value_names")
         if self.space is not None:
             _check_space(self.space, certificates)
-            _check_vocabulary(self.vocabulary, self.space, certificates)
-            _check_columns(self.column_names, self.space)
-            _check_values(self.value_names, self.space)
+            check_names(self.space, self, certificates)
 
 
-def classes_of(certificates: Any, subject: Subject) -> int:
+def classes_of(certificates: Any, described: DescribedInputs) -> int:
     """How many labels there are, as far as certificates, labels and names of classes tell."""
     known = getattr(certificates, "classes", None)
     if known is not None:
         return int(known)
     seen = [
-        int(np.max(labels, initial=-1)) + 1 for labels in (certificates.label, subject.labels) if labels is not None
+        int(np.max(labels, initial=-1)) + 1 for labels in (certificates.label, described.labels) if labels is not None
     ]
-    return max([len(subject.class_names), *seen])
+    return max([len(described.class_names), *seen])
 
 
 def singular(entries: str) -> str:
@@ -174,8 +175,7 @@ def _check_space(space: Space, certificates: Any) -> None:
         if fingerprint(space) != run.identity["data"]:
             raise InvalidInputError("expected the data that were voted on, got others")
         return
-    sampler = space.sampler(certificates.noise, 0)
-    found = space.nodes if isinstance(space, Graph) else sampler.rows
+    found = _inputs_of(space, space.sampler(certificates.noise, 0).rows)
     if found != len(certificates):
         raise InvalidInputError(f"expected the data of {len(certificates)} inputs, got those of {found}")
 
@@ -185,31 +185,51 @@ def _check_texts(texts: Any, name: str) -> None:
         raise InvalidInputError(f"expected {name} to be a tuple of texts, got {str(texts)[:60]!r}")
 
 
-def _check_vocabulary(vocabulary: tuple[str, ...] | None, space: Space, certificates: Any) -> None:
-    """A word under the name of another would mislead."""
-    if vocabulary is None:
+@singledispatch
+def _inputs_of(space: Any, rows: int) -> int:
+    """How many inputs data have: as many as their sampler has rows, unless they are the nodes of one graph."""
+    return rows
+
+
+@_inputs_of.register
+def _(space: Graph, rows: int) -> int:
+    return space.nodes
+
+
+@singledispatch
+def check_names(space: Any, described: DescribedInputs, certificates: Any) -> None:
+    """Refuses names that do not fit the data: a word under the name of another would mislead.
+
+    Whoever has a space of his own registers its class (`check_names.register`), or lets all names pass.
+    """
+
+
+@check_names.register
+def _(space: SparseRows, described: DescribedInputs, certificates: Any) -> None:
+    words = described.vocabulary
+    if words is not None and len(words) != space.columns:
+        raise InvalidInputError(f"expected vocabulary to name {space.columns} columns, got {len(words)} words")
+
+
+@check_names.register
+def _(space: Tokens, described: DescribedInputs, certificates: Any) -> None:
+    words = described.vocabulary
+    if words is None or not hasattr(certificates, "noise"):
         return
-    if isinstance(space, SparseRows) and len(vocabulary) != space.columns:
-        raise InvalidInputError(f"expected vocabulary to name {space.columns} columns, got {len(vocabulary)} words")
-    if isinstance(space, Tokens) and hasattr(certificates, "noise"):
-        (noise,) = noise_of_parts(certificates.noise, space.parts).values()
-        known = int(space.values[~space.is_padding].max(initial=-1)) + 1
-        tokens = known if space.mask is not None else noise.categories
-        if len(vocabulary) < tokens:
-            raise InvalidInputError(f"expected vocabulary to name {tokens} tokens, got {len(vocabulary)} words")
+    (noise,) = noise_of_parts(certificates.noise, space.parts).values()
+    known = int(space.values[~space.is_padding].max(initial=-1)) + 1
+    tokens = known if space.mask is not None else noise.categories
+    if len(words) < tokens:
+        raise InvalidInputError(f"expected vocabulary to name {tokens} tokens, got {len(words)} words")
 
 
-def _check_columns(column_names: tuple[str, ...] | None, space: Space) -> None:
-    if column_names is not None and isinstance(space, Table) and len(column_names) != space.values.shape[1]:
-        raise InvalidInputError(f"expected {space.values.shape[1]} column names, got {len(column_names)}")
-
-
-def _check_values(value_names: tuple[tuple[str, ...], ...] | None, space: Space) -> None:
-    if value_names is None:
-        return
-    for names in value_names:
-        _check_texts(names, "value_names")
-    if isinstance(space, Table) and tuple(map(len, value_names)) != tuple(space.categories):
+@check_names.register
+def _(space: Table, described: DescribedInputs, certificates: Any) -> None:
+    columns, names = space.values.shape[1], described.column_names
+    if names is not None and len(names) != columns:
+        raise InvalidInputError(f"expected {columns} column names, got {len(names)}")
+    values = described.value_names
+    if values is not None and tuple(map(len, values)) != tuple(space.categories):
         raise InvalidInputError("expected a name for every category of every column, got others")
 
 

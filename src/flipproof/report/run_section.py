@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from flipproof.files.json_text import is_number
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.section import Blind, Facts, Section
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.records import UNKNOWN, UNTOLD, DataRecord, TrainingRecord, VotesRecord
@@ -21,7 +21,7 @@ def run_section(run: FinishedRun, command: str | None = None) -> Section:
     return Section(
         name=f"{run.data.name}, {task.model.name}, noise {run.words.noise}",
         certificates=certificates,
-        subject=replace(run_subject(run, run.shown), labels_compared=run.shown is not None),
+        described=replace(described_run(run, run.shown), labels_compared=run.shown is not None),
         base_accuracy=run.training.base_accuracy,
         blind=blind_of(run.training),
         unjudged=UNTOLD if run.training.split == UNKNOWN else None,
@@ -44,11 +44,11 @@ def blind_of(training: TrainingRecord) -> Blind | None:
     return Blind(words, float(accuracy)) if isinstance(words, str) and is_number(accuracy) else None
 
 
-def run_subject(run: FinishedRun, shown: Mapping[str, Any] | None = None) -> Subject:
+def described_run(run: FinishedRun, shown: Mapping[str, Any] | None = None) -> DescribedInputs:
     """What the inputs of a run are; `shown` has further fields, such as the observed data as a space."""
     inputs = run.inputs
     known = {"class_names": inputs.class_names, "labels": inputs.labels, "split": inputs.split}
-    return Subject(**{"unit": run.words.unit, **run.words.changes, **known, **(shown or {})})
+    return DescribedInputs(**{"unit": run.words.unit, **run.words.changes, **known, **(shown or {})})
 
 
 def noise_facts(certificates: Certificates, only_part: str = "") -> Facts:

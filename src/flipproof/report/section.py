@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.report.described_inputs import Subject, classes_of
+from flipproof.report.described_inputs import DescribedInputs, classes_of
 from flipproof.theory.certificate import checked_certificate
 
 
@@ -33,7 +33,7 @@ class Section:
     Attributes:
         name: a short name for it.
         certificates: what is proved: `Certificates`, or anything that is a `Certificate`.
-        subject: what the inputs are.
+        described: what the inputs are.
         base_accuracy: of the classifier without smoothing, if it is known.
         facts: about data, model, noise, votes, versions.
         command: what repeats the run.
@@ -44,7 +44,7 @@ class Section:
 
     name: str
     certificates: Any
-    subject: Subject = field(default_factory=Subject)
+    described: DescribedInputs = field(default_factory=DescribedInputs)
     base_accuracy: float | None = None
     facts: tuple[Facts, ...] = ()
     command: str | None = None
@@ -55,10 +55,10 @@ class Section:
     @property
     def classes(self) -> int:
         """How many labels there are, as far as the certificates or the names of classes tell."""
-        return classes_of(self.certificates, self.subject)
+        return classes_of(self.certificates, self.described)
 
     def __post_init__(self) -> None:
         checked_certificate(self.certificates)
         if not isinstance(self.name, str):
             raise InvalidInputError(f"expected a name for the run, got {self.name!r}")
-        self.subject.check(self.certificates)
+        self.described.check(self.certificates)

@@ -10,7 +10,7 @@ import numpy as np
 from flipproof.base.arrays import BoolArray, IntArray
 from flipproof.report.by_class import ClassResult, cautions, class_results, majority
 from flipproof.report.forecast import mean_radius
-from flipproof.report.run_section import blind_of, run_subject
+from flipproof.report.run_section import blind_of, described_run
 from flipproof.report.section import Blind
 from flipproof.report.words.any_changes import any_radii, withstands_any
 from flipproof.report.words.verdict import headline, withstanding
@@ -101,15 +101,17 @@ def summary_of(run: FinishedRun) -> Summary:
     """Sums up a finished run."""
     certificates, inputs, training, votes = run.certificates, run.inputs, run.training, run.votes
     right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
-    subject = run_subject(run)
-    found = withstanding(certificates, subject)
-    blind = blind_of(training) or majority(certificates, subject)
+    described = described_run(run)
+    found = withstanding(certificates, described)
+    blind = blind_of(training) or majority(certificates, described)
     return Summary(
-        headline=headline(certificates, subject) if len(certificates) else "There are no inputs: nothing is certified.",
-        withstand={each.against: each.count for each in found},
-        cautions=cautions(certificates, subject, blind),
+        headline=headline(certificates, described)
+        if len(certificates)
+        else "There are no inputs: nothing is certified.",
+        withstand={each.change: each.count for each in found},
+        cautions=cautions(certificates, described, blind),
         blind=blind,
-        by_class=class_results(certificates, subject),
+        by_class=class_results(certificates, described),
         kind=run.task.kind,
         data=run.data,
         model=run.task.model.name,

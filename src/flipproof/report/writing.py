@@ -16,7 +16,7 @@ from flipproof.files.whole import cannot_write
 from flipproof.noise.spaces.recognition import space_of
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.words import image_words
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.figures import drawing, figures
 from flipproof.report.figures.plots import plot_heatmap
 from flipproof.report.page.content import MOST_GRID_AXES
@@ -77,7 +77,7 @@ def write_report(
     """
     checked_certificate(certificates)
     space = None if inputs is None else space_of(inputs)
-    subject = Subject(
+    described = DescribedInputs(
         unit=unit,
         class_names=_texts(class_names, "class_names") or (),
         labels=None if labels is None else checked_labels(labels, len(certificates)),
@@ -92,8 +92,8 @@ def write_report(
         node_names=_texts(node_names, "node_names"),
         **change_words(certificates, space, entries, image_shape),
     )
-    subject.check(certificates)
-    write_page(path, [section_of(_in_scope(certificates, space), name, subject)], checked_flag(force, "force"))
+    described.check(certificates)
+    write_page(path, [section_of(_in_scope(certificates, space), name, described)], checked_flag(force, "force"))
 
 
 def in_words(
@@ -128,11 +128,11 @@ def in_words(
     checked_count(index, "index")
     names = _texts(class_names, "class_names") or ()
     space = None if inputs is None else space_of(inputs)
-    subject = Subject(unit=unit, class_names=names, **change_words(certificates, space, entries))
-    subject.check(certificates)
+    described = DescribedInputs(unit=unit, class_names=names, **change_words(certificates, space, entries))
+    described.check(certificates)
     if space is not None:
-        replace(subject, space=space).check(certificates)
-    return plain_words(_in_scope(certificates, space), index, subject)
+        replace(described, space=space).check(certificates)
+    return plain_words(_in_scope(certificates, space), index, described)
 
 
 def _in_scope(certificates: Certificate, space: Space | None) -> Certificate:
@@ -154,8 +154,8 @@ def change_words(
     """What is changed: as the caller calls it, and as the data tell."""
     if not isinstance(certificates, Certificates):
         return {} if entries is None else {"entries": {axis.part or "": entries for axis in certificates.axes}}
-    own = getattr(space, "words", None)
-    found: dict[str, Any] | None = None if own is None else own(certificates.noise, entries)
+    space_words = getattr(space, "words", None)
+    found: dict[str, Any] | None = None if space_words is None else space_words(certificates.noise, entries)
     if found is not None:
         return found
     if entries is not None:
@@ -176,17 +176,17 @@ def _lists_of_texts(given: Any, name: str) -> tuple[tuple[str, ...], ...]:
     return tuple(checked_texts(texts, name) for texts in checked_items(given, name, "lists of texts"))
 
 
-def section_of(certificates: Certificate, name: str, subject: Subject | None = None) -> Section:
+def section_of(certificates: Certificate, name: str, described: DescribedInputs | None = None) -> Section:
     """Certificates that belong to no run folder."""
     if not isinstance(certificates, Certificates):
         promise = certificates.promise
         rows = (("published by", promise.system), ("rule", promise.rule), ("alpha", repr(promise.alpha)))
-        return Section(name, certificates, subject or Subject(), facts=(Facts("Promise", rows),))
+        return Section(name, certificates, described or DescribedInputs(), facts=(Facts("Promise", rows),))
     run = certificates.votes.run
     return Section(
         name,
         certificates,
-        Subject() if subject is None else subject,
+        DescribedInputs() if described is None else described,
         facts=(noise_facts(certificates), promise_facts(certificates), *_run_facts(run)),
         samples_per_second=None if run is None else run.samples_per_second,
     )
@@ -210,7 +210,7 @@ def write_run_report(folder: RunFolder, section: Section) -> Path:
 
 def write_figures(folder: Path, section: Section) -> None:
     """Writes every figure as PNG and SVG. With more than two axes the heatmap is over the first two, or left out."""
-    certificates, subject = section.certificates, section.subject
+    certificates, described = section.certificates, section.described
     if not len(certificates):
         return
     try:
@@ -220,8 +220,8 @@ def write_figures(folder: Path, section: Section) -> None:
     if folder.is_symlink():
         raise OutputError(f"expected a folder for figures, got {folder}, which is a link to something else")
     lines = ratio_lines(certificates)
-    if subject.labels is not None and (subject.judged is None or subject.judged.size):
-        lines += accuracy_lines(certificates, subject.labels, subject.judged)
+    if described.labels is not None and (described.judged is None or described.judged.size):
+        lines += accuracy_lines(certificates, described.labels, described.judged)
     if len(axes_of(certificates.noise)) <= MOST_GRID_AXES:
         drawing.save(plot_heatmap(certificates), folder / "heatmap")
     drawing.save(figures.lines(lines), folder / "lines")

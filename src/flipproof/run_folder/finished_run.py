@@ -21,7 +21,7 @@ class KindWords:
     Attributes:
         unit: what one input is.
         noise: what gets noise, or how: "on pixels".
-        changes: what an attacker changes, as fields of a report's `Subject`.
+        changes: what an attacker changes, as fields of a report's `DescribedInputs`.
     """
 
     unit: str
@@ -44,8 +44,8 @@ class FinishedRun:
         inputs: true labels, split and base predictions.
         certificates: what is proved, with the votes that it rests on.
         words: how it speaks of its data.
-        shown: the data and what else a report can draw, as fields of its `Subject`; None if the data are not at hand,
-            so that the labels in the folder were not compared with them.
+        shown: the data and what else a report can draw, as fields of its `DescribedInputs`; None if the data are not
+            at hand, so that the labels in the folder were not compared with them.
     """
 
     folder: RunFolder

@@ -9,13 +9,13 @@ from typing import Any
 from flipproof.theory.law import FlipNoise
 
 EXCHANGE, ANY = "exchange", "any"
-"""Names of deeds that are no axes: a deletion and an addition at once, and changes of all kinds together."""
+"""Names of changes that are no axes: a deletion and an addition at once, and changes of all kinds together."""
 
 _PLACES = "Inserting {}, or closing a gap, moves the others and is not covered."
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ChangeWords:
     """A kind of change in words.
 
     Attributes:
@@ -23,7 +23,7 @@ class Deed:
         done: what is counted.
 
     Example:
-        >>> Deed("blanks {}", "words blanked").does.format("up to 3 words")
+        >>> ChangeWords("blanks {}", "words blanked").does.format("up to 3 words")
         'blanks up to 3 words'
     """
 
@@ -31,28 +31,28 @@ class Deed:
     done: str
 
 
-Deeds = dict[str, Deed]
+WordsByKind = dict[str, ChangeWords]
 
 
-def masking_deeds(entries: str) -> Deeds:
+def masking_words(entries: str) -> WordsByKind:
     """Entries of a sequence that noise hides; the others stay where they are."""
     return {
-        "add": Deed("writes {} into empty places", f"{entries} written into empty places"),
-        "delete": Deed("blanks {}", f"{entries} blanked"),
+        "add": ChangeWords("writes {} into empty places", f"{entries} written into empty places"),
+        "delete": ChangeWords("blanks {}", f"{entries} blanked"),
         EXCHANGE: _replacing(entries),
     }
 
 
-def substitution_deeds(entries: str, zero: str) -> Deeds:
+def substitution_words(entries: str, zero: str) -> WordsByKind:
     """Entries of a sequence that noise replaces; the first one that may stand at a place is called `zero`."""
-    return {**categories_deeds([(None, entries)], zero), ANY: _replacing(entries)}
+    return {**category_words([(None, entries)], zero), ANY: _replacing(entries)}
 
 
-def _replacing(entries: str) -> Deed:
-    return Deed("replaces {} in place", f"{entries} replaced in place")
+def _replacing(entries: str) -> ChangeWords:
+    return ChangeWords("replaces {} in place", f"{entries} replaced in place")
 
 
-def categories_deeds(parts: Iterable[tuple[str | None, str]], zero: str) -> Deeds:
+def category_words(parts: Iterable[tuple[str | None, str]], zero: str) -> WordsByKind:
     """Entries with categories of which none means "nothing": they are turned, not added.
 
     Args:
@@ -60,15 +60,15 @@ def categories_deeds(parts: Iterable[tuple[str | None, str]], zero: str) -> Deed
         zero: what the first category is called.
 
     Example:
-        >>> categories_deeds([("k3", "cells")], "category 0")["k3.add"].done
+        >>> category_words([("k3", "cells")], "category 0")["k3.add"].done
         'cells turned from category 0'
     """
     found = {}
     for part, entries in parts:
         prefix = f"{part}." if part else ""
-        found[f"{prefix}add"] = Deed(f"turns {{}} from {zero} to another", f"{entries} turned from {zero}")
-        found[f"{prefix}delete"] = Deed(f"turns {{}} to {zero}", f"{entries} turned to {zero}")
-        found[f"{prefix}change"] = Deed(
+        found[f"{prefix}add"] = ChangeWords(f"turns {{}} from {zero} to another", f"{entries} turned from {zero}")
+        found[f"{prefix}delete"] = ChangeWords(f"turns {{}} to {zero}", f"{entries} turned to {zero}")
+        found[f"{prefix}change"] = ChangeWords(
             f"turns {{}} from one to another that is not {zero}", f"{entries} turned, not from or to {zero}"
         )
     return found
@@ -83,11 +83,11 @@ def sequence_words(masking: bool, entries: str = "words", zero: str = "(other)")
     """What is changed in sequences of words, by masking or by substitution.
 
     Example:
-        >>> sequence_words(masking=True)["deeds"]["delete"].done
+        >>> sequence_words(masking=True)["changes"]["delete"].done
         'words blanked'
     """
-    deeds = masking_deeds(entries) if masking else substitution_deeds(entries, zero)
-    return _words(entries, "message", deeds, _PLACES.format(entries))
+    changes = masking_words(entries) if masking else substitution_words(entries, zero)
+    return _words(entries, "message", changes, _PLACES.format(entries))
 
 
 def image_words(colours: bool) -> dict[str, Any]:
@@ -103,8 +103,10 @@ def image_words(colours: bool) -> dict[str, Any]:
 def table_words(parts: Iterable[tuple[str | None, FlipNoise]], entries: str = "cells") -> dict[str, Any]:
     """What is changed in a table: any cells, whatever column they are in; by part only where that is asked for."""
     named = {name: part_words(name, part.categories, entries) for name, part in parts if name is not None}
-    deeds = categories_deeds([*named.items()] or [(None, entries)], "category 0")
-    words = _words(entries, "row", deeds | {ANY: Deed("changes {} in any way", f"{entries} changed in any way")})
+    changes = category_words([*named.items()] or [(None, entries)], "category 0")
+    words = _words(
+        entries, "row", changes | {ANY: ChangeWords("changes {} in any way", f"{entries} changed in any way")}
+    )
     return words | {"entries": words["entries"] | named}
 
 
@@ -125,7 +127,7 @@ def graph_words(noisy: str, attributes: str = "attributes", categories: bool = F
     return {
         "entries": entries if noisy == "both" else {"": entries.get(noisy, "entries")},
         "where": f"the {entries.get(noisy, f'edges or {attributes}')} of the observed graph",
-        "deeds": categories_deeds([(part, "nodes")], "kind 0") if categories and noisy != "structure" else {},
+        "changes": category_words([(part, "nodes")], "kind 0") if categories and noisy != "structure" else {},
     }
 
 
@@ -134,12 +136,12 @@ def small_graph_words(noisy: str, one_hot: bool) -> dict[str, Any]:
     return graph_words(noisy, "bits of the kinds of nodes" if one_hot else "kinds of nodes", categories=not one_hot)
 
 
-def _words(entries: str, unit: str, deeds: Deeds | None = None, caution: str = "") -> dict[str, Any]:
+def _words(entries: str, unit: str, changes: WordsByKind | None = None, caution: str = "") -> dict[str, Any]:
     return {
         "entries": {"": entries},
         "where": f"the {entries} of the observed {unit}",
         "caution": caution,
-        "deeds": deeds or {},
+        "changes": changes or {},
     }
 
 

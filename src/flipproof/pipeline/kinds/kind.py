@@ -59,7 +59,7 @@ class Kind:
         dataset: the class of its datasets.
         prepare: makes a task with its data ready to be trained and certified.
         change_words: what an attacker changes, from the task, the record of the data and the law: fields of a report's
-            `Subject`. The data need not be at hand.
+            `DescribedInputs`. The data need not be at hand.
         n_estimate: how many samples bound a probability.
         reading: the fields of `Reading` that are for it.
         useless: the flags that are not for it, as fields of the options of `flipproof train`.

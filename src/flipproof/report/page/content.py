@@ -47,20 +47,20 @@ def content(section: Section, inputs: bool = True) -> dict[str, Any]:
     """One run; without its inputs one by one in a comparison."""
     if not isinstance(section.certificates, Certificates):
         return plain_content(section, inputs)
-    certificates, subject = section.certificates, section.subject
+    certificates, described = section.certificates, section.described
     shown = {
         "name": section.name,
         "words": {
-            "promise": promise(certificates, subject),
-            "not_promised": not_promised(certificates, subject),
-            "cautions": cautions(certificates, subject, section.blind) if len(certificates) else [],
+            "promise": promise(certificates, described),
+            "not_promised": not_promised(certificates, described),
+            "cautions": cautions(certificates, described, section.blind) if len(certificates) else [],
         },
         "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
         "command": section.command,
         "inputs": len(certificates),
-        "unit": subject.unit,
-        "units": subject.units,
-        "classes": [subject.class_name(label) for label in range(certificates.votes.classes)],
+        "unit": described.unit,
+        "units": described.units,
+        "classes": [described.class_name(label) for label in range(certificates.votes.classes)],
         "limit": SEARCH_LIMIT,
         "abstentions": _abstentions(certificates),
         "numbers": [],
@@ -73,7 +73,7 @@ def content(section: Section, inputs: bool = True) -> dict[str, Any]:
         "stairs": None,
         "sentences": None,
         "forecast": None,
-        "pictures": pictures(certificates, subject) if inputs else None,
+        "pictures": pictures(certificates, described) if inputs else None,
     }
     return shown | _measured(section, inputs) if len(certificates) else shown
 
@@ -101,10 +101,10 @@ def _one_by_one(section: Section, counts: GridCounts | None) -> dict[str, Any]:
     """What is certified of every input, within what it can suffer."""
     certificates, scope = section.certificates, section.certificates.votes.scope
     if counts is None:
-        return {"stairs": None, "sentences": Sentences.of(certificates, section.subject).content()}
+        return {"stairs": None, "sentences": Sentences.of(certificates, section.described).content()}
     stairs = Stairs.of(certificates, counts)
     shown = stairs if scope is None else stairs.within(scope.room(certificates.noise))
-    said = Sentences.of(certificates, section.subject, stairs if has_boxes(certificates.noise) else None)
+    said = Sentences.of(certificates, section.described, stairs if has_boxes(certificates.noise) else None)
     return {
         "stairs": {"index": packed(shown.index, "u4"), "height": packed(shown.heights, "u2")},
         "sentences": said.content(),
@@ -113,15 +113,15 @@ def _one_by_one(section: Section, counts: GridCounts | None) -> dict[str, Any]:
 
 def _is_judged(section: Section) -> bool:
     """Whether there are inputs with known labels to judge."""
-    judged = section.subject.judged
-    return section.subject.labels is not None and (judged is None or judged.size > 0)
+    judged = section.described.judged
+    return section.described.labels is not None and (judged is None or judged.size > 0)
 
 
 def _lines(section: Section) -> list[tuple[ShareLine, ...]]:
     """The certified ratio along every axis and, if labels are known, the certified accuracy."""
-    lines, labels = [ratio_lines(section.certificates)], section.subject.labels
+    lines, labels = [ratio_lines(section.certificates)], section.described.labels
     if labels is not None and _is_judged(section):
-        lines.append(accuracy_lines(section.certificates, labels, section.subject.judged))
+        lines.append(accuracy_lines(section.certificates, labels, section.described.judged))
     return lines
 
 
@@ -130,9 +130,9 @@ def _grids(section: Section, counts: GridCounts | None) -> list[ShareGrid | None
     if counts is None:
         return [None] * (1 + _is_judged(section))
     grids: list[ShareGrid | None] = [ratio_grid(section.certificates, counts)]
-    labels = section.subject.labels
+    labels = section.described.labels
     if labels is not None and _is_judged(section):
-        grids.append(accuracy_grid(section.certificates, labels, counts, section.subject.judged))
+        grids.append(accuracy_grid(section.certificates, labels, counts, section.described.judged))
     return grids
 
 
@@ -141,7 +141,7 @@ def _measure(section: Section, grid: ShareGrid | None, lines: Sequence[ShareLine
     kind = "all" if lines[0].of == len(section.certificates) else "test"
     return {
         "name": lines[0].measure,
-        "of": f"{kind} {section.subject.units}: {lines[0].of:,}",
+        "of": f"{kind} {section.described.units}: {lines[0].of:,}",
         "count": lines[0].of,
         "grid": None if grid is None else packed(grid.shares, "f8"),
         "lines": [line.shares.tolist() for line in lines],
@@ -156,7 +156,7 @@ def _axes(section: Section, counts: GridCounts | None, lines: Sequence[ShareLine
         axes.append(
             {
                 "name": str(axis),
-                "words": axis_words(axis, section.subject),
+                "words": axis_words(axis, section.described),
                 "counts": along,
                 "line_counts": line.counts,
                 "cap": known_cap(line.cap),
@@ -170,21 +170,21 @@ def _axes(section: Section, counts: GridCounts | None, lines: Sequence[ShareLine
 def _leads_together(section: Section) -> bool:
     """Whether changes of all kinds together come first, and those of one kind are details."""
     noise = section.certificates.noise
-    return lead_of(noise, section.subject) is Lead.TOGETHER and len(axes_of(noise)) > 2
+    return lead_of(noise, section.described) is Lead.TOGETHER and len(axes_of(noise)) > 2
 
 
 def _headline_numbers(section: Section, lines: Sequence[Sequence[ShareLine]]) -> list[dict[str, str]]:
     """How many withstand a change at all, and how good the predictions are."""
-    certificates, subject, of = section.certificates, section.subject, len(section.certificates)
+    certificates, described, of = section.certificates, section.described, len(section.certificates)
     numbers = [
         _number(
             f"withstand {each.words}",
             percent(each.count, of),
-            f"{each.count:,} of {subject.count(of)}{proviso(certificates)}",
+            f"{each.count:,} of {described.count(of)}{proviso(certificates)}",
         )
-        for each in withstanding(certificates, subject)
+        for each in withstanding(certificates, described)
     ]
-    judged = subject.units if subject.split is None else f"test {subject.units}"
+    judged = described.units if described.split is None else f"test {described.units}"
     if section.unjudged is not None:
         numbers.append(_number("accuracy", "not reported", section.unjudged))
     if section.base_accuracy is not None:
@@ -192,10 +192,10 @@ def _headline_numbers(section: Section, lines: Sequence[Sequence[ShareLine]]) ->
     if len(lines) > 1:
         note = f"{judged}: {lines[1][0].of:,}; abstentions count as wrong"
         numbers.append(_number("smoothed accuracy", share_words(lines[1][0].shares[0]), note))
-    blind = majority(certificates, subject) if section.blind is None else section.blind
+    blind = majority(certificates, described) if section.blind is None else section.blind
     if blind is not None:
         numbers.append(_number("accuracy without the noisy part", share_words(blind.accuracy), blind.words))
-    numbers.append(_number("not abstained", share_words(lines[0][0].shares[0]), f"of {subject.count(of)}"))
+    numbers.append(_number("not abstained", share_words(lines[0][0].shares[0]), f"of {described.count(of)}"))
     return numbers
 
 
@@ -210,20 +210,20 @@ def _radius_numbers(
 def _axis_numbers(section: Section, lines: Sequence[Sequence[ShareLine]]) -> list[dict[str, str]]:
     certificates = section.certificates
     return [
-        _radius_number(section, axis_words(axis, section.subject), certificates.max_radius(str(axis)), along)
+        _radius_number(section, axis_words(axis, section.described), certificates.max_radius(str(axis)), along)
         for axis, *along in zip(axes_of(certificates.noise), *lines, strict=True)
     ]
 
 
 def _by_class(section: Section) -> dict[str, Any] | None:
     """Class by class what was predicted and proved; None without labels."""
-    results = class_results(section.certificates, section.subject)
+    results = class_results(section.certificates, section.described)
     if not results:
         return None
-    found = withstanding(section.certificates, section.subject)
+    found = withstanding(section.certificates, section.described)
     shares = [f"{share} {each.words}" for each in found for share in ("withstand", "right, and withstand")]
     return {
-        "head": ["class", f"true {section.subject.units}", "predicted", "smoothed accuracy", *shares],
+        "head": ["class", f"true {section.described.units}", "predicted", "smoothed accuracy", *shares],
         "rows": list(class_rows(results, found)),
     }
 
@@ -254,14 +254,14 @@ def _abstentions(certificates: Certificates) -> list[dict[str, Any]]:
 
 
 def _table(section: Section) -> dict[str, Any]:
-    certificates, subject = section.certificates, section.subject
+    certificates, described = section.certificates, section.described
     bounds, votes = certificates.bounds, certificates.votes
     return {
         "id": None if votes.in_order else packed(votes.ids, "f8"),
-        "name": None if subject.names is None else first_texts(subject.names),
+        "name": None if described.names is None else first_texts(described.names),
         "label": packed(bounds.label, "u4"),
-        "truth": None if subject.labels is None else packed(np.asarray(subject.labels), "i4"),
-        "part": _packed_parts(subject.split, len(certificates)),
+        "truth": None if described.labels is None else packed(np.asarray(described.labels), "i4"),
+        "part": _packed_parts(described.split, len(certificates)),
         "parts": ["other", "training", "validation", "test"],
         "abstention": packed(certificates.abstention, "u1"),
         "reasons": [why.words for why in Abstention],

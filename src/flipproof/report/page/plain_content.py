@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.arrays import BoolArray, FloatArray, IntArray
-from flipproof.report.described_inputs import Subject
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.page.packing import endless, first_texts, packed
 from flipproof.report.section import Section
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO
@@ -27,33 +27,33 @@ _ABSTAINED = "nothing could be proved"
 
 def plain_content(section: Section, inputs: bool = True) -> dict[str, Any]:
     """One certificate, in the form in which `content` has a run; without its inputs one by one in a comparison."""
-    certificate, subject = section.certificates, section.subject
+    certificate, described = section.certificates, section.described
     radii = {str(axis): np.asarray(certificate.max_radius(str(axis))) for axis in certificate.axes}
     counts = {name: _counts(each) for name, each in radii.items()}
-    measures = [_measure(name, section, counts, radii) for name in _measured(subject)]
+    measures = [_measure(name, section, counts, radii) for name in _measured(described)]
     abstained = int(certificate.abstained.sum())
     return {
         "name": section.name,
         "words": {
-            "promise": plain_promise(certificate, subject),
+            "promise": plain_promise(certificate, described),
             "not_promised": _not_promised(certificate),
             "cautions": [],
         },
         "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
         "command": section.command,
         "inputs": len(certificate),
-        "unit": subject.unit,
-        "units": subject.units,
-        "classes": [subject.class_name(label) for label in range(section.classes)],
+        "unit": described.unit,
+        "units": described.units,
+        "classes": [described.class_name(label) for label in range(section.classes)],
         "limit": SEARCH_LIMIT,
         "abstentions": [{"reason": _ABSTAINED, "count": abstained}] if abstained else [],
-        "numbers": _numbers(certificate, subject, radii, measures),
+        "numbers": _numbers(certificate, described, radii, measures),
         "details": [],
         "by_class": None,
         "axes": [
             {
                 "name": str(axis),
-                "words": axis_words(axis, subject),
+                "words": axis_words(axis, described),
                 "counts": (0,),
                 "line_counts": counts[str(axis)],
                 "cap": -1,
@@ -66,33 +66,35 @@ def plain_content(section: Section, inputs: bool = True) -> dict[str, Any]:
         "table": _table(section, radii) if inputs else None,
         "any": None,
         "stairs": None,
-        "sentences": _sentences(certificate, subject) if inputs else None,
+        "sentences": _sentences(certificate, described) if inputs else None,
         "forecast": None,
         "pictures": None,
     }
 
 
-def plain_promise(certificate: Certificate, subject: Subject) -> list[str]:
+def plain_promise(certificate: Certificate, described: DescribedInputs) -> list[str]:
     """What is proved, against which attacker, and how sure that is."""
     promise, inputs, abstained = certificate.promise, len(certificate), int(certificate.abstained.sum())
     if abstained == inputs:
-        return [f"Nothing is certified for any of {subject.count(inputs)}."]
+        return [f"Nothing is certified for any of {described.count(inputs)}."]
     robust = int(np.logical_or.reduce([certificate.max_radius(str(axis)) >= 1 for axis in certificate.axes]).sum())
     return [
-        f"{robust:,} of {subject.count(inputs)} ({percent(robust, inputs)}) have a radius of at least 1.",
+        f"{robust:,} of {described.count(inputs)} ({percent(robust, inputs)}) have a radius of at least 1.",
         f"The {promise.subject.value} keeps its prediction whenever {promise.threat}, where r is the radius of "
-        f"{subject.one}. Of {abstained:,} nothing is proved, not even without any change.",
-        _sure(certificate, subject),
+        f"{described.one}. Of {abstained:,} nothing is proved, not even without any change.",
+        _sure(certificate, described),
     ]
 
 
-def _sure(certificate: Certificate, subject: Subject) -> str:
+def _sure(certificate: Certificate, described: DescribedInputs) -> str:
     alpha = certificate.promise.alpha
     if not alpha:
         return "The certificates are proofs without any probability of error."
     sure = f"{(100 - 100 * Decimal(repr(alpha))).normalize():f} %"
     whose = (
-        "All certificates together are" if certificate.promise.simultaneous else f"Each {subject.unit}'s certificate is"
+        "All certificates together are"
+        if certificate.promise.simultaneous
+        else f"Each {described.unit}'s certificate is"
     )
     return f"{whose} correct with at least {sure} probability over the random sampling."
 
@@ -106,9 +108,9 @@ def _not_promised(certificate: Certificate) -> list[str]:
     ]
 
 
-def _measured(subject: Subject) -> tuple[str, ...]:
+def _measured(described: DescribedInputs) -> tuple[str, ...]:
     """The certified ratio and, if there are inputs with known labels to judge, the certified accuracy."""
-    judged = subject.labels is not None and (subject.judged is None or subject.judged.size > 0)
+    judged = described.labels is not None and (described.judged is None or described.judged.size > 0)
     return (CERTIFIED_RATIO, CERTIFIED_ACCURACY) if judged else (CERTIFIED_RATIO,)
 
 
@@ -121,18 +123,18 @@ def _counts(radii: NDArray[Any]) -> tuple[int, ...]:
 def _measure(
     name: str, section: Section, counts: dict[str, tuple[int, ...]], radii: dict[str, NDArray[Any]]
 ) -> dict[str, Any]:
-    certificate, subject = section.certificates, section.subject
+    certificate, described = section.certificates, section.described
     rows, counted = np.arange(len(certificate)), ~certificate.abstained
     if name == CERTIFIED_ACCURACY:
         rows, counted = (
-            rows if subject.judged is None else subject.judged,
-            counted & (certificate.label == subject.labels),
+            rows if described.judged is None else described.judged,
+            counted & (certificate.label == described.labels),
         )
     lines = [_shares(radii[axis][rows], along, counted[rows]).tolist() for axis, along in counts.items()]
     kind = "all" if rows.size == len(certificate) else "test"
     return {
         "name": name,
-        "of": f"{kind} {subject.units}: {rows.size:,}",
+        "of": f"{kind} {described.units}: {rows.size:,}",
         "count": rows.size,
         "grid": None,
         "lines": lines,
@@ -153,12 +155,12 @@ def _shown(radii: NDArray[Any]) -> NDArray[Any]:
 
 
 def _numbers(
-    certificate: Certificate, subject: Subject, radii: dict[str, NDArray[Any]], measures: list[dict[str, Any]]
+    certificate: Certificate, described: DescribedInputs, radii: dict[str, NDArray[Any]], measures: list[dict[str, Any]]
 ) -> list[dict[str, str]]:
     of = len(certificate)
     whose, numbers = certificate.promise.subject.value, []
     for axis in certificate.axes:
-        along, words = radii[str(axis)], axis_words(axis, subject)
+        along, words = radii[str(axis)], axis_words(axis, described)
         count, mean = int(((along >= 1) & ~certificate.abstained).sum()), _mean(along)
         numbers.append(_number(f"radius of at least 1, {words}", percent(count, of), f"{count:,} of {of:,}"))
         numbers += [] if mean is None else [_number(f"mean radius, {words}", f"{mean:.2f}", "")]
@@ -170,12 +172,12 @@ def _number(name: str, value: str, note: str) -> dict[str, str]:
 
 
 def _table(section: Section, radii: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    certificate, subject = section.certificates, section.subject
+    certificate, described = section.certificates, section.described
     return {
         "id": None,
-        "name": None if subject.names is None else first_texts(subject.names),
+        "name": None if described.names is None else first_texts(described.names),
         "label": packed(certificate.label, "u4"),
-        "truth": None if subject.labels is None else packed(np.asarray(subject.labels), "i4"),
+        "truth": None if described.labels is None else packed(np.asarray(described.labels), "i4"),
         "part": None,
         "parts": [],
         "abstention": packed(certificate.abstained.astype(np.int64), "u1"),
@@ -189,8 +191,8 @@ def _table(section: Section, radii: dict[str, NDArray[Any]]) -> dict[str, Any]:
     }
 
 
-def _sentences(certificate: Certificate, subject: Subject) -> dict[str, Any]:
-    said = [claimed(certificate.claim(number), subject) for number in range(len(certificate))]
+def _sentences(certificate: Certificate, described: DescribedInputs) -> dict[str, Any]:
+    said = [claimed(certificate.claim(number), described) for number in range(len(certificate))]
     place = {sentence: number for number, sentence in enumerate(dict.fromkeys(said))}
     index: IntArray = np.array([place[sentence] for sentence in said], dtype=np.int64)
     return {"heads": list(place), "index": packed(index, "u4")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from flipproof.base.arrays import IntArray
-from flipproof.noise.spaces.graph import STRUCTURE, Graph, plain_attributes
+from flipproof.noise.spaces.graph import ATTRIBUTES, STRUCTURE, Graph, plain_attributes
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.space import noise_of_parts
 from flipproof.report.page.packing import first_texts, packed
-from flipproof.report.pictures.copies import drawn, voted_samples
+from flipproof.report.pictures.copies import dense, drawn, voted_samples
+from flipproof.report.pictures.row_pictures import Pixels, levels, pixels_of
 from flipproof.smoothing.certificates import Certificates
 
 _MOST_EDGES = 200_000
@@ -36,6 +38,24 @@ def neighbourhoods(graph: Graph) -> dict[str, Any] | None:
         "starts": packed(np.searchsorted(heads, np.arange(graph.nodes + 1)), "u4"),
         "neighbours": packed(tails, "u4"),
     }
+
+
+@pixels_of.register
+def _(graph: Graph, certificates: Certificates) -> Pixels | None:
+    """The attributes of nodes, which are drawn with their graph."""
+    if not certificates.votes.in_order:
+        return None
+    rows = dense(plain_attributes(graph.attributes))
+    if graph.noisy == STRUCTURE:
+        return Pixels(rows, 2, None)
+
+    def copies(count: int) -> tuple[list[int], NDArray[Any]]:
+        samples = voted_samples(certificates)
+        graphs = drawn(certificates, graph, samples, np.zeros(1, dtype=np.int64)) if samples else []
+        noisy = [dense(copy.attributes)[:count] for copy in graphs]
+        return list(samples), np.array(noisy) if noisy else np.zeros((0, count, rows.shape[1]), dtype=np.uint8)
+
+    return Pixels(rows, levels(certificates, rows, ATTRIBUTES), copies)
 
 
 def small_graphs(
@@ -69,15 +89,17 @@ def _each_edge_once(index: IntArray, directed: bool) -> IntArray:
     return index if directed else index[:, index[0] <= index[1]]
 
 
+@singledispatch
 def _kinds(attributes: Any, nodes: int) -> IntArray | None:
     """The kind of each of the first nodes, -1 where it has none or several; None where attributes are no kinds."""
     plain = plain_attributes(attributes)
-    if plain is None:
-        return None
-    plain = plain[:nodes]
-    if isinstance(attributes, DenseRows) and plain.shape[1] == 1:
-        return np.asarray(plain[:, 0], dtype=np.int64)
-    return _hot(plain)
+    return None if plain is None else _hot(plain[:nodes])
+
+
+@_kinds.register
+def _(attributes: DenseRows, nodes: int) -> IntArray:
+    plain = attributes.values[:nodes]
+    return np.asarray(plain[:, 0], dtype=np.int64) if plain.shape[1] == 1 else _hot(plain)
 
 
 def _hot(plain: Any) -> IntArray:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
 from itertools import chain, islice
 from typing import Any
 
@@ -10,33 +13,74 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.spaces.graph import ATTRIBUTES, Graph, plain_attributes
+from flipproof.noise.spaces.graph import plain_attributes
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.table import Table
 from flipproof.report.page.packing import PICTURE_BYTES, first_texts, packed
-from flipproof.report.pictures.copies import COPIES, dense, drawn, drawn_rows, voted_samples
+from flipproof.report.pictures.copies import COPIES, dense, drawn_rows
 from flipproof.smoothing.certificates import Certificates
 
 _NAME_BYTES = 250_000
 """Those of columns, and as many again for their categories."""
 
 
-def images(certificates: Certificates, space: Space, shape: tuple[int, ...]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Pixels:
+    """Data that can be shown as images.
+
+    Attributes:
+        rows: the entries of every input.
+        levels: how many values an entry may have.
+        copies: draws noisy copies of the first so many images: their numbers, and entries [copies, images, entries];
+            None if noise leaves the images alone.
+    """
+
+    rows: NDArray[Any]
+    levels: int
+    copies: Callable[[int], tuple[list[int], NDArray[Any]]] | None
+
+
+@singledispatch
+def pixels_of(space: Any, certificates: Certificates) -> Pixels | None:
+    """The entries of data as pixels; None if they are not in the order of the certificates."""
+    raise InvalidInputError(f"expected rows of pixels for image_shape, got {type(space).__name__}")
+
+
+@pixels_of.register(DenseRows)
+@pixels_of.register(SparseRows)
+def _(space: Any, certificates: Certificates) -> Pixels:
+    rows = dense(plain_attributes(space))
+    width = math.prod(rows.shape[1:])
+    return Pixels(rows, levels(certificates, rows), lambda count: drawn_rows(certificates, space, count, width))
+
+
+def levels(certificates: Certificates, rows: NDArray[Any], part: str | None = None) -> int:
+    """How many values an entry may have under the noise of a part, or of the only one."""
+    flips = dict(certificates.noise.flips)
+    if not flips:  # another law, of which only the clean values are known
+        return max(2, 1 + int(rows.max(initial=0)))
+    noise = flips.get(part, flips.get(None))
+    return 2 if noise is None else int(noise.categories)
+
+
+def images(certificates: Certificates, space: Space, shape: tuple[int, ...]) -> dict[str, Any] | None:
     """The first images, as many as a page can hold, each with the first noisy copies that were voted on."""
-    clean = _pixels(space, math.prod(shape))
+    pixels = pixels_of(space, certificates)
+    if pixels is None:
+        return None
+    clean = _as_bytes(pixels.rows, math.prod(shape))
     count = min(len(clean), PICTURE_BYTES // (clean.shape[1] * (1 + COPIES)))
-    touched = not (isinstance(space, Graph) and space.noisy == "structure")
-    numbers, noisy = _noisy_pixels(certificates, space, count, clean.shape[1]) if touched else ([], clean[:0])
+    numbers, noisy = ([], clean[:0]) if pixels.copies is None else pixels.copies(count)
     height, width, channels = (*shape, 1)[:3]
     return {
         "height": height,
         "width": width,
         "channels": channels,
-        "levels": _levels(certificates, space),
+        "levels": pixels.levels,
         "count": count,
         "clean": packed(clean[:count].reshape(count, height, width, channels), "u1"),
-        "touched": touched,
+        "touched": pixels.copies is not None,
         "copies": numbers,
         "noisy": packed(noisy.reshape(len(numbers), count, height, width, channels), "u1"),
     }
@@ -68,11 +112,8 @@ def _first_value_names(value_names: tuple[tuple[str, ...], ...]) -> list[list[st
     return [list(islice(held, len(names))) for names in value_names]
 
 
-def _pixels(space: Space, size: int) -> NDArray[Any]:
+def _as_bytes(rows: NDArray[Any], size: int) -> NDArray[Any]:
     """The entries of every input as one row of bytes."""
-    if not isinstance(space, DenseRows | SparseRows | Graph):
-        raise InvalidInputError(f"expected rows of pixels for image_shape, got {type(space).__name__}")
-    rows = dense(plain_attributes(space.attributes if isinstance(space, Graph) else space))
     flat = rows.reshape(len(rows), -1) if rows.ndim > 1 else np.zeros((0, 0))
     if flat.shape[1] != size or not np.array_equal(flat, flat.astype(np.uint8)):
         raise InvalidInputError(
@@ -80,21 +121,3 @@ def _pixels(space: Space, size: int) -> NDArray[Any]:
             "per input, or others"
         )
     return flat.astype(np.uint8)
-
-
-def _levels(certificates: Certificates, space: Space) -> int:
-    flips = dict(certificates.noise.flips)
-    if not flips:  # another law, of which only the clean values are known
-        return max(2, 1 + int(dense(space).max(initial=0)))
-    part = flips.get(ATTRIBUTES, flips.get(None))
-    return 2 if part is None or (isinstance(space, Graph) and space.noisy == "structure") else int(part.categories)
-
-
-def _noisy_pixels(certificates: Certificates, space: Space, count: int, width: int) -> tuple[list[int], NDArray[Any]]:
-    """The pixels of nodes are drawn with their graph; other images are rows."""
-    if not isinstance(space, Graph):
-        return drawn_rows(certificates, space, count, width)
-    samples = voted_samples(certificates)
-    copies = drawn(certificates, space, samples, np.zeros(1, dtype=np.int64)) if samples else []
-    noisy = [dense(copy.attributes)[:count] for copy in copies]
-    return list(samples), np.array(noisy) if noisy else np.zeros((0, count, width), dtype=np.uint8)

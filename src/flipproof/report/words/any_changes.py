@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.arrays import BoolArray, IntArray
-from flipproof.noise.spaces.words import ANY, Deed
-from flipproof.report.described_inputs import Subject
+from flipproof.noise.spaces.words import ANY, ChangeWords
+from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.forecast import mean_radius
 from flipproof.report.page.packing import endless, known_cap, packed
 from flipproof.report.section import Section
@@ -44,23 +44,23 @@ def withstands_any(certificates: Certificates, radii: IntArray, count: int) -> B
     return (radii >= (count if scope is None else np.minimum(count, scope.totals))) & ~certificates.abstained
 
 
-def any_entries(noise: Noise, subject: Subject) -> str:
+def any_entries(noise: Noise, described: DescribedInputs) -> str:
     """What is changed, whatever part it is of.
 
-    The entry "" of `Subject.entries` says it for all parts; otherwise two parts are named and more are not.
+    The entry "" of `DescribedInputs.entries` says it for all parts; otherwise two parts are named and more are not.
     """
-    names = dict.fromkeys(subject.entries_of(name) for name in noise.part_names)
-    return subject.entries.get("", " or ".join(names) if len(names) <= 2 else "entries")
+    names = dict.fromkeys(described.entries_of(name) for name in noise.part_names)
+    return described.entries.get("", " or ".join(names) if len(names) <= 2 else "entries")
 
 
-def any_deed(noise: Noise, subject: Subject) -> Deed:
+def any_change_words(noise: Noise, described: DescribedInputs) -> ChangeWords:
     """Changes of all kinds together. Bits are added or deleted: who exchanges two of them changes both."""
-    entries = any_entries(noise, subject)
+    entries = any_entries(noise, described)
     if len(noise.part_names) > 1 or noise.has_levels:
-        usual = Deed("changes {} in any way", f"{entries} changed in any way")
+        default = ChangeWords("changes {} in any way", f"{entries} changed in any way")
     else:
-        usual = Deed("adds or deletes {} in all", f"{entries} added or deleted in all")
-    return subject.deeds.get(ANY, usual)
+        default = ChangeWords("adds or deletes {} in all", f"{entries} added or deleted in all")
+    return described.changes.get(ANY, default)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,17 +80,17 @@ class AnyChanges:
     @classmethod
     def of(cls, section: Section) -> AnyChanges | None:
         """Those of a section, if they are known."""
-        certificates, subject = section.certificates, section.subject
+        certificates, described = section.certificates, section.described
         radii = any_radii(certificates)
         if radii is None:
             return None
         everyone = np.arange(len(certificates))
         lines = [_line(CERTIFIED_RATIO, certificates, radii, ~certificates.abstained, everyone)]
-        if subject.labels is not None and (subject.judged is None or subject.judged.size):
-            right = np.equal(certificates.label, subject.labels)
-            judged = everyone if subject.judged is None else subject.judged
+        if described.labels is not None and (described.judged is None or described.judged.size):
+            right = np.equal(certificates.label, described.labels)
+            judged = everyone if described.judged is None else described.judged
             lines.append(_line(CERTIFIED_ACCURACY, certificates, radii, right, judged))
-        return cls(any_deed(certificates.noise, subject).done, radii, tuple(lines))
+        return cls(any_change_words(certificates.noise, described).done, radii, tuple(lines))
 
     def content(self, inputs: bool) -> dict[str, Any]:
         """Like an axis, and with the radii of all inputs if they are wanted."""

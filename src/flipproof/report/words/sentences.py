@@ -8,9 +8,9 @@ from typing import Any
 
 from flipproof.base.arrays import IntArray
 from flipproof.noise.spaces.words import ANY, EXCHANGE
-from flipproof.report.described_inputs import Subject, joined, singular
+from flipproof.report.described_inputs import DescribedInputs, joined, singular
 from flipproof.report.page.packing import packed
-from flipproof.report.words.any_changes import any_deed, any_entries
+from flipproof.report.words.any_changes import any_change_words, any_entries
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.claims import Claims, Lead, usual_lead
 from flipproof.smoothing.stairs import Stairs
@@ -22,11 +22,11 @@ _FUNCTION = "the classifier always gives the same label to the same noisy input"
 _VERBS = {"add": "adds", "delete": "deletes", "change": "changes"}
 
 
-def lead_of(noise: Noise, subject: Subject) -> Lead:
+def lead_of(noise: Noise, described: DescribedInputs) -> Lead:
     """What the sentences about these inputs speak of first."""
-    if EXCHANGE in subject.deeds:
+    if EXCHANGE in described.changes:
         return Lead.EXCHANGES
-    return Lead.TOGETHER if ANY in subject.deeds else usual_lead(noise)
+    return Lead.TOGETHER if ANY in described.changes else usual_lead(noise)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,38 +42,39 @@ class Sentences:
     index: IntArray
 
     @classmethod
-    def of(cls, certificates: Certificates, subject: Subject, stairs: Stairs | None = None) -> Sentences:
+    def of(cls, certificates: Certificates, described: DescribedInputs, stairs: Stairs | None = None) -> Sentences:
         """Those of the leading claims."""
-        claims = Claims.leading(certificates, lead_of(certificates.noise, subject), stairs)
-        return cls(tuple(head(claim, certificates.noise, subject) for claim in claims.distinct), claims.index)
+        claims = Claims.leading(certificates, lead_of(certificates.noise, described), stairs)
+        return cls(tuple(head(claim, certificates.noise, described) for claim in claims.distinct), claims.index)
 
     def content(self) -> dict[str, Any]:
         """As a page has them."""
         return {"heads": list(self.heads), "index": packed(self.index, "u4")}
 
 
-def head(claim: Claim, noise: Noise, subject: Subject) -> str:
+def head(claim: Claim, noise: Noise, described: DescribedInputs) -> str:
     """What a claim says of an input, up to the names of classes."""
     if claim.abstains:
-        return f"The smoothed classifier abstains from this {subject.unit}: nothing is certified."
+        return f"The smoothed classifier abstains from this {described.unit}: nothing is certified."
     if not any(budget.room for budget in claim.budgets):
-        return f"Nothing in this {subject.unit} gets noise: there is no change to withstand."
+        return f"Nothing in this {described.unit} gets noise: there is no change to withstand."
     if not claim.withstands_a_change:
-        entry = singular(any_entries(noise, subject))
-        return f"No robustness proven: even one changed {entry} might change the prediction for this {subject.unit}."
-    proved = f"o attacker who {_attack(claim, noise, subject)} can change the prediction for this {subject.unit}"
+        entry = singular(any_entries(noise, described))
+        return f"No robustness proven: even one changed {entry} might change the prediction for this {described.unit}."
+    proved = f"o attacker who {_attack(claim, noise, described)} can change the prediction for this {described.unit}"
     return f"If {_FUNCTION}, which was not checked, n{proved}" if claim.checked is False else f"N{proved}"
 
 
-def claimed(claim: Claim, subject: Subject) -> str:
+def claimed(claim: Claim, described: DescribedInputs) -> str:
     """What a claim says of an input, as a whole sentence, whoever made it."""
     if claim.abstains:
-        return f"Nothing is certified for this {subject.unit}."
+        return f"Nothing is certified for this {described.unit}."
     if not claim.withstands_a_change:
-        return f"No robustness proven: even one change might change the prediction for this {subject.unit}."
+        return f"No robustness proven: even one change might change the prediction for this {described.unit}."
     if claim.threat:
-        return f"The {claim.whose} keeps its prediction for this {subject.unit} whenever {claim.threat}."
-    return f"No attacker who {_deeds(claim.budgets, subject)} can change the prediction for this {subject.unit}."
+        return f"The {claim.whose} keeps its prediction for this {described.unit} whenever {claim.threat}."
+    attack = _attack_on_part(claim.budgets, described)
+    return f"No attacker who {attack} can change the prediction for this {described.unit}."
 
 
 def unchecked_words(certificates: Certificates) -> list[str]:
@@ -86,50 +87,52 @@ def unchecked_words(certificates: Certificates) -> list[str]:
     ]
 
 
-def _attack(claim: Claim, noise: Noise, subject: Subject) -> str:
+def _attack(claim: Claim, noise: Noise, described: DescribedInputs) -> str:
     """What is done, and what is left alone."""
-    done = _done(claim, noise, subject)
+    done = _done(claim, noise, described)
     if claim.fixed == ():
         return done
     kept = "leaves alone what gets no noise" if claim.fixed is None else f"leaves {joined(claim.fixed)} alone"
     return f"{done}{' ' if done.endswith(',') else ', '}and {kept},"
 
 
-def _done(claim: Claim, noise: Noise, subject: Subject) -> str:
+def _done(claim: Claim, noise: Noise, described: DescribedInputs) -> str:
     first, *others = claim.budgets
     if not others:
-        done = any_deed(noise, subject).does.format(_up_to(first, any_entries(noise, subject)))
+        done = any_change_words(noise, described).does.format(_up_to(first, any_entries(noise, described)))
         return done.removesuffix(" in all") if _endless(first) else done
-    if EXCHANGE in subject.deeds and first.count == others[0].count:
-        return subject.deeds[EXCHANGE].does.format(_up_to(others[0], subject.entries_of(None)))
+    if EXCHANGE in described.changes and first.count == others[0].count:
+        return described.changes[EXCHANGE].does.format(_up_to(others[0], described.entries_of(None)))
     spent = [budget for budget in claim.budgets if budget.count]
     if len(claim.budgets) > 4:
-        return f"{_does(spent[0], subject)} and changes nothing else"
+        return f"{_does(spent[0], described)} and changes nothing else"
     parts = dict.fromkeys(budget.axes[0].part for budget in claim.budgets)
-    deeds = [_deeds([each for each in claim.budgets if each.axes[0].part == part], subject) for part in parts]
-    return ", and ".join(deeds) + ("," if len(deeds) > 1 else "")
+    changes = [
+        _attack_on_part([each for each in claim.budgets if each.axes[0].part == part], described) for part in parts
+    ]
+    return ", and ".join(changes) + ("," if len(changes) > 1 else "")
 
 
-def _deeds(budgets: Sequence[Budget], subject: Subject) -> str:
+def _attack_on_part(budgets: Sequence[Budget], described: DescribedInputs) -> str:
     """What is done to one part, what is done first; the entries are named once if the verbs are plain."""
     first, *others = sorted(budgets, key=lambda budget: budget.count == 0)
     if not others:
-        return _does(first, subject)
-    if any(str(budget.axes[0]) in subject.deeds for budget in budgets):
-        *middle, last = (_does(budget, subject) for budget in (first, *others))
+        return _does(first, described)
+    if any(str(budget.axes[0]) in described.changes for budget in budgets):
+        *middle, last = (_does(budget, described) for budget in (first, *others))
     else:
         *middle, last = (
-            _does(first, subject),
+            _does(first, described),
             *(f"{_VERBS[budget.axes[0].kind]} {_number(budget)}" for budget in others),
         )
     return f"{', '.join(middle)} and {last}"
 
 
-def _does(budget: Budget, subject: Subject) -> str:
+def _does(budget: Budget, described: DescribedInputs) -> str:
     (axis,) = budget.axes
-    entries, deed = subject.entries_of(axis.part), subject.deeds.get(str(axis))
+    entries, words = described.entries_of(axis.part), described.changes.get(str(axis))
     what = _up_to(budget, entries) if budget.count else f"no {entries}"
-    return f"{_VERBS[axis.kind]} {what}" if deed is None else deed.does.format(what)
+    return f"{_VERBS[axis.kind]} {what}" if words is None else words.does.format(what)
 
 
 def _up_to(budget: Budget, entries: str) -> str:
