@@ -48,7 +48,9 @@ def load_weights(module: Any, content: bytes, name: str) -> None:
 
 def _checked_state(content: bytes) -> dict[str, Any]:
     """Plain tensors by name. Others, such as sparse ones, may have insides that do not fit together."""
-    state, torch = _state(content), require("torch")
+    import torch
+
+    state = _state(content)
     if not isinstance(state, dict):
         raise FileFormatError(f"it holds a {type(state).__name__}, not a state dict")
     for name, tensor in state.items():
@@ -59,13 +61,15 @@ def _checked_state(content: bytes) -> dict[str, Any]:
 
 
 def _state(content: bytes) -> Any:
+    import torch
+
     if content[8:9] == b"{":  # safetensors: a length of eight bytes, then JSON
         return require("safetensors.torch").load(content)
     if content[:2] == b"PK":
         _refuse_compressed(content)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about pickles of other versions; what cannot be read is an error
-        return require("torch").load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
 
 
 def _refuse_compressed(content: bytes) -> None:

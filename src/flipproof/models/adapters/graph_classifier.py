@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.extras import require
 from flipproof.models.adapters.module_calls import called, check_takes
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
 from flipproof.models.adapters.torch_modules import (
@@ -73,18 +72,22 @@ class GraphClassifier:
 
     def label_scores(self, union: GraphUnion) -> Any:
         """The logits [graphs, classes] behind the labels, a tensor."""
+        import torch
+
         if not hasattr(union, "graph_of_node"):
             raise InvalidInputError("expected many graphs, got something else: wrap one graph in Graphs([graph])")
         with evaluating(self.module):
-            return require("torch").cat([self.logits(part) for part in union.cut(self.graphs_at_once)])
+            return torch.cat([self.logits(part) for part in union.cut(self.graphs_at_once)])
 
     def logits(self, union: GraphUnion) -> Any:
         """A tensor [graphs, classes] by one call of the module as it is, with gradients if torch is set so."""
+        import torch
+
         device = device_of(self.module)
         x = attribute_tensor(union, AttributeForm.DENSE, device)
         if self.one_hot is not None:
             x = _one_hot(x, self.one_hot)
-        batch = dense_tensor(union.graph_of_node, require("torch").int64, device)
+        batch = dense_tensor(union.graph_of_node, torch.int64, device)
         return checked_logits(called(self.module, x, edge_tensor(union, device), batch), union.graphs, self.classes)
 
     @property

@@ -11,7 +11,6 @@ import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.extras import require
 from flipproof.models.adapters.module_calls import check_takes
 from flipproof.models.adapters.node_forward import NodeForward, is_node_module
 from flipproof.models.adapters.tensors import AttributeForm
@@ -80,7 +79,9 @@ class NodeClassifier:
 
     def label_scores(self, graphs: Sequence[NoisyGraph]) -> Any:
         """The logits [graphs, nodes, classes] behind the labels, a tensor."""
-        return require("torch").stack(self._of_each(graphs, lambda logits: logits))
+        import torch
+
+        return torch.stack(self._of_each(graphs, lambda logits: logits))
 
     def _of_each(self, graphs: Sequence[NoisyGraph], made_of: Callable[[Any], Any]) -> list[Any]:
         """What is made of the logits [nodes, classes] of every graph; all must have equally many nodes."""

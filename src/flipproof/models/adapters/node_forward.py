@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.extras import require
 from flipproof.models.adapters.module_calls import called
 from flipproof.models.adapters.tensors import AttributeForm, Remembered, attribute_tensor, check_unchanged, edge_tensor
 from flipproof.models.adapters.torch_modules import device_of
@@ -53,7 +52,9 @@ class NodeForward:
         self._features = Remembered()
 
     def _features_of(self, graph: NoisyGraph, x: Any) -> Any:
-        if require("torch").is_grad_enabled():
+        import torch
+
+        if torch.is_grad_enabled():
             return self._module.features(x)
         return self._features.of(graph.attributes, x.device, lambda: self._module.features(x))
 

@@ -11,7 +11,6 @@ import scipy.sparse
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.extras import require
 from flipproof.models.adapters.module_calls import called
 from flipproof.models.adapters.tensors import dense_tensor
 from flipproof.models.adapters.torch_modules import (
@@ -39,7 +38,7 @@ class TorchClassifier:
 
     Example:
         >>> import numpy as np
-        >>> torch = require("torch")
+        >>> import torch
         >>> module = torch.nn.Linear(2, 2, bias=False)
         >>> _ = module.weight.data.copy_(torch.eye(2))
         >>> classifier = TorchClassifier(module, classes=2, transform=lambda levels: levels / 255)
@@ -56,8 +55,9 @@ class TorchClassifier:
 
     def __post_init__(self) -> None:
         checked_module(self.module)
+        import torch
+
         object.__setattr__(self, "classes", checked_classes(self.classes))
-        torch = require("torch")
         if not isinstance(self.dtype, str) or not isinstance(getattr(torch, self.dtype, None), torch.dtype):
             raise InvalidInputError(f'expected dtype to be a name like "float32" or "int64", got {self.dtype!r}')
         if self.transform is not None and not callable(self.transform):
@@ -76,6 +76,8 @@ class TorchClassifier:
 
     def label_scores(self, batch: Any) -> Any:
         """The logits [rows, classes] behind the labels, a tensor."""
+        import torch
+
         if not hasattr(batch, "shape"):
             raise InvalidInputError("expected rows, got graphs: use NodeClassifier or GraphClassifier")
         rows, step = batch.shape[0], self.rows_at_once
@@ -83,11 +85,13 @@ class TorchClassifier:
             batch = batch.tocsr()
         with evaluating(self.module):
             parts = [self.logits(batch[start : start + step]) for start in range(0, max(1, rows), step)]
-            return require("torch").cat(parts)
+            return torch.cat(parts)
 
     def logits(self, batch: Any) -> Any:
         """A tensor [rows, classes] by one call of the module as it is, with gradients if torch is set so."""
-        rows = dense_tensor(batch, getattr(require("torch"), self.dtype), device_of(self.module))
+        import torch
+
+        rows = dense_tensor(batch, getattr(torch, self.dtype), device_of(self.module))
         logits = called(self.module, rows if self.transform is None else self.transform(rows))
         return checked_logits(logits, batch.shape[0], self.classes)
 

@@ -62,9 +62,11 @@ def checked_classes(classes: Any) -> int:
 
 def device_of(module: Any) -> Any:
     """Where the weights are; the CPU if there are none."""
+    import torch
+
     for tensor in (*module.parameters(), *module.buffers()):
         return tensor.device
-    return require("torch").device("cpu")
+    return torch.device("cpu")
 
 
 def checked_device(name: Any) -> Any:
@@ -90,13 +92,15 @@ def evaluating(module: Any) -> Iterator[None]:
 
     Several threads may be inside at once. The last one to leave restores the flags.
     """
+    import torch
+
     with _LOCK:
         users, flags = _IN_USE.get(id(module)) or (0, [(part, part.training) for part in module.modules()])
         _IN_USE[id(module)] = users + 1, flags
         if not users and any(training for _, training in flags):
             module.eval()
     try:
-        with require("torch").inference_mode():
+        with torch.inference_mode():
             yield
     finally:
         with _LOCK:
@@ -120,7 +124,8 @@ def labels_of(logits: Any, rows: int, classes: int) -> IntArray:
 
 def checked_logits(logits: Any, rows: int, classes: int) -> Any:
     """Returns a floating-point tensor of the expected shape."""
-    torch = require("torch")
+    import torch
+
     if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, torch.Tensor) else type(logits).__name__
         raise InvalidInputError(f"expected a floating-point tensor of logits, got {got}")

@@ -9,7 +9,6 @@ import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.extras import require
 from flipproof.models.adapters.torch_modules import evaluating, labels_of
 
 
@@ -113,7 +112,9 @@ class TorchHead:
 
     def logits(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes], a tensor; in evaluation mode only."""
-        rows = require("torch").from_numpy(features)[:, : self.width].contiguous()
+        import torch
+
+        rows = torch.from_numpy(features)[:, : self.width].contiguous()
         return self.module.combine(rows, structure)
 
 

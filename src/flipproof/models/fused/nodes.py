@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.base.arrays import FloatArray, IntArray
-from flipproof.extras import require
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.adapters.torch_modules import device_of, evaluating
 from flipproof.models.fused.fixed_point import fixed_point
@@ -148,11 +147,13 @@ def adjacency_of(edges: Edges, ranks: IntArray) -> Any:
 
 def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes | str:
     """How a network of ours is evaluated on noisy copies of a graph, or why it is not."""
+    import torch
+
     from flipproof.models.networks.node_modules import APPNP, GAT, GCN
 
     if type(module) not in (GCN, APPNP, GAT) or not as_shipped(module):
         return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
-    if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", require("torch").float32)}:
+    if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", torch.float32)}:
         return "its weights are not float32 numbers on the CPU"
     if not all(bool(parameter.isfinite().all()) for parameter in module.parameters()):
         return "some of its weights are not finite"
@@ -181,10 +182,12 @@ def as_shipped(module: Any) -> bool:
 
 
 def _parts_as_shipped(module: Any) -> bool:
+    import torch
+
     from flipproof.models.networks.node_modules import APPNP, GAT, RowsLinear
 
     linear = isinstance(module, APPNP)
-    second = require("torch").nn.Linear if linear else RowsLinear
+    second = torch.nn.Linear if linear else RowsLinear
     if type(module.first) is not RowsLinear or type(module.second) is not second:
         return False
     units, (inputs, classes) = module.first.weight.shape[1], _second(module).shape
@@ -207,7 +210,9 @@ def _classes(module: Any) -> int:
 
 def _second(module: Any) -> Any:
     """The weights of the second layer, one row per hidden unit."""
-    linear = isinstance(module.second, require("torch").nn.Linear)
+    import torch
+
+    linear = isinstance(module.second, torch.nn.Linear)
     return module.second.weight.detach().T if linear else module.second.weight.detach()
 
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.extras import require
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.node_forward import NodeForward
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
@@ -204,8 +203,10 @@ class _WatchedNodes(NodeForward):
 
 def _slopes(answers: Answers, inputs: list[Any], noise: AttackedNoise) -> list[NDArray[Any]]:
     """Gradients of -log of the mean probability of the label, by way of the noisy inputs that gave the answers."""
+    import torch
+
     loss = loss_of(answers, Average.SOFTMAX)
-    found = require("torch").autograd.grad(loss, inputs, allow_unused=True, materialize_grads=True)
+    found = torch.autograd.grad(loss, inputs, allow_unused=True, materialize_grads=True)
     return [
         response(noise, noisy.detach().cpu().numpy()) * slopes.cpu().numpy()
         for noisy, slopes in zip(inputs, found, strict=True)

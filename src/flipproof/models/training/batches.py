@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.arrays import IntArray
-from flipproof.extras import require
 from flipproof.models.adapters.node_forward import NodeForward
 from flipproof.models.adapters.torch_modules import checked_logits, device_of
 from flipproof.models.training.fitting import Answers
@@ -63,8 +62,10 @@ class NodeBatches:
         return list(self.sampler.draw(Role.TRAIN, samples, np.zeros(1, dtype=np.int64)))
 
     def _answers(self, graphs: list[NoisyGraph], nodes: Nodes) -> Answers:
+        import torch
+
         logits = (checked_logits(self.forward(graph), graph.nodes, self.classes) for graph in graphs)
-        return Answers(require("torch").stack([each[nodes.numbers] for each in logits]), nodes.labels)
+        return Answers(torch.stack([each[nodes.numbers] for each in logits]), nodes.labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +109,9 @@ class RowBatches:
 
     def validation(self) -> Answers:
         """A few copies of few inputs, one copy of many."""
-        torch, count = require("torch"), self.validated.size
+        import torch
+
+        count = self.validated.size
         copies = max(1, min(_VALIDATION_COPIES, _VALIDATION_ROWS // count))
         samples = range(VALIDATION_FROM, VALIDATION_FROM + copies)
         pieces = np.array_split(self.validated, -(-count * copies // _ROWS_AT_ONCE))
@@ -119,7 +122,9 @@ class RowBatches:
 
     def answers(self, samples: range, rows: IntArray) -> Answers:
         """What the classifier makes of these noisy copies of some inputs."""
-        torch, classes = require("torch"), self.classifier.classes
+        import torch
+
+        classes = self.classifier.classes
         drawn = self.sampler.draw(Role.TRAIN, samples, rows)
         logits = checked_logits(self.classifier.logits(drawn), len(samples) * rows.size, classes)
         labels = torch.tensor(self.labels[rows], device=device_of(self.classifier.module))

@@ -12,7 +12,6 @@ import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.extras import require
 from flipproof.models.training.settings import History, TrainingError
 from flipproof.run_folder.split import Split, checked_labels, label_array
 from flipproof.run_folder.task import Average, TrainingSettings
@@ -48,7 +47,8 @@ def fit(
         weights: of the classes, a tensor, or None if all count the same.
         show: is told the history after every epoch.
     """
-    torch = require("torch")
+    import torch
+
     optimizer = torch.optim.Adam(
         [parameter for parameter in module.parameters() if parameter.requires_grad],
         lr=settings.learning_rate, weight_decay=settings.weight_decay,
@@ -77,13 +77,16 @@ def fit(
 
 def loss_of(answers: Answers, average: str, weights: Any = None) -> Any:
     """The cross-entropy of noisy copies, averaged in the way that `Average` names, of all inputs together."""
+    import torch
+
     logs = answers.logits.log_softmax(dim=2)
     mean = logs.logsumexp(dim=0) - math.log(len(logs)) if average == Average.SOFTMAX else logs.mean(dim=0)
-    return require("torch").nn.functional.nll_loss(mean, answers.labels, weight=weights)
+    return torch.nn.functional.nll_loss(mean, answers.labels, weight=weights)
 
 
 def _note(module: Any, batches: Batches, history: History, loss: float, weights: Any) -> None:
-    torch = require("torch")
+    import torch
+
     module.eval()
     with torch.no_grad():
         answers = batches.validation()
@@ -102,10 +105,12 @@ def _note(module: Any, batches: Batches, history: History, loss: float, weights:
 
 def class_weights(labels: IntArray, classes: int, device: Any) -> Any:
     """Weights that let every class count the same, however many inputs it has."""
+    import torch
+
     counts = np.bincount(labels, minlength=classes)
     present = np.count_nonzero(counts)
     weights = np.divide(labels.size, present * counts, out=np.zeros(classes), where=counts > 0)
-    return require("torch").tensor(weights, dtype=require("torch").float32, device=device)
+    return torch.tensor(weights, dtype=torch.float32, device=device)
 
 
 def checked_targets(labels: Any, inputs: int, split: Split, classes: int, unit: str) -> IntArray:

@@ -11,7 +11,6 @@ from flipproof.base.arrays import IntArray
 from flipproof.base.progress import progress_line
 from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
-from flipproof.extras import require
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_modules import device_of
 from flipproof.models.training.batches import VALIDATION_FROM, NodeBatches, Nodes, RowBatches
@@ -128,10 +127,12 @@ def _node_batches(
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[NodeBatches, IntArray]:  # fmt: skip
     """The nodes of a graph as batches, and the labels that are learned."""
+    import torch
+
     if not isinstance(graph, Graph):
         raise InvalidInputError(f"expected a Graph, got {type(graph).__name__}; see Graph.from_pyg and others")
     _check_trainable(classifier.module)
-    torch, device = require("torch"), device_of(classifier.module)
+    device = device_of(classifier.module)
     known = checked_targets(labels, graph.nodes, split, classifier.classes, "nodes")
     train, validated = (
         Nodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
@@ -190,7 +191,8 @@ def _check_trainable(module: Any) -> None:
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Torch's generator starts from the seed inside, and is as before afterwards."""
-    torch = require("torch")
+    import torch
+
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
