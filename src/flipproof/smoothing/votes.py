@@ -13,8 +13,7 @@ from flipproof.base.arguments import checked_kind, checked_rows
 from flipproof.base.arrays import IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, checked_any_law, scope_of, space_for
-from flipproof.noise.spaces.graph import Graph
-from flipproof.noise.spaces.space import Space
+from flipproof.noise.spaces.space import Space, is_joint
 from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.vote_counts import VoteCounts
@@ -232,11 +231,11 @@ class Votes:
 
 
 def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray | None = None) -> Scope | None:
-    """What noise can touch in the input of every output. A graph is one input: all its nodes share it."""
+    """What noise can touch in the input of every output. Those of a joint input, such as a graph, share it."""
     scope = scope_of(space, noise)
     if scope is None:
         return None
-    if isinstance(space, Graph):
+    if is_joint(space):
         return scope.selected(np.zeros(outputs, dtype=np.int64))
     return scope if targets is None else scope.selected(targets)
 

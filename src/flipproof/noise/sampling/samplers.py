@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,40 @@ class Sampler(Protocol):
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> Any:
         """Noisy copies of the rows, for one sample after the other."""
+
+
+class JointSampler(Sampler, Protocol):
+    """Draws noisy copies of one input that gets many predictions, such as a graph whose nodes are classified.
+
+    All that are drawn together are one row.
+    """
+
+    @property
+    def outputs(self) -> int:
+        """How many predictions a noisy copy gets."""
+
+    @property
+    def expected_edges(self) -> float:
+        """How many edges a noisy copy has on average; classifiers may need memory for each."""
+
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        """What all noisy copies have in common, and no classifier may change."""
+
+    def restricted(self, targets: IntArray, hops: int) -> JointSampler | None:
+        """Draws only what reaches the targets in `hops` steps, or None if that may be anything."""
+
+    @property
+    def places(self) -> IntArray | None:
+        """Which predictions are those of the targets, if only what reaches them is drawn."""
+
+    def unrestricted(self) -> tuple[JointSampler, IntArray] | None:
+        """Draws all again, and the places of the targets in it; None if nothing was left out."""
+
+
+def joint_sampler(sampler: Sampler) -> JointSampler | None:
+    """The sampler, if it draws one input that gets many predictions; None if each row gets one."""
+    return cast("JointSampler", sampler) if hasattr(sampler, "outputs") else None
 
 
 SamplerMaker = Callable[[Any, Any, int], Sampler]

@@ -82,6 +82,11 @@ class GraphSampler:
         return 1
 
     @property
+    def outputs(self) -> int:
+        """Every node that is drawn gets a prediction."""
+        return self.graph.nodes if self.around is None else int(self.around.nodes.size)
+
+    @property
     def nodes(self) -> IntArray:
         """The nodes that are drawn."""
         return np.arange(self.graph.nodes) if self.around is None else self.around.nodes
@@ -119,10 +124,19 @@ class GraphSampler:
         edges, numbers = self.graph.edges.within(nodes)
         return replace(self, around=Neighbourhood(nodes, edges, numbers, np.searchsorted(nodes, targets)))
 
+    def unrestricted(self) -> tuple[GraphSampler, IntArray] | None:
+        """Draws the whole graph, and the numbers of the targets in it; None if it does so already."""
+        return None if self.around is None else (replace(self, around=None), self.around.nodes[self.around.targets])
+
+    @property
+    def attribute_bits(self) -> BitSampler | None:
+        """Flips the attributes, if these are bits that flip one by one."""
+        return getattr(self.attributes, "bits", None)
+
     def draw(self, role: Role, samples: range, rows: IntArray) -> NoisyGraphs:
         """One noisy graph per sample."""
         return NoisyGraphs(
-            len(samples), self.nodes.size, self._draw_structure(role, samples), self._draw_attributes(role, samples)
+            len(samples), self.outputs, self._draw_structure(role, samples), self._draw_attributes(role, samples)
         )
 
     @property

@@ -24,7 +24,9 @@ class Space(Protocol):
       nobody knows what an input can suffer, and sentences say less;
     - `counts()`, by part how many entries there are and how many are not zero (see `counts_of`);
     - `words(noise, entries)`, what entries and their changes are called (see `noise/spaces/words.py`), or None where
-      the user's own word for entries says enough.
+      the user's own word for entries says enough;
+    - `joint`, True if it is one input that gets many predictions, such as a graph whose nodes are classified. Its
+      sampler is then a `JointSampler`.
     """
 
     @property
@@ -33,6 +35,11 @@ class Space(Protocol):
 
     def sampler(self, noise: Noise, seed: int) -> Sampler:
         """Draws noisy copies; refuses a noise that does not fit."""
+
+
+def is_joint(space: Space) -> bool:
+    """Whether the data are one input that gets many predictions."""
+    return bool(getattr(space, "joint", False))
 
 
 PartCounts = dict[str, tuple[int, int]]

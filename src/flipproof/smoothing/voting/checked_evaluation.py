@@ -10,7 +10,7 @@ import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import TooLargeError, reason_of
-from flipproof.noise.spaces.noisy_graphs import GraphSampler
+from flipproof.noise.sampling.samplers import joint_sampler
 from flipproof.smoothing.classifier import ClassifierError, UnstableClassifierError
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.voting.answers import Answer
@@ -110,7 +110,7 @@ class CheckedEvaluation:
         """Pairs of answers that should be the same."""
         evaluation, role, samples, rows = self.evaluation, probe.role, probe.samples, probe.rows
         yield Way.TWICE, first, evaluation.answer(role, samples, rows)
-        for sample, row in _spread(len(samples), rows.size, 1 if is_graph(evaluation) else _ALONE):
+        for sample, row in _spread(len(samples), rows.size, _ALONE if joint_sampler(evaluation.sampler) is None else 1):
             try:
                 alone = evaluation.answer(role, samples[sample : sample + 1], rows[row : row + 1])
             except Exception as error:
@@ -131,11 +131,11 @@ class CheckedEvaluation:
 
     def _on_whole_graph(self) -> Evaluation | None:
         """The evaluation on the whole graph, if only the surroundings of targets are drawn and memory is enough."""
-        evaluation, sampler = self.evaluation, self.evaluation.sampler
-        if not isinstance(sampler, GraphSampler) or sampler.around is None:
+        evaluation, joint = self.evaluation, joint_sampler(self.evaluation.sampler)
+        found = None if joint is None else joint.unrestricted()
+        if found is None:
             return None
-        whole, engine = replace(sampler, around=None), evaluation.engine
-        targets = sampler.around.nodes[sampler.around.targets]
+        (whole, targets), engine = found, evaluation.engine
         if engine.fused is not None:
             offer = evaluation.classifier.fused(whole)  # type: ignore[attr-defined]
             engine = Engine(engine.name, None if isinstance(offer, str) else offer)
@@ -188,12 +188,7 @@ def _spread(samples: int, rows: int, most: int) -> list[tuple[int, int]]:
     return [divmod(int(each), rows) for each in np.linspace(inputs - 1, 0, min(inputs, most))]
 
 
-def is_graph(evaluation: Evaluation) -> bool:
-    """Whether the nodes of one graph are classified."""
-    return isinstance(evaluation.sampler, GraphSampler)
-
-
 def _shared_contents(evaluation: Evaluation) -> str:
     """A hash of the arrays that all noisy copies share."""
-    sampler = evaluation.sampler
-    return fingerprint(sampler.shared) if isinstance(sampler, GraphSampler) else ""
+    joint = joint_sampler(evaluation.sampler)
+    return "" if joint is None else fingerprint(joint.shared)

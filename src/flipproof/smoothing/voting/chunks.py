@@ -13,8 +13,7 @@ from typing import Any
 from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.extras import require
-from flipproof.noise.sampling.samplers import Sampler
-from flipproof.noise.spaces.noisy_graphs import GraphSampler
+from flipproof.noise.sampling.samplers import Sampler, joint_sampler
 from flipproof.smoothing.voting.sample_ranges import MAX_SAMPLE, SampleRanges
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -72,7 +71,7 @@ class ChunkPlan:
         columns = getattr(sampler, "columns", 0)
         per_row = sampler.bytes_per_row + getattr(classifier, "bytes_per_entry", 0) * columns
         if chunk_size is None:
-            most = _MOST_GRAPHS if isinstance(sampler, GraphSampler) else _MOST_SAMPLES
+            most = _MOST_SAMPLES if joint_sampler(sampler) is None else _MOST_GRAPHS
             fitting = min(most, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
             chunk_size = 1 << max(0, fitting.bit_length() - 1)
         chunk_size = _fitting(chunk_size, per_row, memory_limit)
@@ -115,8 +114,8 @@ class ChunkPlan:
 
 def check_fits(sampler: Sampler, classifier: Any, memory_limit: int, copies: int = 1) -> None:
     """Refuses noise whose samples, with what a classifier makes of them, are too large, and says how large."""
-    columns = getattr(sampler, "columns", 0)
-    edges = sampler.expected_edges if isinstance(sampler, GraphSampler) else 0.0
+    columns, joint = getattr(sampler, "columns", 0), joint_sampler(sampler)
+    edges = 0.0 if joint is None else joint.expected_edges
     made = getattr(classifier, "bytes_per_entry", 0) * columns + getattr(classifier, "bytes_per_edge", 0) * edges
     size = copies * (sampler.bytes_per_row + int(made))
     _check_size(size, memory_limit, "one noisy input" if copies == 1 else f"{copies} noisy inputs")

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import Role, Sampler
-from flipproof.noise.spaces.noisy_graphs import GraphSampler
+from flipproof.noise.sampling.samplers import Role, Sampler, joint_sampler
 from flipproof.smoothing.classifier import Classifier, ClassifierError
 from flipproof.smoothing.voting.answers import Answer
 from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan
@@ -27,7 +26,7 @@ class Evaluation:
 
     Attributes:
         rows: the inputs that are drawn.
-        outputs: which of the labels of a graph are counted, or None for all.
+        outputs: which of the labels of a joint input, such as a graph, are counted, or None for all.
         engine: how labels come about.
     """
 
@@ -91,7 +90,7 @@ class Evaluation:
         if hasattr(given, "detach"):
             given = given.detach().cpu()
         labels = np.asarray(given)
-        if isinstance(self.sampler, GraphSampler):
+        if joint_sampler(self.sampler) is not None:
             expected, fits = f"[{samples}, outputs]", labels.ndim == 2 and labels.shape[0] == samples
         else:
             expected, fits = f"[{samples * rows}]", labels.shape in ((samples * rows,), (samples, rows))

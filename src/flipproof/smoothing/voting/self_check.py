@@ -15,9 +15,9 @@ import numpy as np
 
 from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
-from flipproof.noise.spaces.noisy_graphs import GraphSampler
+from flipproof.noise.sampling.samplers import joint_sampler
 from flipproof.smoothing.classifier import UnstableClassifierError
-from flipproof.smoothing.voting.checked_evaluation import ESCAPE, CheckedEvaluation, Probe, Recount, is_graph
+from flipproof.smoothing.voting.checked_evaluation import ESCAPE, CheckedEvaluation, Probe, Recount
 from flipproof.smoothing.voting.chunks import Chunk
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.likely_cause import Way, likely_cause
@@ -107,8 +107,9 @@ class SelfCheck:
     def _probe(self, stage: int, early: bool) -> Probe:
         evaluation, rng = self.work.evaluation, np.random.default_rng([self.seed, stage])
         role, sample = self._sample(rng)
-        if isinstance(evaluation.sampler, GraphSampler):
-            scores = evaluation.sampler.nodes.size * evaluation.classifier.classes
+        joint = joint_sampler(evaluation.sampler)
+        if joint is not None:
+            scores = joint.outputs * evaluation.classifier.classes
             rows, copies = evaluation.rows, min(_GRAPHS, max(1, _MOST_SCORES // max(1, scores)))
         else:
             rows = rng.permutation(evaluation.rows)[:_MOST_ROWS]
@@ -136,7 +137,8 @@ class SelfCheck:
         whole = plan.whole(range(sample, sample + 1))
         start = int(rng.integers(-(-rows // plan.rows_per_call))) * plan.rows_per_call
         samples = range(max(gap.start, whole.start), min(gap.stop, whole.stop))
-        some = slice(None) if is_graph(self.evaluation) else slice(start, start + plan.rows_per_call)
+        joint = joint_sampler(self.evaluation.sampler)
+        some = slice(start, start + plan.rows_per_call) if joint is None else slice(None)
         return Recount(Chunk(role, samples), some)
 
     def _compare_counts(self) -> None:

@@ -15,7 +15,7 @@ from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of, space_for
-from flipproof.noise.spaces.noisy_graphs import GraphSampler
+from flipproof.noise.sampling.samplers import Sampler, joint_sampler
 from flipproof.noise.spaces.space import Space, as_array, counts_of
 from flipproof.smoothing.classifier import Classifier, checked_classifier
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
@@ -40,24 +40,25 @@ class VoteTask:
     noise: Law
     seed: int
     targets: IntArray | None
-    sampler: Any = field(repr=False)
+    sampler: Sampler = field(repr=False)
 
     @classmethod
     def of(cls, classifier: Any, inputs: Any, noise: Law, seed: int, targets: ArrayLike | None) -> VoteTask:
         """Checks the arguments of `vote`."""
         checked, space = checked_classifier(classifier), space_for(inputs, noise)
-        sampler: Any = sampler_of(space, noise, seed)
-        limit = sampler.graph.nodes if isinstance(sampler, GraphSampler) else sampler.rows
+        sampler = sampler_of(space, noise, seed)
+        joint = joint_sampler(sampler)
+        limit = sampler.rows if joint is None else joint.outputs
         return cls(checked, space, noise, seed, _checked_targets(targets, limit), sampler)
 
     def evaluation(self, memory_limit: int, chunk_size: int | None, asked: str | None) -> Evaluation:
         """How a chunk is evaluated; around the targets only, where that gives the same labels."""
-        sampler, rows, outputs = self.sampler, np.arange(self.sampler.rows), None
-        if self.targets is not None and isinstance(sampler, GraphSampler):
+        sampler, rows, outputs, joint = self.sampler, np.arange(self.sampler.rows), None, joint_sampler(self.sampler)
+        if self.targets is not None and joint is not None:
             hops = getattr(self.classifier, "hops", None)
             if hops is not None:
-                sampler = sampler.restricted(self.targets, checked_count(hops, "hops")) or sampler
-            outputs = self.targets if sampler.places is None else sampler.places
+                sampler = joint = joint.restricted(self.targets, checked_count(hops, "hops")) or joint
+            outputs = self.targets if joint.places is None else joint.places
         elif self.targets is not None:
             rows = self.targets
         engine = engine_for(self.classifier, sampler, asked)
