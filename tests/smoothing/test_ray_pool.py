@@ -22,6 +22,7 @@ import pytest
 import flipproof as fp
 from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.cli.run_options import MachineOptions
+from flipproof.cli.values import machine_of
 from flipproof.extras import MissingExtraError
 from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.models import on_device
@@ -579,15 +580,15 @@ def test_a_run_is_voted_on_a_cluster(ray_here, planted, tmp_path):
 )
 def test_flags_that_do_not_go_together_are_refused(flags, error):
     with pytest.raises(fp.InvalidInputError, match=error):
-        MachineOptions(**flags).machine()
+        machine_of(MachineOptions(**flags))
 
 
 @needs_ray
 def test_flags_are_what_they_say():
-    assert MachineOptions(executor="ray", address="head:6379").machine() == Machine("ray", address="head:6379")
-    assert MachineOptions(executor="ray", timeout=60).machine() == Machine("ray", timeout=60.0)
-    assert MachineOptions(timeout=0).machine() == Machine(timeout=None)
-    assert MachineOptions().machine() == Machine(1, "2GB", device="cpu")
+    assert machine_of(MachineOptions(executor="ray", address="head:6379")) == Machine("ray", address="head:6379")
+    assert machine_of(MachineOptions(executor="ray", timeout=60)) == Machine("ray", timeout=60.0)
+    assert machine_of(MachineOptions(timeout=0)) == Machine(timeout=None)
+    assert machine_of(MachineOptions()) == Machine(1, "2GB", device="cpu")
 
 
 def test_only_torch_modules_can_be_moved():

@@ -4,69 +4,50 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
-from flipproof.cli.option_groups import takes
-from flipproof.cli.options import Change, MaxAdd, MaxDelete, up_to
-from flipproof.cli.run_options import ForceOption, OutputOptions, PromiseOptions, ReportOption
+from flipproof.base.arrays import IntArray
+from flipproof.cli.command_options import TableOptions, VotesArgument
+from flipproof.cli.report import offer_run_page
+from flipproof.cli.run_options import ForceOption, OutputOptions, PageOption, PromiseOptions
+from flipproof.cli.summary import print_summary, print_wrapped, summary_facts
+from flipproof.cli.text import columns_that_fit, json_radius, print_table, radius_words, up_to
+from flipproof.cli.values import promise_of
+from flipproof.errors import InvalidInputError, OutputError
+from flipproof.pipeline.steps import certify_run, open_run
+from flipproof.report.by_class import cautions
+from flipproof.report.described_inputs import DescribedInputs
+from flipproof.report.words.promises import share_words
+from flipproof.report.words.verdict import headline
+from flipproof.run_folder.certified import PromiseSettings
+from flipproof.run_folder.finished_run import FinishedRun
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.certificates_file import certificates_record
+from flipproof.smoothing.certify import certify as certified
+from flipproof.smoothing.run import Run
+from flipproof.smoothing.stairs import ranges_along
+from flipproof.smoothing.votes import Votes
+from flipproof.theory.radii import axes_of
+from flipproof.theory.search import SEARCH_LIMIT
 
 _JSON_COLUMNS = 101
 
-if TYPE_CHECKING:
-    from flipproof.base.arrays import IntArray
-    from flipproof.run_folder.certified import PromiseSettings
-    from flipproof.run_folder.finished_run import FinishedRun
-    from flipproof.smoothing.certificates import Certificates
-    from flipproof.smoothing.run import Run
 
-
-@dataclass(frozen=True, slots=True)
-class TableOptions:
-    """What to show and write."""
-
-    add: MaxAdd = None
-    delete: MaxDelete = None
-    change: Change = 0
-    csv: Annotated[Path | None, typer.Option(help="Also write one line per input to this file.")] = None
-
-    @property
-    def given(self) -> bool:
-        """Whether a table of a certain size is asked for."""
-        return (self.add, self.delete, self.change) != (None, None, 0)
-
-    def check(self, votes: Path) -> None:
-        """Refuses a table that these votes cannot have, before anything is written."""
-        from flipproof.smoothing.certify import certify as certified
-        from flipproof.smoothing.votes import Votes
-
-        if self.given and votes.exists():
-            certified_ratio(certified(Votes.load(votes)), _JSON_COLUMNS, self.add, self.delete, self.change)
-
-
-@takes(PromiseOptions, TableOptions, ReportOption, OutputOptions, ForceOption)
 def certify(
-    votes: Annotated[
-        Path, typer.Argument(help="A run folder, or a votes file as Votes.save writes it.", show_default=False)
-    ],
+    asked: VotesArgument,
     promised: PromiseOptions,
     table: TableOptions,
-    drawn: ReportOption,
+    drawn: PageOption,
     output: OutputOptions,
     forced: ForceOption,
 ) -> None:
-    """Turn votes into certificates: a summary, the certified ratio over the radii, --json, --csv FILE."""
-    from flipproof.cli.report import offer_run_page
-    from flipproof.cli.summary import summary_facts
-    from flipproof.cli.text import columns_that_fit
-    from flipproof.smoothing.certify import certify as certified
-    from flipproof.smoothing.votes import Votes
-
+    """Turns votes into certificates, and shows them as a summary, a table, JSON or CSV."""
+    votes = asked.votes
     _check_csv(table.csv, votes, forced.force)
-    promise = promised.promise()
+    promise = promise_of(promised)
     run = _certified_run(votes, promise, table, forced.force) if votes.is_dir() else None
     if run is None:
         certificates = certified(Votes.load(votes), promise.alpha, promise.rule, promise.simultaneous)
@@ -87,15 +68,13 @@ def certify(
 
 def _certified_run(path: Path, promise: PromiseSettings, table: TableOptions, force: bool) -> FinishedRun:
     """Certifies the votes of a run folder."""
-    from flipproof.pipeline.steps import certify_run, open_run
-
-    table.check(path / "votes.npz")
+    votes = path / "votes.npz"
+    if table.given and votes.exists():  # a table that these votes cannot have is refused before anything is written
+        certified_ratio(certified(Votes.load(votes)), _JSON_COLUMNS, table.add, table.delete, table.change)
     return open_run(path, certify_run(path, promise, force))
 
 
 def _print(run: FinishedRun | None, certificates: Certificates, ratio: dict[str, Any], table: TableOptions) -> None:
-    from flipproof.cli.summary import print_summary
-
     if run is None:
         print_certificates(certificates, ratio)
     else:
@@ -108,25 +87,20 @@ def _print(run: FinishedRun | None, certificates: Certificates, ratio: dict[str,
 
 def _check_csv(csv: Path | None, votes: Path, force: bool) -> None:
     """Before anything is written: a CSV replaces no votes at all, and other files only if that is asked for."""
-    from flipproof.errors import InvalidInputError, OutputError
-
     if csv is None:
         return
     if votes.resolve() in (csv.resolve(), csv.resolve().parent):
-        raise InvalidInputError(f"expected --csv to name another file than the votes or their folder's, got {csv}")
+        raise InvalidInputError(f"--csv {csv} would write over the votes or into their folder; name another file")
     if not csv.resolve().parent.is_dir():
-        raise OutputError(f"expected to be able to write {csv}, got: its folder is not there")
+        raise OutputError(f"cannot write {csv}: its folder does not exist")
     if csv.exists() and not force:
-        raise OutputError(f"expected a new file for --csv, got {csv}, which is there; give --force to replace it")
+        raise OutputError(f"{csv} already exists; name another file, or pass --force to replace it")
 
 
 def certified_ratio(
     certificates: Certificates, columns: int, add: int | None = None, delete: int | None = None, change: int = 0
 ) -> dict[str, Any]:
     """The certified ratio over additions and deletions; for a joint noise along each axis. At most so many columns."""
-    from flipproof.errors import InvalidInputError
-    from flipproof.smoothing.stairs import ranges_along
-
     if not len(certificates):
         return {}
     most = {axis: min(int(radii.max()), columns - 1) for axis, radii in _largest(certificates).items()}
@@ -136,9 +110,7 @@ def certified_ratio(
         ratio = certificates.certified_ratio(add=adds, delete=deletes, change=change or None)
         return {"add": list(adds), "delete": list(deletes), "change": change, "ratio": ratio.tolist()}
     if add is not None or delete is not None or change:
-        raise InvalidInputError(
-            "expected --add, --delete and --change only for a noise without parts, got a joint noise"
-        )
+        raise InvalidInputError("--add, --delete and --change do not apply to a joint noise; leave them out")
     lines = {}
     for axis in certificates.noise.axes:
         parts, kinds = ranges_along({axis: tuple(range(1 + most[str(axis)]))})
@@ -166,11 +138,6 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
 
 def _print_verdict(certificates: Certificates) -> None:
     """How many inputs withstand one change, and what a reader of the shares must know."""
-    from flipproof.cli.summary import print_wrapped
-    from flipproof.report.by_class import cautions
-    from flipproof.report.described_inputs import DescribedInputs
-    from flipproof.report.words.verdict import headline
-
     print_wrapped("robust", headline(certificates, DescribedInputs()))
     for sentence in cautions(certificates, DescribedInputs()):
         print_wrapped("caution", sentence)
@@ -178,9 +145,6 @@ def _print_verdict(certificates: Certificates) -> None:
 
 def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:
     """The certified ratio: a table, or a line along each axis of a joint noise."""
-    from flipproof.cli.text import print_table
-    from flipproof.report.words.promises import share_words
-
     title = "\nCertified ratio: the share of inputs whose prediction no attacker within the radii can change"
     if "ratio" in ratio:
         rows = zip(ratio["add"], ratio["ratio"], strict=True)
@@ -204,23 +168,15 @@ def _run_words(run: Run) -> str:
 
 
 def _largest(certificates: Certificates) -> dict[str, IntArray]:
-    from flipproof.theory.radii import axes_of
-
     return {str(axis): certificates.max_radius(str(axis)) for axis in axes_of(certificates.noise)}
 
 
 def _spread(radii: IntArray) -> str:
-    from flipproof.cli.text import radius_words
-    from flipproof.theory.search import SEARCH_LIMIT
-
     mean = f"mean {radii.mean():.2f}, " if radii.max() < SEARCH_LIMIT else ""
     return f"{mean}largest {radius_words(int(radii.max()))}"
 
 
 def _facts(certificates: Certificates) -> dict[str, Any]:
-    from flipproof.cli.text import json_radius
-    from flipproof.smoothing.certificates_file import certificates_record
-
     columns = {name: column.tolist() for name, column in certificates.to_columns().items()}
     rows = {
         name: list(map(json_radius, column)) if name.startswith("max_") else column for name, column in columns.items()

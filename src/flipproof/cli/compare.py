@@ -5,83 +5,35 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict
 
 import typer
 
-from flipproof.cli.option_groups import takes
+from flipproof.base.arguments import checked_count
+from flipproof.cli.command_options import TermsOptions
 from flipproof.cli.run_options import MachineOptions, OutputOptions
+from flipproof.cli.streams import interruptible
 from flipproof.cli.task_options import TaskOptions
-from flipproof.cli.train import interruptible
+from flipproof.cli.values import machine_of, task_of
+from flipproof.comparison.compare import compare as compared
+from flipproof.comparison.comparison import Comparison, Entry
+from flipproof.comparison.setting import Terms
+from flipproof.errors import InvalidInputError
+from flipproof.pipeline.machine import Samples
+from flipproof.report.figures.compared import write_comparison
+from flipproof.report.words.promises import share_words
 
-if TYPE_CHECKING:
-    from flipproof.comparison.comparison import Comparison, Entry
-    from flipproof.comparison.setting import Terms
-    from flipproof.pipeline.machine import Samples
-
-_TERMS = "Comparison"
 _SHOWN = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 
 
-@dataclass(frozen=True, slots=True)
-class TermsOptions:
-    """On which terms systems are compared."""
-
-    system: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this system; may be given several times.", rich_help_panel=_TERMS, show_default=False),
-    ] = None
-    nodes: Annotated[
-        int | None,
-        typer.Option(help="Compare on so many test nodes, at random; 0: all; by default 50.", rich_help_panel=_TERMS),
-    ] = None
-    largest_radius: Annotated[int, typer.Option(help="Of the table and the figure.", rich_help_panel=_TERMS)] = 10
-    even_noise: Annotated[
-        float | None,
-        typer.Option(
-            help="Flip probability for lee, which treats zeros and ones alike; by default one that suits the data.",
-            rich_help_panel=_TERMS,
-        ),
-    ] = None
-    kept_share: Annotated[
-        float, typer.Option(help="Share of entries that ablation leaves to be seen.", rich_help_panel=_TERMS)
-    ] = 0.2
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="P_PLUS,P_MINUS",
-            help="Another noise for flipproof; may be given several times.",
-            rich_help_panel=_TERMS,
-            show_default=False,
-        ),
-    ] = None
-    samples: Annotated[int, typer.Option(help="Samples that bound each probability.", rich_help_panel=_TERMS)] = 10_000
-    select_samples: Annotated[int, typer.Option(help="Samples that choose the label.", rich_help_panel=_TERMS)] = 1_000
-    alpha: Annotated[
-        float, typer.Option(help="Probability that a proof from samples is wrong.", rich_help_panel=_TERMS)
-    ] = 0.01
-    rule: Annotated[str, typer.Option(help='"multi-class" or "two-class".', rich_help_panel=_TERMS)] = "multi-class"
-
-    def terms(self) -> Terms:
-        """The value that the flags stand for."""
-        from flipproof.base.arguments import checked_count
-        from flipproof.comparison.setting import Terms
-
-        nodes = Terms().nodes if self.nodes is None else checked_count(self.nodes, "--nodes") or None
-        also = tuple(map(_pair, self.also or ()))
-        return Terms(nodes, self.largest_radius, self.even_noise, self.kept_share, also, self.alpha, self.rule)
-
-    def counts(self) -> Samples:
-        """The samples that the flags stand for."""
-        from flipproof.pipeline.machine import Samples
-
-        return Samples(self.select_samples, self.samples)
+def _terms(asked: TermsOptions) -> Terms:
+    """The value that the flags stand for."""
+    nodes = Terms().nodes if asked.nodes is None else checked_count(asked.nodes, "--nodes") or None
+    also = tuple(map(_pair, asked.also or ()))
+    return Terms(nodes, asked.largest_radius, asked.even_noise, asked.kept_share, also, asked.alpha, asked.rule)
 
 
 def _pair(words: str) -> tuple[float, float]:
-    from flipproof.errors import InvalidInputError
-
     try:
         p_plus, p_minus = map(float, words.split(","))
     except ValueError:
@@ -89,20 +41,16 @@ def _pair(words: str) -> tuple[float, float]:
     return p_plus, p_minus
 
 
-@takes(TaskOptions, TermsOptions, MachineOptions, OutputOptions)
 def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, output: OutputOptions) -> None:
-    """Prove the same predictions by every system that applies: a table, a figure, rows. What is done is kept."""
-    from flipproof.comparison.compare import compare as compared
-    from flipproof.errors import InvalidInputError
-    from flipproof.report.figures.compared import write_comparison
-
+    """Certifies the same predictions with every system that applies, and shows them in one table."""
     if asked.weights is not None:
-        raise InvalidInputError("expected every system to train its own model, got --weights")
-    if on.nodes is not None and asked.task().kind != "nodes":
-        raise InvalidInputError(f"expected --inputs for {asked.task().kind}, got --nodes")
-    task, terms, samples = asked.task(), on.terms(), on.counts()
-    with interruptible("the same command goes on with the system that it stopped at"):
-        comparison = compared(asked.out, task, on.system, terms, samples, machine.machine(), _tell)
+        raise InvalidInputError("every system trains its own model; leave out --weights")
+    task = task_of(asked)
+    if on.nodes is not None and task.kind != "nodes":
+        raise InvalidInputError(f"--nodes does not apply to {task.kind}; use --inputs")
+    terms, samples = _terms(on), Samples(on.select_samples, on.samples)
+    with interruptible("run the same command again to continue with this system"):
+        comparison = compared(asked.out, task, on.system, terms, samples, machine_of(machine), _tell)
     rows = list(comparison.rows(list(range(terms.largest_radius + 1))))
     facts = {"task": task.to_record(), "terms": asdict(terms), "samples": asdict(samples)}
     entries = [entry.to_record() for entry in comparison.entries]
@@ -130,8 +78,6 @@ def _tell(system: str, done: int, of: int) -> None:
 
 
 def _print(comparison: Comparison, attacker: str, most: int) -> None:
-    from flipproof.report.words.promises import share_words
-
     radii = [radius for radius in _SHOWN if radius <= most]
 
     what = "changes of any kind" if attacker == "any" else f"changes of kind {attacker}"

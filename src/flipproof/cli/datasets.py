@@ -3,50 +3,45 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from textwrap import shorten, wrap
+from typing import Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from flipproof.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from flipproof.datasets.cards.dataset_card import Card
+from flipproof.cli.command_options import DatasetsOptions
+from flipproof.datasets import card as card_of
+from flipproof.datasets import cards as all_cards
+from flipproof.datasets import load
+from flipproof.datasets.cards.dataset_card import Card
+from flipproof.datasets.fetching.folders import find
+from flipproof.datasets.loading import found_form
+from flipproof.errors import InvalidInputError
 
 _WIDTH = 80
 
 
-def datasets(
-    name: Annotated[str | None, typer.Argument(help="Show the whole card of this dataset.", show_default=False)] = None,
-    download: Annotated[bool, typer.Option("--download", help="Fetch it if it is not here, and check it.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """List the datasets, or show the card of one."""
-    from flipproof.datasets import card, cards, load
-    from flipproof.errors import InvalidInputError
-
-    if name is None:
-        if download:
-            raise InvalidInputError("expected the name of a dataset beside --download, got none")
-        if as_json:
-            typer.echo(json.dumps([_facts(each) for each in cards()]))
+def datasets(asked: DatasetsOptions) -> None:
+    """Lists the datasets, or shows the card of one."""
+    if asked.name is None:
+        if asked.download:
+            raise InvalidInputError("--download needs the name of a dataset; flipproof datasets lists them")
+        if asked.as_json:
+            typer.echo(json.dumps([_facts(each) for each in all_cards()]))
         else:
-            _print_table(cards())
+            _print_table(all_cards())
         return
-    chosen = card(name)
-    if download:
+    chosen = card_of(asked.name)
+    if asked.download:
         load(chosen.name)
-    if as_json:
+    if asked.as_json:
         typer.echo(json.dumps(_facts(chosen)))
     else:
         _print_card(chosen)
 
 
 def _print_table(cards: tuple[Card, ...]) -> None:
-    from textwrap import shorten
-
-    from rich.console import Console
-    from rich.table import Table
-
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("kind", no_wrap=True)
@@ -64,8 +59,6 @@ def _print_table(cards: tuple[Card, ...]) -> None:
 
 
 def _print_card(card: Card) -> None:
-    from textwrap import wrap
-
     counts = {"inputs": card.inputs, "nodes": card.nodes, "edges": card.edges, "features": card.features}
     lines = [("dataset", f"{card.name}: {card.what}")]
     lines += [(name, _count(count)) for name, count in counts.items() if count is not None]
@@ -83,8 +76,6 @@ def _print_card(card: Card) -> None:
 
 def _print_file(file: Any, title: str) -> None:
     """Paths, addresses and sums are never broken: they are there to be copied."""
-    from flipproof.datasets.fetching.folders import find
-
     path = find(file.name)
     typer.echo(f"{title:<10}{file.name if path is None else path}")
     if file.sha256 is not None:
@@ -96,9 +87,6 @@ def _print_file(file: Any, title: str) -> None:
 
 
 def _facts(card: Card) -> dict[str, Any]:
-    from flipproof.datasets.fetching.folders import find
-    from flipproof.datasets.loading import found_form
-
     names = ("name", "kind", "what", "inputs", "nodes", "edges", "features", "classes", "ones", "density", "binary")
     texts = ("licence", "origin", "citation", "built_in")
     facts: dict[str, Any] = {key: getattr(card, key) for key in names + texts}
@@ -121,8 +109,6 @@ def _facts(card: Card) -> dict[str, Any]:
 
 
 def _where(card: Card) -> str:
-    from flipproof.datasets.loading import found_form
-
     if card.built_in:
         return "built in"
     if found_form(card) is not None:

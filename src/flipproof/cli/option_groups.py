@@ -1,4 +1,8 @@
-"""Flags as values: a group of options is a dataclass, and a command takes groups. A TOML file has the same words."""
+"""Flags as values: a group of options is a dataclass, and a command takes groups. A TOML file has the same words.
+
+The groups live in modules that import nothing heavy, and what a command does in a module of its own, which is imported
+when the command is called: `--help` costs next to nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,12 @@ import dataclasses
 import inspect
 import tomllib
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo
 
 from flipproof.errors import InvalidInputError, not_among
 
@@ -18,34 +24,27 @@ _WORDS: set[str] = set()
 """The words of all commands that read a configuration."""
 
 
-def takes(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Makes a command of a function of groups: their fields become options, `--config FILE` gives them defaults.
+def command(home: str, *groups: type, config: bool = True) -> Callable[..., None]:
+    """Makes a command of groups: their fields become options, and `--config FILE` gives them defaults.
 
-    Parameters of the function that are no groups come first and stay as they are.
+    Args:
+        home: What the command does, as "module.function" in this package: a function that takes one value per group.
+        *groups: Dataclasses whose fields are annotated with what typer shows.
+        config: Whether the command has `--config`.
     """
+    module, _, name = home.partition(".")
+    parameters = [parameter for group in groups for parameter in _fields(group)]
+    if config:
+        _WORDS.update(each.name for each in parameters if not isinstance(each.annotation.__metadata__[0], ArgumentInfo))
+        parameters.append(_parameter("config", _Config, None))
 
-    def decorated(function: Callable[..., None]) -> Callable[..., None]:
-        own = list(inspect.signature(function).parameters.values())[: -len(groups)]
-        hints = get_type_hints(function, include_extras=True)
-        parameters = [
-            *(_parameter(each.name, hints[each.name], each.default) for each in own),
-            *(parameter for group in groups for parameter in _fields(group)),
-            _parameter("config", _Config, None),
-        ]
+    def started(**flags: Any) -> None:
+        values = (group(**{field.name: flags[field.name] for field in dataclasses.fields(group)}) for group in groups)
+        getattr(import_module(f"flipproof.cli.{module}"), name)(*values)
 
-        def command(**flags: Any) -> None:
-            values = (
-                group(**{field.name: flags[field.name] for field in dataclasses.fields(group)}) for group in groups
-            )
-            function(*(flags[each.name] for each in own), *values)
-
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
-        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        command.__doc__, command.__name__ = function.__doc__, function.__name__
-        _WORDS.update(field.name for group in groups for field in dataclasses.fields(group))
-        return command
-
-    return decorated
+    started.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+    started.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return started
 
 
 def _fields(group: Any) -> list[inspect.Parameter]:
@@ -65,15 +64,15 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Flags that are not given get their values from the file."""
+    """Gives flags that were not typed their values from the file."""
     if path is None:
         return None
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InvalidInputError(f"expected a readable --config, got {path}: {error.strerror or error}") from error
+        raise InvalidInputError(f"--config {path} cannot be read: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidInputError(f"expected TOML in --config, got {path}: {error}") from error
+        raise InvalidInputError(f"--config {path} is not valid TOML: {error}") from error
     words = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in found.items()}
     for word, value in words.items():
         if isinstance(value, dict):
@@ -87,6 +86,9 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
 _Config = Annotated[
     Path | None,
     typer.Option(
-        "--config", help="A TOML file with the same words: p_plus = 0.01.", callback=read_config, is_eager=True
+        "--config",
+        help="Read flags from this TOML file, such as p_plus = 0.01; flags that you type win.",
+        callback=read_config,
+        is_eager=True,
     ),
 ]

@@ -5,69 +5,59 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TypeVar
 
 import typer
 
-from flipproof.cli.options import Alpha, AsJson, Change, MaxAdd, MaxDelete, up_to
-
-if TYPE_CHECKING:
-    from flipproof.theory.law import FlipNoise
-    from flipproof.theory.radii import AnyRadii
+from flipproof.cli.command_options import RadiusOptions
+from flipproof.cli.text import (
+    columns_that_fit,
+    critical_words,
+    json_radius,
+    print_table,
+    radii_words,
+    radius_words,
+    up_to,
+)
+from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.statistics.clopper_pearson import checked_alpha, lower_bound
+from flipproof.theory.frontier import frontier
+from flipproof.theory.l0_ball import largest_l0_radius
+from flipproof.theory.law import FlipNoise
+from flipproof.theory.radii import AnyRadii, axes_of, point_of
+from flipproof.theory.search import largest_radius
+from flipproof.theory.tables import critical_table
 
 _ADD, _DELETE = 4, 6
 _T = TypeVar("_T")
 
 
-def radius(
-    p_plus: Annotated[float, typer.Option(help="Probability that a zero flips.")],
-    p_minus: Annotated[float, typer.Option(help="Probability that a non-zero flips.")],
-    categories: Annotated[int, typer.Option(help="Number of values an entry can have.")] = 2,
-    p_lower: Annotated[float | None, typer.Option(help="Lower bound on the prediction's probability.")] = None,
-    p_upper: Annotated[float | None, typer.Option(help="Upper bound on any other label's probability.")] = None,
-    samples: Annotated[int | None, typer.Option(help="Instead of --p-lower: samples that all agree.")] = None,
-    alpha: Alpha = 0.01,
-    add: MaxAdd = None,
-    delete: MaxDelete = None,
-    change: Change = 0,
-    as_json: AsJson = False,
-) -> None:
-    """What does a probability buy under a noise?
-
-    With --p-lower, the radii that this probability certifies.
-
-    With --samples, the radii that so many samples certify when they all agree.
-
-    With neither, the probability that each radius needs.
-    """
-    from flipproof.cli.text import columns_that_fit
-    from flipproof.errors import InvalidInputError
-    from flipproof.statistics.clopper_pearson import checked_alpha, lower_bound
-    from flipproof.theory.law import FlipNoise
-
-    noise = FlipNoise(p_plus, p_minus, categories)
-    checked_alpha(alpha)
+def radius(asked: RadiusOptions) -> None:
+    """Prints the radii that a probability certifies, or the probabilities that radii need."""
+    p_lower, p_upper, samples = asked.p_lower, asked.p_upper, asked.samples
+    add, delete, change = asked.add, asked.delete, asked.change
+    noise = FlipNoise(asked.p_plus, asked.p_minus, asked.categories)
+    checked_alpha(asked.alpha)
     if samples is not None:
         if p_lower is not None:
             raise InvalidInputError("expected --p-lower or --samples, got both")
         if samples == 0:
             raise InvalidInputError("expected --samples of at least 1, got 0")
-        p_lower = lower_bound(samples, samples, alpha)
+        p_lower = lower_bound(samples, samples, asked.alpha)
     if p_lower is None:
         if p_upper is not None:
-            raise InvalidInputError("expected --p-lower beside --p-upper, got none")
+            raise InvalidInputError("--p-upper needs --p-lower beside it")
         most = min(_DELETE, columns_that_fit(8) - 1) if delete is None else delete
-        _print_critical(noise, _ADD if add is None else add, most, change, as_json)
+        _print_critical(noise, _ADD if add is None else add, most, change, asked.as_json)
     elif add is not None or delete is not None or change:
-        raise InvalidInputError("expected --add, --delete and --change only for the table, got --p-lower or --samples")
+        raise InvalidInputError(
+            "--add, --delete and --change size the table; leave them out with --p-lower or --samples"
+        )
     else:
-        _print_radii(noise, p_lower, p_upper, as_json)
+        _print_radii(noise, p_lower, p_upper, asked.as_json)
 
 
 def _print_critical(noise: FlipNoise, add: int, delete: int, change: int, as_json: bool) -> None:
-    from flipproof.cli.text import critical_words, print_table
-    from flipproof.theory.tables import critical_table
-
     adds, deletes = up_to(add, "--add"), up_to(delete, "--delete")
     table = critical_table(noise, add=adds, delete=deletes, change=change or None)
     if as_json:
@@ -84,12 +74,6 @@ def _print_critical(noise: FlipNoise, add: int, delete: int, change: int, as_jso
 
 
 def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_json: bool) -> None:
-    from flipproof.cli.text import json_radius, radii_words, radius_words
-    from flipproof.theory.frontier import frontier
-    from flipproof.theory.l0_ball import largest_l0_radius
-    from flipproof.theory.radii import axes_of
-    from flipproof.theory.search import largest_radius
-
     kinds = [str(axis) for axis in axes_of(noise)]
     radii = {kind: largest_radius(noise, p_lower, kind, p_upper) for kind in kinds}
     radii["mixed"] = largest_l0_radius(noise, p_lower, p_upper)
@@ -113,16 +97,11 @@ def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_jso
 
 
 def _json_point(noise: FlipNoise, radii: AnyRadii) -> dict[str, int | str | None]:
-    from flipproof.cli.text import json_radius
-    from flipproof.theory.radii import axes_of, point_of
-
     return {str(axis): json_radius(count) for axis, count in zip(axes_of(noise), point_of(noise, radii), strict=True)}
 
 
 def _unless_refused(search: Callable[[], _T]) -> _T | None:
     """The result of a search over mixtures, or None where there are too many of them."""
-    from flipproof.errors import TooLargeError
-
     try:
         return search()
     except TooLargeError:

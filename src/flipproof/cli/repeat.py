@@ -10,6 +10,8 @@ from typing import Any
 from flipproof.cli.run_options import PromiseOptions, VoteOptions
 from flipproof.cli.task_options import TaskOptions
 from flipproof.errors import FileFormatError
+from flipproof.pipeline.kinds.kind import kind_named
+from flipproof.pipeline.machine import Samples
 
 
 def repeating_command(record: Mapping[str, Any], folder: str) -> str:
@@ -23,9 +25,6 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
         >>> repeating_command({"task": task}, "run")
         'flipproof run --dataset cora_ml --out run-again --p-plus 0.02 --p-minus 0.6 --seed 3'
     """
-    from flipproof.pipeline.kinds.kind import kind_named
-    from flipproof.pipeline.machine import Samples
-
     task, votes, promise = record["task"], record.get("votes", {}), record.get("certificates", {})
     asked = {
         "dataset": task["dataset"],
@@ -43,8 +42,6 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
 
 def _unusual(task: Mapping[str, Any]) -> dict[str, Any]:
     """The flags of what differs from what suits the data."""
-    from flipproof.pipeline.kinds.kind import kind_named
-
     kind, noisy = kind_named(task["kind"]), task["noisy"]
     try:
         suits, suits_noise = kind.defaults(noisy, task["dataset"]), kind.usual_noise(task["dataset"])

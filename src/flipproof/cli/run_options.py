@@ -1,21 +1,39 @@
-"""The flags of `vote`, `certify` and `run`, and the values they stand for; see task_options for those of `train`."""
+"""Groups of flags that several commands share: run folder, votes, promise, machine, output."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from flipproof.pipeline.machine import Machine, Samples
-    from flipproof.run_folder.certified import PromiseSettings
 
 DEFAULT_TIMEOUT = 3600.0
 """As `vote` has it; to import that takes a while."""
 
 _MODEL, _MACHINE, _VOTES, _PROMISE = "Model and data", "Machine", "Votes", "Promise"
+
+Samples = Annotated[int, typer.Option(help="Samples that bound each probability.")]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        help="Longest time for one chunk of samples in a worker process; 0: no limit.",
+        metavar="SECONDS",
+        rich_help_panel=_MACHINE,
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Discard the existing run and start over.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+MaxAdd = Annotated[int | None, typer.Option("--add", help="Largest number of additions in the table.")]
+MaxDelete = Annotated[int | None, typer.Option("--delete", help="Largest number of deletions in the table.")]
+Change = Annotated[int, typer.Option(help="Number of changes in the table (more than 2 categories).")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunArgument:
+    """Which run."""
+
+    run: Annotated[Path, typer.Argument(help="A run folder, made by flipproof train.", show_default=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +43,7 @@ class VoteOptions:
     samples: Annotated[
         int | None,
         typer.Option(
-            help="Samples that bound the probability; by default 100,000 for nodes, 10,000 else.",
+            help="Samples that bound each probability; by default 100,000 for nodes and 10,000 for other data.",
             rich_help_panel=_VOTES,
         ),
     ] = None
@@ -36,33 +54,23 @@ class VoteOptions:
         ),
     ] = None
 
-    def values(self, kind: str, run: Path, force: bool) -> Samples:
-        """The value that the flags stand for, for a run folder, new or old, with data of a kind."""
-        from flipproof.pipeline.kinds.kind import kind_named
-        from flipproof.pipeline.steps import wanted_samples
-
-        n_estimate = kind_named(kind).n_estimate if self.samples is None else self.samples
-        return wanted_samples(run, self.select_samples, n_estimate, force)
-
 
 @dataclass(frozen=True, slots=True)
 class PromiseOptions:
     """What certificates promise."""
 
-    alpha: Annotated[float, typer.Option(help="Probability that a certificate is wrong.", rich_help_panel=_PROMISE)] = (
-        0.01
-    )
+    alpha: Annotated[
+        float, typer.Option(help="Highest probability that a certificate is wrong.", rich_help_panel=_PROMISE)
+    ] = 0.01
     rule: Annotated[str, typer.Option(help='"multi-class" or "two-class".', rich_help_panel=_PROMISE)] = "multi-class"
     simultaneous: Annotated[
         bool,
-        typer.Option("--simultaneous", help="Promise for all inputs at once, not for each.", rich_help_panel=_PROMISE),
+        typer.Option(
+            "--simultaneous",
+            help="Let alpha hold for all inputs at once instead of for each one.",
+            rich_help_panel=_PROMISE,
+        ),
     ] = False
-
-    def promise(self) -> PromiseSettings:
-        """The value that the flags stand for."""
-        from flipproof.run_folder.certified import PromiseSettings
-
-        return PromiseSettings(self.alpha, self.rule, self.simultaneous)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,8 @@ class ModelOption:
     """Which model a run has."""
 
     model: Annotated[
-        str | None, typer.Option(help="FILE.py:NAME again, if the model is your own.", rich_help_panel=_MODEL)
+        str | None,
+        typer.Option(help="If the model is your own: FILE.py:NAME, as in training.", rich_help_panel=_MODEL),
     ] = None
 
 
@@ -78,13 +87,7 @@ class ModelOption:
 class MemoryOption:
     """What a command may use of the memory."""
 
-    memory: Annotated[str, typer.Option(help="What a noisy sample may take.", rich_help_panel=_MACHINE)] = "2GB"
-
-    def machine(self) -> Machine:
-        """The value that the flags stand for."""
-        from flipproof.pipeline.machine import Machine
-
-        return Machine(memory_limit=self.memory)
+    memory: Annotated[str, typer.Option(help="Memory limit of a noisy sample.", rich_help_panel=_MACHINE)] = "2GB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ class MachineOptions:
     workers: Annotated[
         int | None,
         typer.Option(
-            help="Processes that vote, one thread each; 0: one per core; by default 1.", rich_help_panel=_MACHINE
+            help="Worker processes, one thread each; 0: one per core; by default 1.", rich_help_panel=_MACHINE
         ),
     ] = None
     executor: Annotated[
@@ -103,7 +106,8 @@ class MachineOptions:
     address: Annotated[
         str | None,
         typer.Option(
-            help='Of the Ray cluster: HOST:PORT or "auto"; by default one is started here.', rich_help_panel=_MACHINE
+            help='Ray cluster to use: HOST:PORT or "auto"; by default one is started on this machine.',
+            rich_help_panel=_MACHINE,
         ),
     ] = None
     device: Annotated[
@@ -112,46 +116,14 @@ class MachineOptions:
     engine: Annotated[
         str | None,
         typer.Option(
-            help='"fused": draw and evaluate at once; "torch": any module; by default the fastest that there is.',
+            help='"fused": draw and evaluate in one step; "torch": any module; by default the fastest that applies.',
             rich_help_panel=_MACHINE,
         ),
     ] = None
     memory: Annotated[
-        str, typer.Option(help="What noisy samples may take, for each worker.", rich_help_panel=_MACHINE)
+        str, typer.Option(help="Memory limit of the noisy samples of each worker.", rich_help_panel=_MACHINE)
     ] = "2GB"
-    timeout: Annotated[
-        float,
-        typer.Option(
-            help="What a chunk of samples may take in a worker process; 0: no limit.",
-            metavar="SECONDS",
-            rich_help_panel=_MACHINE,
-        ),
-    ] = DEFAULT_TIMEOUT
-
-    def machine(self) -> Machine:
-        """The value that the flags stand for."""
-        from flipproof.errors import InvalidInputError, not_among
-        from flipproof.pipeline.machine import Machine
-
-        if self.executor not in ("local", "ray"):
-            raise not_among("--executor", ("local", "ray"), self.executor)
-        use: dict[str, Any] = {"device": self.device, "engine": self.engine, "timeout": self.timeout or None}
-        if self.executor == "local":
-            if self.address is not None:
-                raise InvalidInputError(f"expected --address only together with --executor ray, got {self.address}")
-            return Machine(self._processes(), self.memory, **use)
-        if self.workers is not None:
-            raise InvalidInputError(
-                f"expected no --workers together with --executor ray, which uses all CPUs, got {self.workers}"
-            )
-        return Machine("ray", self.memory, address=self.address, **use)
-
-    def _processes(self) -> int:
-        import os
-
-        if self.workers is None:
-            return 1
-        return self.workers or os.cpu_count() or 1
+    timeout: Timeout = DEFAULT_TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,27 +134,22 @@ class CheckOption:
         bool,
         typer.Option(
             "--no-check",
-            help="Do not check that the classifier gives one label to one noisy input; certificates then say so.",
+            help="Skip the check that the classifier always gives the same noisy input the same label; "
+            "certificates then say so.",
             rich_help_panel=_VOTES,
         ),
     ] = False
-
-    def applied_to(self, machine: Machine) -> Machine:
-        """What a command may use, with or without the check."""
-        import dataclasses
-
-        return dataclasses.replace(machine, check=not self.no_check)
 
 
 @dataclass(frozen=True, slots=True)
 class ForceOption:
     """Whether to overwrite."""
 
-    force: Annotated[bool, typer.Option("--force", help="Give up what is in the folder and start again.")] = False
+    force: Force = False
 
 
 @dataclass(frozen=True, slots=True)
-class ReportOption:
+class PageOption:
     """Whether to draw."""
 
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html and figures at the end.")] = (
@@ -194,4 +161,4 @@ class ReportOption:
 class OutputOptions:
     """How to answer."""
 
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+    as_json: AsJson = False

@@ -89,3 +89,14 @@ def _formatted_by(others: Any) -> Any:
         return str(others(message, category, *details, **more))
 
     return formatted
+
+
+@contextlib.contextmanager
+def interruptible(then: str) -> Iterator[None]:
+    """After Ctrl-C inside, says what became of the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        with contextlib.suppress(OSError):
+            print(f"\nflipproof: interrupted; {then}", file=sys.stderr, flush=True)
+        raise

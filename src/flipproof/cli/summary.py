@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from itertools import zip_longest
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-if TYPE_CHECKING:
-    from flipproof.report.by_class import ClassResult
-    from flipproof.report.summary import AxisSummary, Summary
-    from flipproof.run_folder.finished_run import FinishedRun
+from flipproof.cli.text import radius_words
+from flipproof.report.by_class import ClassResult, known_share
+from flipproof.report.run_section import described_run
+from flipproof.report.summary import AxisSummary, Summary, summary_of
+from flipproof.report.words.promises import plain_words, share_words
+from flipproof.run_folder.finished_run import FinishedRun
+from flipproof.run_folder.records import NOT_REPORTED
 
 _WIDTH = 78
 _MOST_CLASSES = 12
@@ -19,15 +22,11 @@ _MOST_CLASSES = 12
 
 def summary_facts(run: FinishedRun) -> dict[str, Any]:
     """The summary as JSON values."""
-    from flipproof.report.summary import summary_of
-
     return {"task": dict(run.asked), "summary": summary_of(run).to_record()}
 
 
 def print_summary(run: FinishedRun) -> None:
     """The answer first; then task, accuracies, promise, radii, results by class, and shares at a few radii."""
-    from flipproof.report.summary import summary_of
-
     summary, certificates, unit = summary_of(run), run.certificates, run.words.unit
     votes, data, units = certificates.votes, summary.data, f"{unit}s"
     trained = training_words(summary.training_epochs, summary.training_seconds)
@@ -63,8 +62,6 @@ def print_summary(run: FinishedRun) -> None:
 
 
 def _accuracy_words(summary: Summary, units: str) -> str:
-    from flipproof.run_folder.records import NOT_REPORTED
-
     if summary.base_accuracy is None or summary.smoothed_accuracy is None:
         return NOT_REPORTED
     accuracies = f"base {summary.base_accuracy:.3f}, smoothed {summary.smoothed_accuracy:.3f}"
@@ -90,8 +87,6 @@ def _weakness(result: ClassResult) -> float:
 
 def _print_classes(summary: Summary, units: str) -> None:
     """Test inputs class by class; of many classes, those of which least is proved."""
-    from flipproof.report.by_class import known_share
-
     results = sorted(summary.by_class, key=_weakness)[:_MOST_CLASSES]
     if len(results) < 2:
         return
@@ -113,9 +108,6 @@ def _print_classes(summary: Summary, units: str) -> None:
 
 def _example(run: FinishedRun) -> str:
     """What is proved about an input in the middle: half of those that are certified are surer, half are less."""
-    from flipproof.report.run_section import described_run
-    from flipproof.report.words.promises import plain_words
-
     certificates = run.certificates
     certified = [i for i in certificates.p_lower.argsort().tolist() if not certificates.abstained[i]]
     if not certified:
@@ -153,8 +145,6 @@ def training_words(epochs: int, seconds: float) -> str:
 
 def _radius_words(along: AxisSummary, with_test: bool) -> str:
     """The mean over test inputs is said if there are others."""
-    from flipproof.cli.text import radius_words
-
     means = ""
     if along.mean is not None:
         test = f" (test {along.mean_test:.2f})" if with_test and along.mean_test is not None else ""
@@ -164,8 +154,6 @@ def _radius_words(along: AxisSummary, with_test: bool) -> str:
 
 
 def _print_axis(axis: str, along: AxisSummary, units: str) -> None:
-    from flipproof.report.words.promises import share_words
-
     lines = [
         (axis, [str(radius) for radius in along.radii]),
         (f"  share of all {units}", [share_words(share) for share in along.ratio]),

@@ -8,6 +8,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Decimal
 
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from flipproof.base.arguments import checked_count
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, point_of
 from flipproof.theory.search import SEARCH_LIMIT
@@ -48,12 +53,13 @@ def columns_that_fit(cell: int) -> int:
     return max(2, min(13, (shutil.get_terminal_size().columns - 17) // (cell + 3)))
 
 
+def up_to(count: int, name: str) -> range:
+    """The counts from 0 to the one given on the command line."""
+    return range(1 + checked_count(count, name))
+
+
 def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Sequence[str]]]) -> None:
     """A table over additions (down) and deletions (across) with a title above."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("add \\ delete", style="bold", justify="right")
     for count in deletes:

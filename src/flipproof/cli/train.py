@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shlex
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from flipproof.cli.option_groups import takes
+from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import (
     CheckOption,
     ForceOption,
@@ -19,26 +15,30 @@ from flipproof.cli.run_options import (
     MemoryOption,
     ModelOption,
     OutputOptions,
+    PageOption,
     PromiseOptions,
-    ReportOption,
+    RunArgument,
     VoteOptions,
 )
+from flipproof.cli.streams import interruptible
+from flipproof.cli.summary import duration, print_summary, summary_facts, training_words
 from flipproof.cli.task_options import TaskOptions
+from flipproof.cli.values import machine_of, promise_of, samples_of, task_of
+from flipproof.pipeline.kinds.kind import task_in
+from flipproof.pipeline.machine import Machine
+from flipproof.pipeline.steps import run as run_task
+from flipproof.pipeline.steps import train_run, vote_run
+from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.records import NOT_REPORTED, TrainingRecord, read_section
 
-_RESUME = "the same command (without --force) goes on where it stopped"
-_Run = Annotated[Path, typer.Argument(help="A run folder, made by flipproof train.", show_default=False)]
+RESUME = "run the same command again, without --force, to continue"
 
 
-@takes(TaskOptions, MemoryOption, ForceOption)
 def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> None:
-    """Train a model with noise and leave it in a run folder."""
-    from flipproof.cli.summary import training_words
-    from flipproof.pipeline.steps import train_run
-    from flipproof.run_folder.records import NOT_REPORTED, TrainingRecord, read_section
-
-    task = asked.task()
-    with interruptible("nothing was written; the same command trains again"):
-        folder = train_run(asked.out, task, machine.machine(), asked.weights, forced.force)
+    """Trains a model with noise and saves it in a run folder."""
+    task = task_of(asked)
+    with interruptible("nothing was written; run the same command again to train"):
+        folder = train_run(asked.out, task, Machine(memory_limit=machine.memory), asked.weights, forced.force)
     training = read_section(folder, "training", TrainingRecord, "flipproof train")
     how = training_words(training.epochs, training.seconds)
     accuracy = NOT_REPORTED if training.base_accuracy is None else f"{training.base_accuracy:.3f}"
@@ -46,24 +46,19 @@ def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> Non
     typer.echo(f"next      flipproof vote {shlex.quote(str(asked.out))}")
 
 
-@takes(VoteOptions, CheckOption, MachineOptions, ModelOption, ForceOption)
 def vote(
-    run: _Run,
+    asked: RunArgument,
     wanted: VoteOptions,
     checked: CheckOption,
     machine: MachineOptions,
     chosen: ModelOption,
     forced: ForceOption,
 ) -> None:
-    """Draw votes for a trained run; go on where it was interrupted, or add samples."""
-    from flipproof.cli.summary import duration
-    from flipproof.pipeline.kinds.kind import task_in
-    from flipproof.pipeline.steps import vote_run
-    from flipproof.run_folder.folder import RunFolder
-
+    """Draws votes for a trained run; continues an interrupted one, or adds samples."""
+    run = asked.run
     task = task_in(RunFolder.open(run).record())
-    with interruptible(_RESUME):
-        samples, use = wanted.values(task.kind, run, forced.force), checked.applied_to(machine.machine())
+    with interruptible(RESUME):
+        samples, use = samples_of(wanted, task.kind, run, forced.force), machine_of(machine, checked)
         votes = vote_run(run, samples, use, chosen.model, forced.force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
@@ -74,26 +69,21 @@ def vote(
     typer.echo(f"next      flipproof certify {shlex.quote(str(run))}")
 
 
-@takes(TaskOptions, VoteOptions, CheckOption, PromiseOptions, MachineOptions, ReportOption, OutputOptions, ForceOption)
 def run(
     asked: TaskOptions,
     wanted: VoteOptions,
     checked: CheckOption,
     promised: PromiseOptions,
     machine: MachineOptions,
-    drawn: ReportOption,
+    drawn: PageOption,
     output: OutputOptions,
     forced: ForceOption,
 ) -> None:
-    """Train, vote and certify. Steps that are done are not repeated."""
-    from flipproof.cli.report import offer_run_page
-    from flipproof.cli.summary import print_summary, summary_facts
-    from flipproof.pipeline.steps import run as run_task
-
-    task, promise = asked.task(), promised.promise()
-    samples = wanted.values(task.kind, asked.out, forced.force)
-    with interruptible(_RESUME):
-        use = checked.applied_to(machine.machine())
+    """Trains, votes and certifies. Finished steps are not repeated."""
+    task, promise = task_of(asked), promise_of(promised)
+    samples = samples_of(wanted, task.kind, asked.out, forced.force)
+    with interruptible(RESUME):
+        use = machine_of(machine, checked)
         finished = run_task(asked.out, task, samples, promise, use, asked.weights, forced.force)
     if output.as_json:
         typer.echo(json.dumps(summary_facts(finished)))
@@ -102,13 +92,3 @@ def run(
         typer.echo(f"\nEverything is in {asked.out}.")
     if drawn.report:
         offer_run_page(finished, quiet=output.as_json)
-
-
-@contextlib.contextmanager
-def interruptible(then: str = _RESUME) -> Iterator[None]:
-    """After Ctrl-C inside, says what became of the work."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo(f"\nflipproof: interrupted; {then}", err=True)
-        raise

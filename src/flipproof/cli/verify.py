@@ -5,58 +5,33 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from flipproof.cli.option_groups import takes
+from flipproof.base.progress import progress_line
+from flipproof.cli.command_options import AtOption, CheckedArgument, DepthOptions, ResampleOptions
 from flipproof.cli.run_options import MachineOptions, ModelOption, OutputOptions
-from flipproof.cli.train import interruptible
+from flipproof.cli.streams import interruptible
+from flipproof.errors import InvalidInputError
+from flipproof.pipeline.audit import verify as check
+from flipproof.verification.certificate import Certificate
+from flipproof.verification.check import ALONE, Check
+from flipproof.verification.level import Level
+from flipproof.verification.verdicts import Verdict
 
 if TYPE_CHECKING:
     from flipproof.pipeline.resample import Resampled
-    from flipproof.verification.certificate import Certificate
-    from flipproof.verification.check import Check
-    from flipproof.verification.level import Level
 
 _SHOWN = 20
 NOT_CONFIRMED = 1
 """The exit code if there is something to object to."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResampleOptions:
-    """What to draw again."""
-
-    resample: Annotated[
-        int, typer.Option(help="Draw so many of the portions of samples again and compare their votes.")
-    ] = 0
-    resample_seed: Annotated[
-        int | None, typer.Option(help="Chooses the portions; by default nobody can know them beforehand.")
-    ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class AtOption:
-    """Radii of several kinds."""
-
-    at: Annotated[
-        list[str] | None,
-        typer.Option(help="Also count what is certified against several changes at once: add=1,delete=9."),
-    ] = None
-
-    def radii(self) -> list[dict[str, int]]:
-        """The numbers that the flags stand for."""
-        return [_radii(text) for text in self.at or ()]
-
-
 def _radii(text: str) -> dict[str, int]:
     """From "add=1,delete=9" to numbers."""
-    from flipproof.errors import InvalidInputError
-
     found = [re.fullmatch(r"\s*([^=\s]+)\s*=\s*([0-9]{1,6})\s*", each) for each in text.split(",")]
     radii = {each[1]: int(each[2]) for each in found if each}
     if len(radii) < len(found):
@@ -64,28 +39,8 @@ def _radii(text: str) -> dict[str, int]:
     return radii
 
 
-@dataclass(frozen=True, slots=True)
-class DepthOptions:
-    """How far to go."""
-
-    arithmetic_only: Annotated[
-        bool,
-        typer.Option(
-            "--arithmetic-only",
-            help="Be content if bounds and radii follow from the stated counts, as for a file without its run.",
-        ),
-    ] = False
-    minutes: Annotated[
-        float,
-        typer.Option(help="For arithmetic and files: what is not done by then is not checked, and not confirmed."),
-    ] = 5.0
-
-
-@takes(DepthOptions, AtOption, ResampleOptions, ModelOption, MachineOptions, OutputOptions)
 def verify(
-    run: Annotated[
-        Path, typer.Argument(help="A run folder, or a certificates.json with its npz beside it.", show_default=False)
-    ],
+    asked: CheckedArgument,
     depth: DepthOptions,
     wanted: AtOption,
     again: ResampleOptions,
@@ -93,19 +48,16 @@ def verify(
     machine: MachineOptions,
     output: OutputOptions,
 ) -> None:
-    """Check certificates anew: their arithmetic, and the evidence in the run folder. Exit code 0: all is confirmed."""
-    from flipproof.errors import InvalidInputError
-
+    """Checks certificates independently: their arithmetic, and the evidence in the run folder."""
+    run = asked.run
     if again.resample < 0 or (again.resample and (depth.arithmetic_only or not run.is_dir())):
-        raise InvalidInputError(f"expected --resample N together with a run folder, got {again.resample} and {run}")
-    radii = wanted.radii()
+        raise InvalidInputError(f"--resample N needs a run folder and its evidence, got {again.resample} and {run}")
+    radii = [_radii(text) for text in wanted.at or ()]
     with interruptible("nothing was changed"):
         checked, resampled = _check(run, depth), None
         certified = [checked.certified_at(each) for each in radii]
         if again.resample:
-            from flipproof.pipeline.resample import resample
-
-            resampled = resample(run, again.resample, again.resample_seed, machine.machine(), chosen.model)
+            resampled = _resampled(run, again, machine, chosen.model)
     if output.as_json:
         at = [{"radii": each, "certified": count} for each, count in zip(radii, certified, strict=True)]
         typer.echo(json.dumps(_facts(checked, resampled) | {"at": at}))
@@ -119,10 +71,15 @@ def verify(
         raise typer.Exit(NOT_CONFIRMED)
 
 
-def _check(run: Path, depth: DepthOptions) -> Check:
-    from flipproof.base.progress import progress_line
-    from flipproof.pipeline.audit import verify as check
+def _resampled(run: Path, again: ResampleOptions, machine: MachineOptions, model: str | None) -> Resampled:
+    # what draws samples takes a second to import, and a check without it takes less
+    from flipproof.cli.values import machine_of
+    from flipproof.pipeline.resample import resample
 
+    return resample(run, again.resample, again.resample_seed, machine_of(machine), model)
+
+
+def _check(run: Path, depth: DepthOptions) -> Check:
     with progress_line("checking", ("bar", "percent", "time")) as line:
         return check(run, depth.arithmetic_only, depth.minutes, lambda done, of: line.update(done=done, of=of))
 
@@ -132,16 +89,12 @@ def _confirmed(checked: Check, resampled: Resampled | None) -> bool:
 
 
 def _level(checked: Check, resampled: Resampled | None) -> Level:
-    from flipproof.verification.level import Level
-
     again = resampled is not None and checked.level >= Level.EVIDENCE
     return Level.RESAMPLED if again else checked.level
 
 
 def _conclusion(checked: Check, resampled: Resampled | None) -> str:
     """The check in one sentence."""
-    from flipproof.verification.level import Level
-
     drawn = "" if resampled is None else f"; {len(resampled.drawn)} of {resampled.portions} portions resampled"
     level = "arithmetic and evidence" if checked.level >= Level.EVIDENCE else "arithmetic only"
     total = len(checked.findings)
@@ -152,9 +105,6 @@ def _conclusion(checked: Check, resampled: Resampled | None) -> str:
 
 def _obstacles(checked: Check, resampled: Resampled | None) -> Iterator[str]:
     """Why a check is not one that confirms."""
-    from flipproof.verification.check import ALONE
-    from flipproof.verification.verdicts import Verdict
-
     total, counts = len(checked.findings), checked.counts
     for verdict in (Verdict.WRONG, Verdict.LOOSER, Verdict.UNCHECKED):
         if counts[verdict]:
@@ -168,10 +118,6 @@ def _obstacles(checked: Check, resampled: Resampled | None) -> Iterator[str]:
 
 
 def _print(checked: Check, resampled: Resampled | None) -> None:
-    from flipproof.verification.check import ALONE
-    from flipproof.verification.level import Level
-    from flipproof.verification.verdicts import Verdict
-
     _print_claim(checked.certificate)
     fit = _FITS if checked.level >= Level.EVIDENCE else _ALONE
     files = checked.objections or (fit,)
