@@ -57,7 +57,7 @@ def test_rows_say_the_same_everywhere(compared):
     [
         (("--system", "pagerank"), "did you mean page_rank"),
         (("--system", "gcn_structure"), "expected systems for such nodes with noise on attributes"),
-        (("--weights", "w.safetensors"), "expected every system to train its own model, got --weights"),
+        (("--weights", "w.safetensors"), "every system trains its own model; leave out --weights"),
         (("--kept-share", "2"), "expected the kept share between 0 and 1, got 2.0"),
         (("--nodes", "-1"), "--nodes"),
         (("--also", "0.1"), "expected --also P_PLUS,P_MINUS, such as 0.01,0.6, got '0.1'"),

@@ -19,12 +19,13 @@ FIGURES = sorted(f"{name}.{kind}" for name in ("bounds", "heatmap", "lines") for
 def finished(planted, tmp_path_factory):
     """A run without a report; copy it before changing it."""
     from flipproof.cli.task_options import TaskOptions
+    from flipproof.cli.values import task_of
     from flipproof.pipeline.machine import Samples
     from flipproof.pipeline.steps import run
 
     path = tmp_path_factory.mktemp("runs") / "finished"
-    task = TaskOptions(str(planted), path, hidden=16, epochs=150, train_per_class=5, validation_per_class=5).task()
-    run(path, task, Samples(50, 100))
+    flags = TaskOptions(str(planted), path, hidden=16, epochs=150, train_per_class=5, validation_per_class=5)
+    run(path, task_of(flags), Samples(50, 100))
     return path
 
 
@@ -138,7 +139,7 @@ def test_several_runs_side_by_side(run, folder, tmp_path):
     run("certify", other, "--alpha", 0.1, "--force", "--no-report")
     code, out, err = run("report", folder, other)
     assert (code, out) == (2, "")
-    assert err == "flipproof: expected --out for a comparison, got none; say --out compare.html\n"
+    assert err == "flipproof: a page of several runs needs a name; add --out compare.html\n"
     target = tmp_path / "compare.html"
     assert run("report", folder, other, "--out", target)[:2] == (0, f"wrote {target}\n")
     names = [each["name"] for each in data_of(target.read_text(encoding="utf-8"))["runs"]]

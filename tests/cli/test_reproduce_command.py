@@ -38,9 +38,9 @@ def test_without_names_it_draws_again(run, out):
     [
         (("table-3",), "expected experiment to be one of table-1, table-2"),
         (("rules", "--scale", "tiny"), "expected scale to be one of quick, standard, paper, got 'tiny'"),
-        (("rules", "--seeds", "0"), "expected at least one of the seeds, got 0"),
+        (("rules", "--seeds", "0"), "expected --seeds of at least 1, got 0"),
         (("rules", "--workers", "-1"), "expected workers"),
-        (("rules", "--page", "nowhere/page.md"), "expected a folder for the page, got nowhere, which is not there"),
+        (("rules", "--page", "nowhere/page.md"), "the folder of --page, nowhere, does not exist"),
         ((), "expected rows of experiments in"),
     ],
 )

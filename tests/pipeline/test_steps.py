@@ -419,9 +419,10 @@ def test_state_outside_the_weights_is_noticed(task, tmp_path):
 def test_a_task_that_was_edited_is_noticed(tmp_path):
     """Other inputs than those of inputs.npz would be voted on, and judged by the labels of those."""
     from flipproof.cli.task_options import TaskOptions
+    from flipproof.cli.values import task_of
 
     options = TaskOptions("breast-cancer", tmp_path / "run", noisy_samples=1)
-    train_run(tmp_path / "run", options.task())
+    train_run(tmp_path / "run", task_of(options))
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     for change in ({"seed": 5}, {"inputs": 5}, {"split": {"test": 0.5, "validation": 0.1}}):
         (tmp_path / "run" / "run.json").write_text(json.dumps(record | {"task": record["task"] | change}))
@@ -431,17 +432,18 @@ def test_a_task_that_was_edited_is_noticed(tmp_path):
 
 def test_images_without_a_test_set_are_refused_before_training(tmp_path):
     from flipproof.cli.task_options import TaskOptions
+    from flipproof.cli.values import task_of
 
     rng = np.random.default_rng(0)
     images, labels = rng.integers(2, size=(40, 6, 6)), np.arange(40) % 2
     data = fp.datasets.ImageDataset("mine", images, labels, images[:0], labels[:0], levels=2)
     data.save(tmp_path / "mine.npz")
     with pytest.raises(fp.InvalidInputError, match="expected test images to certify, got none in mine"):
-        train_run(tmp_path / "run", TaskOptions(str(tmp_path / "mine.npz"), tmp_path / "run").task())
+        train_run(tmp_path / "run", task_of(TaskOptions(str(tmp_path / "mine.npz"), tmp_path / "run")))
     few = fp.datasets.ImageDataset("mine", images[:4], labels[:4], images[:2], labels[:2], levels=2)
     few.save(tmp_path / "few.npz")
     with pytest.raises(fp.InvalidInputError, match=r"for validation, got none; raise the share \(--validation-share\)"):
-        train_run(tmp_path / "run", TaskOptions(str(tmp_path / "few.npz"), tmp_path / "run").task())
+        train_run(tmp_path / "run", task_of(TaskOptions(str(tmp_path / "few.npz"), tmp_path / "run")))
     assert not (tmp_path / "run").exists()
 
 
