@@ -127,7 +127,7 @@ def test_bad_configurations(run, tmp_path, text, words):
         (["--dataset", "digits-graph", "--p-plus", 0.1], "expected both --p-plus and --p-minus, got only one of them"),
         (["--dataset", "digits-graph", "--p-plus", 1.1, "--p-minus", 0.1], "expected p_plus in [0, 1], got 1.1"),
         (["--dataset", "digits-graph", "--noise", "both", "--p-plus", 0.1], "--noise both takes --structure-noise and"),
-        (["--dataset", "digits-graph", "--structure-noise", 0.1, 0.2], "takes --p-plus and --p-minus, not --structure-noise"),
+        (["--dataset", "digits-graph", "--structure-noise", 0.1, 0.2], "takes --p-plus and --p-minus, not"),
         (["--dataset", "digits-graph", "--average", "mean"], "expected average to be one of log-softmax, softmax"),
         (["--dataset", "digits-graph", "--train-per-class", 170], "got 174 of class 8; ask for fewer per class"),
         (["--dataset", "digits-graph", "--seed", -1], "expected seed to be a non-negative integer, got -1"),

@@ -104,7 +104,7 @@ class Done:
     @property
     def refused(self):
         """Whether it was refused in one clear line."""
-        return self.code == 2 and self.err.count("\n") == 1 and self.err.startswith("flipproof: expected ")
+        return self.code == 2 and self.err.count("\n") == 1 and self.err.startswith("flipproof: ")
 
 
 class Forge:
