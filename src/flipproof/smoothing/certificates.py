@@ -19,6 +19,8 @@ from flipproof.files.csv_file import write_csv
 from flipproof.files.whole import checked_path
 from flipproof.noise.spaces.space import as_array
 from flipproof.smoothing.cases import Cases
+from flipproof.smoothing.certificates_file import write_certificates
+from flipproof.smoothing.claims import Claims
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
 from flipproof.statistics.budget import AlphaBudget
@@ -207,8 +209,6 @@ class Certificates:
             along: one kind of change, nothing else being changed, or "any" for all kinds together. By default the
                 combination of changes that says most.
         """
-        from flipproof.smoothing.claims import Claims
-
         number = checked_index(index, len(self), "index")
         if along is None:
             return Claims.of_one(self, number)
@@ -354,8 +354,6 @@ class Certificates:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes what `flipproof verify` checks: PATH, a JSON file, and arrays beside it with the ending npz."""
-        from flipproof.smoothing.certificates_file import write_certificates
-
         target = checked_path(path)
         if target.suffix != ".json":
             raise InvalidInputError(f"expected the path of a JSON file, such as certificates.json, got {target}")

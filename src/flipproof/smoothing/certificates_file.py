@@ -8,17 +8,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flipproof.errors import FileFormatError
 from flipproof.files.archive import FileKind, write_archive
 from flipproof.files.json_file import read_json, write_json
-from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.votes_file import SCOPE_COUNTS, compact, scope_record
 from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.statistics.bounds import splits_alpha
 from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT
+
+if TYPE_CHECKING:
+    from flipproof.smoothing.certificates import Certificates
 
 CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 4)
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from flipproof.base.arrays import IntArray
-from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.stairs import Stairs, page_counts
 from flipproof.theory.claim import Budget, Claim
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED, axes_of
+
+if TYPE_CHECKING:
+    from flipproof.smoothing.certificates import Certificates
 
 _MOST_AXES = 4
 """Combinations of more kinds of change than this are no plain words."""

@@ -6,18 +6,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis, axes_of, axis_index
 from flipproof.theory.regions import positions_at
 from flipproof.theory.search import SEARCH_LIMIT
+
+if TYPE_CHECKING:
+    from flipproof.smoothing.certificates import Certificates
 
 GridCounts = tuple[tuple[int, ...], ...]
 """Numbers of changes in increasing order, for each axis of a noise."""

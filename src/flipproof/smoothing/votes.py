@@ -16,6 +16,7 @@ from flipproof.noise.laws import Law, checked_any_law, scope_of, space_for
 from flipproof.noise.spaces.space import Space, is_joint
 from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import Run
+from flipproof.smoothing.votes_file import read_votes, write_votes
 from flipproof.smoothing.voting.vote_counts import VoteCounts
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
@@ -218,16 +219,12 @@ class Votes:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the votes to one file, whole or not at all."""
-        from flipproof.smoothing.votes_file import write_votes
-
         write_votes(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Votes:
         """Reads votes that `save` wrote; anything else is refused with a `FileFormatError`."""
-        from flipproof.smoothing.votes_file import read_votes
-
-        return read_votes(path)
+        return read_votes(path, cls)
 
 
 def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray | None = None) -> Scope | None:

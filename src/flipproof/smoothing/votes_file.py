@@ -49,13 +49,11 @@ def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
     write_archive(path, VOTES_FILE, description, arrays)
 
 
-def read_votes(path: str | os.PathLike[str]) -> Votes:
-    """Reads and checks a file written by `write_votes`."""
-    from flipproof.smoothing.votes import Votes
-
+def read_votes(path: str | os.PathLike[str], votes: type[Votes]) -> Votes:
+    """Reads and checks a file written by `write_votes`; `votes` is the class to make."""
     with reading_archive(path, VOTES_FILE) as archive:
         description, selection = archive.description, _counts(archive, "selection")
-        return Votes(
+        return votes(
             selection=selection,
             estimation=_counts(archive, "estimation"),
             noise=law_from_record(description["noise"]),

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from flipproof.base.arguments import checked_index, checked_items, checked_rows, chosen
 from flipproof.base.arrays import IntArray, read_only
 from flipproof.datasets.kinds.given_split import checked_split
+from flipproof.datasets.kinds.graph_file import read_graphs, write_graphs
 from flipproof.datasets.kinds.labels import checked_labels, checked_names
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.edges import Edges
@@ -133,16 +134,12 @@ class GraphDataset:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
-        from flipproof.datasets.kinds.graph_file import write_graphs
-
         write_graphs(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GraphDataset:
         """Reads a file written by `save`."""
-        from flipproof.datasets.kinds.graph_file import read_graphs
-
-        return read_graphs(path)
+        return read_graphs(path, cls)
 
 
 def _checked_kinds(number: int, given: Any) -> IntArray:

@@ -38,12 +38,10 @@ def write_graphs(data: GraphDataset, path: str | os.PathLike[str]) -> None:
     write_archive(path, GRAPHS_FILE, description, arrays)
 
 
-def read_graphs(path: str | os.PathLike[str]) -> GraphDataset:
-    """Reads and checks a file written by `write_graphs`."""
-    from flipproof.datasets.kinds.graph_dataset import GraphDataset
-
+def read_graphs(path: str | os.PathLike[str], dataset: type[GraphDataset]) -> GraphDataset:
+    """Reads and checks a file written by `write_graphs`; `dataset` is the class to make."""
     with reading_archive(path, GRAPHS_FILE) as file:
-        return GraphDataset(
+        return dataset(
             name=str(file.description["name"]),
             edge_indices=_cut(file.array("edge_index"), file.array("edge_starts"), "edge", 2),
             node_labels=_cut(file.array("node_labels"), file.array("node_starts"), "node", 1),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, IntArray, read_only
+from flipproof.datasets.kinds.image_file import read_images, write_images
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.space import first_place
@@ -87,16 +88,12 @@ class ImageDataset:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
-        from flipproof.datasets.kinds.image_file import write_images
-
         write_images(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ImageDataset:
         """Reads a file written by `save`."""
-        from flipproof.datasets.kinds.image_file import read_images
-
-        return read_images(path)
+        return read_images(path, cls)
 
 
 def _checked_images(given: Any, levels: int, part: str) -> Images:

@@ -27,13 +27,11 @@ def write_images(data: ImageDataset, path: str | os.PathLike[str]) -> None:
     write_archive(path, IMAGES_FILE, description, {name: getattr(data, name) for name in _ARRAYS})
 
 
-def read_images(path: str | os.PathLike[str]) -> ImageDataset:
-    """Reads and checks a file written by `write_images`."""
-    from flipproof.datasets.kinds.image_dataset import ImageDataset
-
+def read_images(path: str | os.PathLike[str], dataset: type[ImageDataset]) -> ImageDataset:
+    """Reads and checks a file written by `write_images`; `dataset` is the class to make."""
     with reading_archive(path, IMAGES_FILE) as file:
         images, levels = _sizes(file.description)
-        data = ImageDataset(
+        data = dataset(
             name=str(file.description["name"]),
             **{name: file.array(name) for name in _ARRAYS},
             class_names=tuple(file.description["class_names"]),

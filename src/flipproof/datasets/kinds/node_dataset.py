@@ -13,6 +13,7 @@ from flipproof.base.arguments import checked_flag
 from flipproof.base.arrays import IntArray, read_only, read_only_csr
 from flipproof.datasets.kinds.given_split import checked_split
 from flipproof.datasets.kinds.labels import checked_labels, checked_names
+from flipproof.datasets.kinds.node_file import read_nodes, write_nodes
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.rows import binary_csr
@@ -110,16 +111,12 @@ class NodeDataset:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
-        from flipproof.datasets.kinds.node_file import write_nodes
-
         write_nodes(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> NodeDataset:
         """Reads a file written by `save`."""
-        from flipproof.datasets.kinds.node_file import read_nodes
-
-        return read_nodes(path)
+        return read_nodes(path, cls)
 
 
 def _checked_adjacency(given: Any, directed: bool) -> Any:

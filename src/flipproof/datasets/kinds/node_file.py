@@ -38,16 +38,14 @@ def write_nodes(data: NodeDataset, path: str | os.PathLike[str]) -> None:
     write_archive(path, NODES_FILE, description, arrays)
 
 
-def read_nodes(path: str | os.PathLike[str]) -> NodeDataset:
-    """Reads and checks a file written by `write_nodes`."""
-    from flipproof.datasets.kinds.node_dataset import NodeDataset
-
+def read_nodes(path: str | os.PathLike[str], dataset: type[NodeDataset]) -> NodeDataset:
+    """Reads and checks a file written by `write_nodes`; `dataset` is the class to make."""
     with reading_archive(path, NODES_FILE) as file:
         description, attributes = file.description, None
         if description["attributes"] is not None:
             sparse = description["attributes"] == "sparse"
             attributes = read_csr(file.zip, "attributes_") if sparse else file.array("attributes")
-        return NodeDataset(
+        return dataset(
             name=str(description["name"]),
             adjacency=read_csr(file.zip, "adjacency_"),
             attributes=attributes,
