@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, IntArray
-from flipproof.baselines.checked_arguments import check_width, checked_graph, checked_nodes, checked_radii
+from flipproof.baselines.checked_arguments import check_width, checked_nodes, checked_radii, graph_of
 from flipproof.baselines.gcn.attribute_bounds import PORTION, Flips, HiddenBounds, Scene, Threat, Weights, hidden_bounds
 from flipproof.baselines.gcn.attribute_margins import Paths, chords, lowest, paths_to, relaxed, rounding
 from flipproof.baselines.gcn.module import checked_gcn
@@ -74,7 +74,7 @@ def certify(
         >>> certify(GCN(features=3, classes=2), graph, budgets=[1, 2]).radius
         array([1, 1, 0])
     """
-    module, graph = checked_gcn(model), checked_graph(data, "attributes")
+    module, graph = checked_gcn(model), graph_of(data, "attributes")
     scene, radii = scene_of(module, graph), checked_radii(budgets, "budgets")
     threat = threat_of(scene, local, radii, flips)
     targets, steps = checked_nodes(nodes, graph.nodes), checked_count(steps, "steps")
