@@ -77,11 +77,11 @@ def budgets_of(noise: Noise, zeros: EntryCounts, nonzeros: EntryCounts) -> Budge
         >>> list(budgets_of(table, None, None).noise.parts), list(budgets_of(table, None, None).splits(2))
         (['many'], [(2, 0, 0)])
     """
-    counts = (_checked_counts(noise, given, name) for given, name in ((zeros, "zeros"), (nonzeros, "nonzeros")))
+    counts = (_counts_by_part(noise, given, name) for given, name in ((zeros, "zeros"), (nonzeros, "nonzeros")))
     return _budgets_of(noise, *(tuple(each.items()) for each in counts))
 
 
-def _checked_counts(noise: Noise, given: EntryCounts, name: str) -> dict[str | None, int]:
+def _counts_by_part(noise: Noise, given: EntryCounts, name: str) -> dict[str | None, int]:
     if given is None:
         return {}
     if has_parts(noise):
