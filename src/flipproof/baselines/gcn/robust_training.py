@@ -18,7 +18,7 @@ from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
 from flipproof.baselines.checked_arguments import graph_of
-from flipproof.baselines.gcn.attribute_bounds import Scene, Threat, Weights
+from flipproof.baselines.gcn.attribute_bounds import BitThreat, Scene, Weights
 from flipproof.baselines.gcn.attribute_margins import margin_bounds
 from flipproof.baselines.gcn.attributes import scene_of, threat_of
 from flipproof.baselines.gcn.module import checked_gcn
@@ -158,7 +158,7 @@ class _Lesson:
     """A graph with some known labels, and what is asked of its nodes."""
 
     def __init__(
-        self, module: GCN, graph: Graph, scene: Scene, threat: Threat, train: IntArray, known: IntArray,
+        self, module: GCN, graph: Graph, scene: Scene, threat: BitThreat, train: IntArray, known: IntArray,
         settings: RobustSettings,
     ) -> None:  # fmt: skip
         clean = graph.clean()

@@ -13,7 +13,7 @@ from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_modules import device_of
-from flipproof.models.training.batches import VALIDATION_FROM, NodeBatches, Nodes, RowBatches
+from flipproof.models.training.batches import VALIDATION_FROM, LabelledNodes, NodeBatches, RowBatches
 from flipproof.models.training.fitting import Batches, checked_targets, class_weights, fit
 from flipproof.models.training.settings import History
 from flipproof.noise.laws import Law, sampler_of
@@ -135,7 +135,7 @@ def _node_batches(
     device = device_of(classifier.module)
     known = checked_targets(labels, graph.nodes, split, classifier.classes, "nodes")
     train, validated = (
-        Nodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
+        LabelledNodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
         for part in (split.train, split.validation)
     )
     sampler: Any = None
