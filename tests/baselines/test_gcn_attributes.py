@@ -11,7 +11,7 @@ import torch
 from scipy.optimize import linprog
 
 import flipproof as fp
-from flipproof.baselines.gcn.attribute_bounds import Threat, Weights, hidden_bounds
+from flipproof.baselines.gcn.attribute_bounds import BitThreat, Weights, hidden_bounds
 from flipproof.baselines.gcn.attribute_margins import lowest, paths_to, relaxed, rivals_of, rounding
 from flipproof.baselines.gcn.attributes import certify, scene_of
 from flipproof.models.networks.node_modules import GCN
@@ -143,7 +143,7 @@ def test_bounds_of_hidden_units_are_those_that_flips_reach(flips):
         module, graph = instance(seed)
         adjacency, arrays, attributes = dense_parts(module, graph)
         nodes = np.array([0, 2, 3])
-        threat = Threat(1 + seed % 2, BUDGETS, flips)
+        threat = BitThreat(1 + seed % 2, BUDGETS, flips)
         with torch.no_grad():
             bounds = hidden_bounds(Weights.of(module), scene_of(module, graph), threat, nodes)
         for place, total in enumerate(BUDGETS):
@@ -160,7 +160,7 @@ def test_without_bends_the_certificate_is_exact():
     radii = []
     for seed in range(30):
         module, graph = instance(seed, bias=20.0)
-        threat = Threat(1, BUDGETS)
+        threat = BitThreat(1, BUDGETS)
         for place, total in enumerate(BUDGETS):
             labels, margins = smallest_margins(module, graph, 1, total, "both")
             expected = np.take_along_axis(margins, rivals_of(torch.tensor(labels), margins.shape[1]).numpy(), 1)
@@ -205,7 +205,7 @@ def test_the_bound_is_dual_to_the_relaxed_program():
     rng = np.random.default_rng(0)
     for seed in range(12):
         module, graph = instance(seed)
-        label, rival, threat = 0, 1, Threat(1, (2,))
+        label, rival, threat = 0, 1, BitThreat(1, (2,))
         optimum = relaxed_program(module, graph, 0, label, rival, 1, 2)
         near = scene_of(module, graph).adjacency[[0]].nnz
         shape = (near, module.second_bias.numel() - 1, 4)
@@ -256,7 +256,7 @@ def sparse_graph(nodes, features, seed):
 
 def test_float32_logits_are_off_by_less_than_what_bounds_must_exceed():
     """With attributes flipped at random, where no budget is exceeded."""
-    graph, module, threat = sparse_graph(300, 60, seed=1), network(1, 60, 4, hidden=48), Threat(2, (600,))
+    graph, module, threat = sparse_graph(300, 60, seed=1), network(1, 60, 4, hidden=48), BitThreat(2, (600,))
     adjacency, arrays, attributes = dense_parts(module, graph)
     rng, edges = np.random.default_rng(0), torch.tensor(graph.clean().edge_index)
     with torch.no_grad():

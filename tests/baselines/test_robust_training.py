@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.baselines.gcn.attribute_bounds import Threat, Weights
+from flipproof.baselines.gcn.attribute_bounds import BitThreat, Weights
 from flipproof.baselines.gcn.attribute_margins import margin_bounds
 from flipproof.baselines.gcn.attributes import certify, scene_of
 from flipproof.baselines.gcn.robust_training import RobustSettings, robust_loss, train_robustly
@@ -62,7 +62,7 @@ def test_the_same_seed_gives_the_same_weights(data, split, plain):
 
 def test_gradients_of_bounds_are_their_slopes(data, plain):
     """Against differences of the bound itself, in float64, in a random direction of all weights."""
-    scene, threat = scene_of(plain.module, data.graph("attributes")), Threat(2, (4,))
+    scene, threat = scene_of(plain.module, data.graph("attributes")), BitThreat(2, (4,))
     targets, labels = np.array([0, 31, 62]), torch.tensor([0, 1, 2])
     torch.manual_seed(3)
     start = Weights(*(weight.detach() for weight in Weights.of(plain.module)))

@@ -10,7 +10,7 @@ from noting_attack import Noting
 
 import flipproof as fp
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedRows
-from flipproof.models.training.batches import NodeBatches, Nodes, RowBatches
+from flipproof.models.training.batches import LabelledNodes, NodeBatches, RowBatches
 from flipproof.models.training.smooth_adversarial import BallAttack, FlipAttack
 from flipproof.noise.laws import sampler_of
 from flipproof.noise.sampling.samplers import Role
@@ -227,14 +227,14 @@ def test_the_gradient_goes_through_the_transform(transform):
     assert np.array_equal(other.found[0], 1 - noting.found[0])
 
 
-# Nodes
+# LabelledNodes
 
 
 def attacked_nodes(graph, noise, attack, copies, seed=0):
     torch.manual_seed(seed)
     classifier = fp.NodeClassifier(fp.GCN(12, 3, hidden=8), classes=3)
     numbers = torch.arange(4)
-    nodes = Nodes(numbers, numbers % 3)
+    nodes = LabelledNodes(numbers, numbers % 3)
     batches = NodeBatches(
         classifier.forward(), 3, graph.clean(), nodes, nodes, sampler_of(graph, noise, seed), copies=copies
     )

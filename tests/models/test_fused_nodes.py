@@ -466,7 +466,7 @@ for width in (8, 32, 72):
     for p_plus in (0.0, 0.1, 0.3):
         sampler = rows.sampler(fp.FlipNoise(p_plus, 0.4), 0)
         noisy = sampler.draw(Role.SELECT, range(3), np.arange(9)).toarray().reshape(3, 9, 5000).astype(np.float64)
-        products = NoisyProducts(sampler, np.arange(9), *fixed_point(weights)).drawn(Role.SELECT, range(3))
+        products = NoisyProducts(sampler.bits, np.arange(9), *fixed_point(weights)).drawn(Role.SELECT, range(3))
         for x, found in zip(noisy, products):
             assert np.allclose(found, x @ weights, rtol=1e-4, atol=1e-3)
             hidden = np.maximum(dense @ x @ weights + 1, 0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipproof.reproduction.pages.claims import CLAIMS, Claim, Source
+from flipproof.reproduction.pages.claims import CLAIMS, Basis, PaperClaim
 
 
 def claim(words):
@@ -41,8 +41,8 @@ def test_ratios_have_the_same_seeds():
 
 def test_a_tie_is_no_lead_but_reaches_a_bar():
     tie = {"study": "rules", "words": "", "more_than": 0.0, "number": lambda rows: 0.0}
-    assert not Claim(**tie, source=Source.TEXT).holds(0.0)
-    assert Claim(**tie, source=Source.OWN).holds(0.0)
+    assert not PaperClaim(**tie, source=Basis.TEXT).holds(0.0)
+    assert PaperClaim(**tie, source=Basis.OWN).holds(0.0)
 
 
 @pytest.mark.parametrize("each", CLAIMS, ids=[each.words for each in CLAIMS])

@@ -220,7 +220,7 @@ def tally_body(packed, samples, shape=(2, 2)):
     [
         ([CHUNKS[0].to_bytes()] * 2, "expected disjoint sample ranges, got samples 0 to 9 twice"),
         ([CHUNKS[0].to_bytes(), chunk(1, outputs=3).to_bytes()], "expected tallies of equal shape"),
-        ([tally_body(zlib.compress(bytes([9, 1, 4, 6])), [[0, 9]])], "expected rows to sum to at most 9 samples"),
+        ([tally_body(zlib.compress(bytes([9, 1, 4, 6])), [[0, 9]])], "expected rows of votes to sum to at most 9"),
         ([tally_body(zlib.compress(bytes(10**6)), [[0, 9]])], "expected 4 bytes of counts"),
         ([tally_body(zlib.compress(bytes(10**6)), [[0, 9]], (2**40, 2**50))], "that could not hold them"),
         (

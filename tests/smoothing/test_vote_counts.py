@@ -110,16 +110,16 @@ def test_tallies_of_other_shapes_do_not_merge(other):
 @pytest.mark.parametrize(
     ("counts", "words"),
     [
-        ([[9.0, 1.0]], "expected integer counts, got float64"),
-        ([[True, False]], "expected integer counts, got bool"),
-        ([["9", "1"]], "expected integer counts"),
-        ([[-1, 3]], "expected non-negative counts, got -1"),
-        ([[9, 1], [6, 5]], "expected rows to sum to at most 10 samples, got 11 in row 1"),
+        ([[9.0, 1.0]], "expected votes to be integer counts, got float64"),
+        ([[True, False]], "expected votes to be integer counts, got bool"),
+        ([["9", "1"]], "expected votes to be integer counts"),
+        ([[-1, 3]], "expected votes to be non-negative counts, got -1"),
+        ([[9, 1], [6, 5]], "expected rows of votes to sum to at most 10, got 11 in row 1"),
         ([[9, 1], [3]], "got rows of unequal length"),
-        ([9, 1], r"expected counts of shape \[outputs, classes\], got shape \(2,\)"),
-        (np.zeros((2, 0), int), r"expected counts of shape \[outputs, classes\], got shape \(2, 0\)"),
-        (np.full((1, 2), 2**63, np.uint64), "expected rows to sum to at most 10 samples, got 18446744073709551616"),
-        (np.full((1, 2), 2**62, np.int64), "expected rows to sum to at most 10 samples, got 9223372036854775808"),
+        ([9, 1], r"expected votes of shape \[inputs, classes\], got shape \(2,\)"),
+        (np.zeros((2, 0), int), r"expected votes of shape \[inputs, classes\], got shape \(2, 0\)"),
+        (np.full((1, 2), 2**63, np.uint64), "expected rows of votes to sum to at most 10, got 18446744073709551616"),
+        (np.full((1, 2), 2**62, np.int64), "expected rows of votes to sum to at most 10, got 9223372036854775808"),
     ],
 )
 def test_bad_counts_are_refused(counts, words):
@@ -197,7 +197,7 @@ def test_the_forgery_is_good():
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (forged(samples=[[0, 9]]), "expected rows to sum to at most 9 samples, got 10 in row 0"),
+        (forged(samples=[[0, 9]]), "expected rows of votes to sum to at most 9, got 10 in row 0"),
         (forged(samples=[[0, 9], [9, 10]]), "expected sorted ranges with gaps"),
         (forged(samples=[]), "expected counts of some samples, got counts of none"),
         (forged(samples=None), "expected a list of sample ranges, got None"),

@@ -10,7 +10,7 @@ from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
-from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.graph import Graph, checked_graph
 from flipproof.noise.spaces.space import as_array
 from flipproof.theory.radii import UNBOUNDED
 
@@ -18,11 +18,10 @@ NO_LIMIT = 2**62
 """A local budget that nobody can spend; sums of two fit an int64."""
 
 
-def checked_graph(data: Any, noisy: str) -> Graph:
+def graph_of(data: Any, noisy: str) -> Graph:
     """The graph of a dataset, whose "attributes" or "structure" are attacked, or the graph itself; with attributes."""
-    graph = data.graph(noisy) if isinstance(data, NodeDataset) else data
-    if not isinstance(graph, Graph):
-        raise InvalidInputError(f"expected a NodeDataset or a Graph, got {type(data).__name__}")
+    given = data.graph(noisy) if isinstance(data, NodeDataset) else data
+    graph = checked_graph(given, expected="a NodeDataset or a Graph")
     if graph.attributes is None:
         raise InvalidInputError("expected a graph with attributes, got none")
     return graph

@@ -14,8 +14,7 @@ from flipproof.base.threads import single_threaded
 from flipproof.baselines.proofs import Proofs
 from flipproof.comparison.comparison import Entry
 from flipproof.comparison.setting import Setting
-from flipproof.errors import InvalidInputError
-from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.graph import Graph, checked_graph
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.run_folder.task import ModelSpec
 from flipproof.theory.certificate import ANY
@@ -33,17 +32,16 @@ def has_noisy_attributes(prepared: PreparedTask) -> bool:
 
 def has_noisy_edges(prepared: PreparedTask) -> bool:
     """Whether an attacker changes edges between nodes of an undirected graph."""
-    space = prepared.certified.space
-    return prepared.task.noisy == "structure" and isinstance(space, Graph) and not space.edges.directed
+    return (prepared.task.kind, prepared.task.noisy) == ("nodes", "structure") and not _graph(prepared).edges.directed
 
 
 def joins_all_nodes(prepared: PreparedTask) -> bool:
     """Whether these are edges of a graph in which nobody is alone: one who is has no edge to keep."""
-    space = prepared.certified.space
-    if not has_noisy_edges(prepared) or not isinstance(space, Graph):
+    if not has_noisy_edges(prepared):
         return False
-    heads, tails = space.edges.index()
-    return np.unique(heads[heads != tails]).size == space.nodes
+    graph = _graph(prepared)
+    heads, tails = graph.edges.index()
+    return np.unique(heads[heads != tails]).size == graph.nodes
 
 
 def gcn_attributes_entries(setting: Setting) -> Iterator[Entry]:
@@ -55,7 +53,7 @@ def gcn_attributes_entries(setting: Setting) -> Iterator[Entry]:
         start = time.perf_counter()
         with single_threaded():
             proofs = gcn_attributes.certify(
-                classifier, _graph(setting), setting.inputs, local=radii[-1], budgets=radii, flips=flips
+                classifier, _graph(setting.prepared), setting.inputs, local=radii[-1], budgets=radii, flips=flips
             )
         yield Entry("gcn_attributes", against, "gcn", "none", proofs, trained + time.perf_counter() - start)
 
@@ -68,7 +66,7 @@ def gcn_structure_entries(setting: Setting) -> Iterator[Entry]:
     start = time.perf_counter()
     with single_threaded():
         proofs = gcn_structure.certify(
-            classifier, _graph(setting), setting.inputs, budgets=setting.terms.radii, progress=show
+            classifier, _graph(setting.prepared), setting.inputs, budgets=setting.terms.radii, progress=show
         )
     yield Entry("gcn_structure", "delete", "gcn", "none", proofs, trained + time.perf_counter() - start)
 
@@ -97,7 +95,7 @@ def _page_rank(setting: Setting) -> tuple[PageRank, float]:
     from flipproof.baselines.walks.model import PageRank
 
     classifier, trained = _trained(setting, "appnp")
-    return PageRank.from_appnp(classifier, _graph(setting)), trained
+    return PageRank.from_appnp(classifier, _graph(setting.prepared)), trained
 
 
 def _page_rank_proofs(setting: Setting, model: PageRank, fragile: IntArray, where: str) -> tuple[Proofs, float]:
@@ -113,11 +111,8 @@ def _page_rank_proofs(setting: Setting, model: PageRank, fragile: IntArray, wher
     return replace(proofs, promise=promise), time.perf_counter() - start
 
 
-def _graph(setting: Setting) -> Graph:
-    space = setting.prepared.certified.space
-    if not isinstance(space, Graph):
-        raise InvalidInputError(f"expected the nodes of a graph, got {setting.prepared.task.kind}")
-    return space
+def _graph(prepared: PreparedTask) -> Graph:
+    return checked_graph(prepared.certified.space)
 
 
 def _trained(setting: Setting, name: str) -> tuple[Any, float]:

@@ -17,7 +17,6 @@ from flipproof.base.threads import single_threaded
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.extras import MissingExtraError, require
 from flipproof.files.whole import read_whole
-from flipproof.noise.spaces.graph import STRUCTURE, Graph, plain_attributes
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.models import somebody_elses
@@ -252,15 +251,10 @@ def blind_facts(prepared: PreparedTask) -> dict[str, Any]:
 
     Empty where that has no meaning, or cannot be had at once; reports then compare with the most frequent class.
     """
-    space, labels, split = prepared.certified.space, prepared.certified.labels, prepared.certified.split
-    if (
-        not isinstance(space, Graph)
-        or space.noisy != STRUCTURE
-        or space.attributes is None
-        or labels.size != space.nodes
-    ):
+    labels, split = prepared.certified.labels, prepared.certified.split
+    attributes = getattr(prepared.certified.space, "fixed_rows", None)
+    if attributes is None or labels.size != attributes.shape[0]:
         return {}
-    attributes = plain_attributes(space.attributes)
     stored = attributes.nnz if sp.issparse(attributes) else attributes.size
     if not split.test.size or np.unique(labels[split.train]).size < 2 or stored > _MOST_VALUES:
         return {}

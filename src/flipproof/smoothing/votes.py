@@ -17,7 +17,7 @@ from flipproof.noise.spaces.space import Space, is_joint
 from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes_file import read_votes, write_votes
-from flipproof.smoothing.voting.vote_counts import VoteCounts
+from flipproof.smoothing.voting.vote_counts import VoteCounts, checked_counts, count_array
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
 from flipproof.theory.scope import Scope
@@ -57,7 +57,7 @@ class Votes:
         checked_any_law(self.noise)
         for role, n in (("selection", "n_select"), ("estimation", "n_estimate")):
             object.__setattr__(self, n, checked_samples(getattr(self, n), n))
-            object.__setattr__(self, role, read_only(_checked_counts(getattr(self, role), role, getattr(self, n))))
+            object.__setattr__(self, role, read_only(checked_counts(getattr(self, role), getattr(self, n), role)))
         self._check_run()
         self._check_tally()
         self._check_scope()
@@ -125,7 +125,7 @@ class Votes:
             inputs: the data that were voted on, as `vote` takes them. With them, radii never exceed what an input has.
             ids: the numbers of the inputs, one per row; by default 0, 1, 2, ...
         """
-        selection, estimation = _as_array(selection, "selection"), _as_array(estimation, "estimation")
+        selection, estimation = count_array(selection, "selection"), count_array(estimation, "estimation")
         return cls(
             selection=selection,
             estimation=estimation,
@@ -237,37 +237,11 @@ def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray |
     return scope if targets is None else scope.selected(targets)
 
 
-def _as_array(given: ArrayLike, name: str) -> NDArray[Any]:
-    try:
-        return np.asarray(given)
-    except ValueError:
-        raise InvalidInputError(f"expected {name} of shape [inputs, classes], got rows of unequal length") from None
-
-
-def _checked_counts(given: Any, name: str, samples: int) -> IntArray:
-    counts = _as_array(given, name)
-    if counts.ndim != 2 or counts.shape[1] == 0:
-        raise InvalidInputError(f"expected {name} of shape [inputs, classes], got shape {counts.shape}")
-    if counts.dtype.kind not in "iu":
-        raise InvalidInputError(f"expected {name} to be integer counts, got {counts.dtype}")
-    if (counts < 0).any():
-        raise InvalidInputError(f"expected {name} to be non-negative counts, got {counts.min()}")
-    if (counts > samples).any():
-        raise InvalidInputError(f"expected {name} counts of at most {samples} samples, got {counts.max()}")
-    sums = counts.sum(axis=1, dtype=np.float64)  # exact up to 2**53, and a larger sum does not wrap around
-    if (sums > samples).any():
-        row = int(sums.argmax())
-        raise InvalidInputError(
-            f"expected rows of {name} to sum to at most {samples}, got {sums[row]:.0f} in row {row}"
-        )
-    return counts.astype(np.int64)
-
-
 def _checked_ids(given: Any, inputs: int) -> IntArray:
     """One number per input; every double, and so every reader of JSON, holds it exactly."""
     if given is None:
         return np.arange(inputs)
-    ids = _as_array(given, "ids")
+    ids = count_array(given, "ids")
     if ids.shape != (inputs,) or (inputs and ids.dtype.kind not in "iu"):
         raise InvalidInputError(f"expected ids to be {inputs} integers, got {ids.dtype} of shape {ids.shape}")
     if inputs and not 0 <= int(ids.min()) <= int(ids.max()) < _MOST_ID:

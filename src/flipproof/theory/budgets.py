@@ -29,7 +29,7 @@ EntryCounts = int | Mapping[str, int] | None
 """How many entries there are: one number, one for each part of a joint noise, or unknown."""
 
 
-class Budget(NamedTuple):
+class EntryBudget(NamedTuple):
     """Entries that can be changed, and the axes along which, one axis for each distinct curve."""
 
     axes: tuple[int, ...]
@@ -46,7 +46,7 @@ class Budgets:
     """
 
     noise: Noise
-    each: tuple[Budget, ...]
+    each: tuple[EntryBudget, ...]
 
     @property
     def entries(self) -> int:
@@ -77,11 +77,11 @@ def budgets_of(noise: Noise, zeros: EntryCounts, nonzeros: EntryCounts) -> Budge
         >>> list(budgets_of(table, None, None).noise.parts), list(budgets_of(table, None, None).splits(2))
         (['many'], [(2, 0, 0)])
     """
-    counts = (_checked_counts(noise, given, name) for given, name in ((zeros, "zeros"), (nonzeros, "nonzeros")))
+    counts = (_counts_by_part(noise, given, name) for given, name in ((zeros, "zeros"), (nonzeros, "nonzeros")))
     return _budgets_of(noise, *(tuple(each.items()) for each in counts))
 
 
-def _checked_counts(noise: Noise, given: EntryCounts, name: str) -> dict[str | None, int]:
+def _counts_by_part(noise: Noise, given: EntryCounts, name: str) -> dict[str | None, int]:
     if given is None:
         return {}
     if has_parts(noise):
@@ -103,7 +103,7 @@ def _budgets_of(noise: Noise, zeros: _Counts, nonzeros: _Counts) -> Budgets:
     reduced = _only(noise, {axis.part for axis in first.values()})
     place = {axis: index for index, axis in enumerate(axes_of(reduced))}
     axes = ((tuple(sorted(place[first[curve]] for curve in one & worst)), entries) for one, entries in supply.items())
-    return Budgets(reduced, tuple(Budget(own, entries) for own, entries in axes if own))
+    return Budgets(reduced, tuple(EntryBudget(own, entries) for own, entries in axes if own))
 
 
 def _supply(
@@ -144,7 +144,7 @@ def _only(noise: Noise, parts: Collection[str | None]) -> Noise:
     return JointNoise(**{str(name): part for name, part in noise.flips if name in parts})
 
 
-def _splits(radius: int, budgets: Sequence[Budget], spent: Point) -> Iterator[Point]:
+def _splits(radius: int, budgets: Sequence[EntryBudget], spent: Point) -> Iterator[Point]:
     """All ways to spend so many more changes. None is begun that the entries left could not end."""
     if not budgets:
         yield spent

@@ -80,8 +80,8 @@ class WorstChange:
     def powers(self) -> Iterator[Regions]:
         """The regions of one such change, of two, and so on, until they get too large to compute."""
         shifts = [k - self.clean[0][0] for k, _ in self.clean]
-        clean = _Side.of([mass for _, mass in self.clean], self.only_clean)
-        adversarial = _Side.of([mass * STEEPER**k for k, mass in self.clean], self.only_adversarial)
+        clean = _SideMasses.of([mass for _, mass in self.clean], self.only_clean)
+        adversarial = _SideMasses.of([mass * STEEPER**k for k, mass in self.clean], self.only_adversarial)
         work = 0
         for radius in count(1):
             work += (clean.masses.size + max(shifts, default=0)) * (len(shifts) + _WORK_PER_REGION)
@@ -97,7 +97,7 @@ class WorstChange:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _SideMasses:
     """What the noisy clean, or the noisy adversarial, input falls into after some changes.
 
     Attributes:
@@ -114,11 +114,11 @@ class _Side:
     only: float
 
     @classmethod
-    def of(cls, single: Iterable[Fraction], only: Fraction) -> _Side:
+    def of(cls, single: Iterable[Fraction], only: Fraction) -> _SideMasses:
         """Before any change. Each exact number is rounded once."""
         return cls(tuple(map(float, single)), float(1 - only), float(only), np.ones(1), 0.0)
 
-    def one_more(self, shifts: list[int]) -> _Side:
+    def one_more(self, shifts: list[int]) -> _SideMasses:
         """After one more change: sums of products of non-negative numbers, so no relative error grows fast."""
         masses = np.zeros(self.masses.size + max(shifts, default=0))
         for shift, probability in zip(shifts, self.single, strict=True):

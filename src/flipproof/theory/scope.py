@@ -40,7 +40,7 @@ class Scope:
 
     def __post_init__(self) -> None:
         for name in ("zeros", "nonzeros"):
-            object.__setattr__(self, name, read_only(_checked_counts(getattr(self, name), name)))
+            object.__setattr__(self, name, read_only(_entry_counts(getattr(self, name), name)))
         if self.zeros.shape != self.nonzeros.shape:
             raise InvalidInputError(
                 f"expected zeros and nonzeros of one shape, got {self.zeros.shape} and {self.nonzeros.shape}"
@@ -98,7 +98,7 @@ class Scope:
         return Scope(self.zeros[rows], self.nonzeros[rows], self.fixed, self.makes_room)
 
 
-def _checked_counts(given: Any, name: str) -> IntArray:
+def _entry_counts(given: Any, name: str) -> IntArray:
     try:
         counts = np.asarray(given)
     except ValueError:

@@ -40,7 +40,7 @@ class Flips(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Threat:
+class BitThreat:
     """At most `local` attribute bits of every node are flipped, and at most a total altogether, one of `totals`.
 
     Attributes:
@@ -49,7 +49,7 @@ class Threat:
         flips: "add" allows only zeros to become one, "delete" only ones to become zero, "both" either.
 
     Example:
-        >>> Threat(local=2, totals=(1, 5), flips="add").per_node
+        >>> BitThreat(local=2, totals=(1, 5), flips="add").per_node
         2
     """
 
@@ -133,7 +133,7 @@ class HiddenBounds(NamedTuple):
     size: torch.Tensor
 
 
-def hidden_bounds(weights: Weights, scene: Scene, threat: Threat, nodes: IntArray) -> HiddenBounds:
+def hidden_bounds(weights: Weights, scene: Scene, threat: BitThreat, nodes: IntArray) -> HiddenBounds:
     """Bounds of the hidden units of some nodes (sorted), for every budget of the threat; gradients reach the weights.
 
     In float64. The sums of terms that are exact products have at most ones + senders + total + 5 rounded steps, so the
@@ -162,7 +162,7 @@ def gathering_of(matrix: Any) -> Gathering:
     return Gathering(*map(torch.from_numpy, parts))
 
 
-def _size(weights: Weights, threat: Threat, ones: Gathering, spread: Gathering) -> torch.Tensor:
+def _size(weights: Weights, threat: BitThreat, ones: Gathering, spread: Gathering) -> torch.Tensor:
     """With the largest weights of every unit added as if all were flipped on, at every node."""
     first = weights.first.detach().abs()
     flipped = first.topk(min(threat.per_node, first.shape[0]), dim=0).values.sum(dim=0)
@@ -170,7 +170,7 @@ def _size(weights: Weights, threat: Threat, ones: Gathering, spread: Gathering) 
 
 
 def _largest_moves(
-    first: torch.Tensor, scene: Scene, threat: Threat, near: Any, senders: IntArray
+    first: torch.Tensor, scene: Scene, threat: BitThreat, near: Any, senders: IntArray
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest moves up and down, each [budgets, nodes, hidden], some hidden units at a time."""
     per_node = min(threat.per_node, first.shape[0])
@@ -183,7 +183,7 @@ def _largest_moves(
     return torch.cat(moves[0], dim=2), torch.cat(moves[1], dim=2)
 
 
-def _own_moves(units: torch.Tensor, scene: Scene, threat: Threat, senders: IntArray, count: int) -> torch.Tensor:
+def _own_moves(units: torch.Tensor, scene: Scene, threat: BitThreat, senders: IntArray, count: int) -> torch.Tensor:
     """The largest moves [units, senders, count] of weights [units, features] that flips at each sender make.
 
     Flips are chosen without gradients, so that these need little memory, and are then looked up. Senders with about
@@ -204,7 +204,7 @@ def _own_moves(units: torch.Tensor, scene: Scene, threat: Threat, senders: IntAr
 
 
 def _candidates(
-    units: torch.Tensor, scene: Scene, threat: Threat, senders: IntArray, count: int
+    units: torch.Tensor, scene: Scene, threat: BitThreat, senders: IntArray, count: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Bits [units, senders, candidates] among which the best `count` are, and how flipping them changes them.
 
@@ -229,7 +229,7 @@ def _looked_up(units: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     return units.gather(1, columns.flatten(1)).view(columns.shape)
 
 
-def _shared_moves(own: torch.Tensor, threat: Threat, near: Any) -> torch.Tensor:
+def _shared_moves(own: torch.Tensor, threat: BitThreat, near: Any) -> torch.Tensor:
     """The largest sums [budgets, nodes, units] of moves of all senders of a node, from the largest of each.
 
     For a total below the local budget the largest `total` of a sender would do; more of them change nothing.

@@ -22,9 +22,9 @@ from flipproof.base.rounding import ROUNDOFF
 from flipproof.baselines.gcn.attribute_bounds import (
     FLOOR,
     PORTION,
+    BitThreat,
     HiddenBounds,
     Scene,
-    Threat,
     Weights,
     gamma,
     gathering_of,
@@ -90,7 +90,7 @@ def paths_to(targets: IntArray, adjacency: Any) -> Paths:
 
 
 def margin_bounds(
-    weights: Weights, scene: Scene, threat: Threat, targets: IntArray, labels: torch.Tensor
+    weights: Weights, scene: Scene, threat: BitThreat, targets: IntArray, labels: torch.Tensor
 ) -> torch.Tensor:
     """Lower bounds of margins [targets, rivals] under the largest budget of a threat; gradients reach the weights."""
     near = np.unique(scene.adjacency[targets].indices).astype(np.int64)
@@ -144,7 +144,7 @@ def relaxed(
     return Relaxed(bias.index_add(0, paths.owner, terms), pull)
 
 
-def lowest(line: Relaxed, weights: Weights, scene: Scene, threat: Threat, budget: int, paths: Paths) -> torch.Tensor:
+def lowest(line: Relaxed, weights: Weights, scene: Scene, threat: BitThreat, budget: int, paths: Paths) -> torch.Tensor:
     """The minimum of a linear function over all flips [targets, rivals].
 
     Flips are chosen without gradients and are then looked up.
@@ -158,7 +158,7 @@ def lowest(line: Relaxed, weights: Weights, scene: Scene, threat: Threat, budget
 
 
 def _worst_flips(
-    pull: torch.Tensor, weights: Weights, scene: Scene, threat: Threat, budget: int, paths: Paths
+    pull: torch.Tensor, weights: Weights, scene: Scene, threat: BitThreat, budget: int, paths: Paths
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Far node, attribute and sign [targets, rivals, flips] of the flips that lower a linear function most.
 
@@ -183,7 +183,7 @@ def _worst_flips(
 
 
 def _lowest_rows(
-    pull: torch.Tensor, first: torch.Tensor, scene: Scene, threat: Threat, paths: Paths, most: int
+    pull: torch.Tensor, first: torch.Tensor, scene: Scene, threat: BitThreat, paths: Paths, most: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Far nodes [targets, rivals, at most `most`] whose lowest moves are lowest, and whether there are so many."""
     lows = torch.cat([moves.amin(dim=2) for moves, _ in _moves(pull, paths.far, first, scene, threat)])
@@ -198,7 +198,7 @@ def _lowest_rows(
 
 
 def _moves(
-    pull: torch.Tensor, far: IntArray, first: torch.Tensor, scene: Scene, threat: Threat
+    pull: torch.Tensor, far: IntArray, first: torch.Tensor, scene: Scene, threat: BitThreat
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """By how much flips move linear functions [far nodes, functions, attributes], and their signs, in portions."""
     portion = max(1, PORTION // (pull.shape[1] * len(first)))
@@ -208,7 +208,7 @@ def _moves(
 
 
 def rounding(
-    weights: Weights, scene: Scene, threat: Threat, hidden: HiddenBounds, paths: Paths, labels: torch.Tensor
+    weights: Weights, scene: Scene, threat: BitThreat, hidden: HiddenBounds, paths: Paths, labels: torch.Tensor
 ) -> torch.Tensor:
     """What a computed bound [targets, rivals] must exceed to prove that the label stays, also in float32.
 

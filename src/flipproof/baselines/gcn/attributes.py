@@ -23,8 +23,16 @@ import scipy.sparse as sp
 
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import BoolArray, IntArray
-from flipproof.baselines.checked_arguments import check_width, checked_graph, checked_nodes, checked_radii
-from flipproof.baselines.gcn.attribute_bounds import PORTION, Flips, HiddenBounds, Scene, Threat, Weights, hidden_bounds
+from flipproof.baselines.checked_arguments import check_width, checked_nodes, checked_radii, graph_of
+from flipproof.baselines.gcn.attribute_bounds import (
+    PORTION,
+    BitThreat,
+    Flips,
+    HiddenBounds,
+    Scene,
+    Weights,
+    hidden_bounds,
+)
 from flipproof.baselines.gcn.attribute_margins import Paths, chords, lowest, paths_to, relaxed, rounding
 from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.baselines.proofs import Proofs
@@ -74,7 +82,7 @@ def certify(
         >>> certify(GCN(features=3, classes=2), graph, budgets=[1, 2]).radius
         array([1, 1, 0])
     """
-    module, graph = checked_gcn(model), checked_graph(data, "attributes")
+    module, graph = checked_gcn(model), graph_of(data, "attributes")
     scene, radii = scene_of(module, graph), checked_radii(budgets, "budgets")
     threat = threat_of(scene, local, radii, flips)
     targets, steps = checked_nodes(nodes, graph.nodes), checked_count(steps, "steps")
@@ -90,7 +98,7 @@ def certify(
 class _Prover:
     """Looks at many targets and budgets with the same bounds of hidden units."""
 
-    def __init__(self, weights: Weights, scene: Scene, threat: Threat, steps: int) -> None:
+    def __init__(self, weights: Weights, scene: Scene, threat: BitThreat, steps: int) -> None:
         self._weights, self._scene, self._threat, self._steps = weights, scene, threat, steps
 
     def largest(self, targets: IntArray, labels: IntArray) -> IntArray:
@@ -98,7 +106,7 @@ class _Prover:
         place = self._bisected(targets, labels)
         left = np.flatnonzero(place == 0)
         if left.size:
-            clean = _Prover(self._weights, self._scene, Threat(0, (0,)), steps=0)
+            clean = _Prover(self._weights, self._scene, BitThreat(0, (0,)), steps=0)
             place[left] = clean._bisected(targets[left], labels[left]) - 1
         return place
 
@@ -181,7 +189,7 @@ def scene_of(module: GCN, graph: Graph) -> Scene:
     return Scene(sp.csr_array(parts, shape=(graph.nodes, graph.nodes)), attributes)
 
 
-def threat_of(scene: Scene, local: Any, radii: Iterable[int], flips: str = Flips.BOTH) -> Threat:
+def threat_of(scene: Scene, local: Any, radii: Iterable[int], flips: str = Flips.BOTH) -> BitThreat:
     """What an attacker may do at these radii, who cannot flip more than all there is.
 
     The local budget is by default that of the paper: a hundredth of the attributes, but at least one.
@@ -189,10 +197,10 @@ def threat_of(scene: Scene, local: Any, radii: Iterable[int], flips: str = Flips
     features = int(scene.attributes.shape[1])
     each = min(max(1, features // 100) if local is None else checked_count(local, "local"), features)
     totals = sorted({min(radius, each * int(scene.attributes.shape[0])) for radius in radii} - {0})
-    return Threat(each, tuple(totals) or (0,), flips)
+    return BitThreat(each, tuple(totals) or (0,), flips)
 
 
-def _promise(threat: Threat) -> Promise:
+def _promise(threat: BitThreat) -> Promise:
     kind = {Flips.BOTH: "flipped", Flips.ADD: "added", Flips.DELETE: "deleted"}[Flips(threat.flips)]
     return Promise(
         "Zügner and Günnemann 2019",

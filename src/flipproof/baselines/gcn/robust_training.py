@@ -17,8 +17,8 @@ import numpy as np
 from flipproof.base.arguments import checked_count
 from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
-from flipproof.baselines.checked_arguments import checked_graph
-from flipproof.baselines.gcn.attribute_bounds import Scene, Threat, Weights
+from flipproof.baselines.checked_arguments import graph_of
+from flipproof.baselines.gcn.attribute_bounds import BitThreat, Scene, Weights
 from flipproof.baselines.gcn.attribute_margins import margin_bounds
 from flipproof.baselines.gcn.attributes import scene_of, threat_of
 from flipproof.baselines.gcn.module import checked_gcn
@@ -123,7 +123,7 @@ def train_robustly(
     if not isinstance(settings, RobustSettings):
         raise InvalidInputError(f"expected RobustSettings, got {type(settings).__name__}")
     with torch.inference_mode(False), torch.enable_grad():
-        return _trained(checked_gcn(model), checked_graph(data, "attributes"), labels, split, settings, seed)
+        return _trained(checked_gcn(model), graph_of(data, "attributes"), labels, split, settings, seed)
 
 
 def _trained(module: GCN, graph: Graph, labels: Any, split: Split, settings: RobustSettings, seed: int) -> list[float]:
@@ -158,7 +158,7 @@ class _Lesson:
     """A graph with some known labels, and what is asked of its nodes."""
 
     def __init__(
-        self, module: GCN, graph: Graph, scene: Scene, threat: Threat, train: IntArray, known: IntArray,
+        self, module: GCN, graph: Graph, scene: Scene, threat: BitThreat, train: IntArray, known: IntArray,
         settings: RobustSettings,
     ) -> None:  # fmt: skip
         clean = graph.clean()

@@ -29,10 +29,10 @@ from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.base.progress import one_by_one
 from flipproof.baselines.checked_arguments import (
     check_width,
-    checked_graph,
     checked_local,
     checked_nodes,
     checked_radii,
+    graph_of,
     local_of_each,
 )
 from flipproof.baselines.gcn.module import checked_gcn
@@ -132,7 +132,7 @@ def bounds(
     progress: bool = False,
 ) -> Margins:
     """The bounds that `certify` reaches, whose arguments it has."""
-    module, graph = checked_gcn(model), _undirected(checked_graph(graph, "structure"))
+    module, graph = checked_gcn(model), _undirected(graph_of(graph, "structure"))
     radii, limit = checked_radii(budgets, "budgets"), checked_count(node_limit, "node_limit")
     targets, at_nodes = checked_nodes(nodes, graph.nodes), local_of_each(checked_local(local), graph.nodes)
     adjacency = _adjacency(graph)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.base.arrays import FloatArray, read_only, read_only_csr
-from flipproof.baselines.checked_arguments import check_width, checked_graph, checked_nodes
+from flipproof.baselines.checked_arguments import check_width, checked_nodes, graph_of
 from flipproof.baselines.walks.policy import ACCURACY, summed
 from flipproof.baselines.walks.walk import Threat, Walk, square_csr
 from flipproof.datasets.kinds.labels import checked_labels
@@ -76,7 +76,7 @@ class PageRank:
         module = model.module if isinstance(model, NodeClassifier) else model
         if not isinstance(module, APPNP):
             raise InvalidInputError(f"expected an APPNP, or a NodeClassifier of one, got {type(module).__name__}")
-        clean = checked_graph(data, "structure").clean()
+        clean = graph_of(data, "structure").clean()
         check_width(clean.attributes, module.first.weight)
         with evaluating(module):
             features = module.features(attribute_tensor(clean, AttributeForm.SPARSE, device_of(module)))

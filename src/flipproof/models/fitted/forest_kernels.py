@@ -16,7 +16,7 @@ _QUESTIONS_PER_SEARCH = 8
 """Looking up one non-zero in a chain takes about as long as so many questions."""
 
 
-class Nodes(NamedTuple):
+class TreeNodes(NamedTuple):
     """The nodes of all trees, those of tree t from starts[t] on. A leaf is its own child."""
 
     starts: Any

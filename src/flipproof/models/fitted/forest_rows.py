@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.arrays import FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.models.fitted.forest_kernels import Chains, Nodes, chain_heads, dense_labels, sparse_labels
+from flipproof.models.fitted.forest_kernels import Chains, TreeNodes, chain_heads, dense_labels, sparse_labels
 from flipproof.models.fitted.row_arrays import finite_numbers, integer_list, rows_of
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -98,8 +98,8 @@ class ForestRows:
         return labels
 
     @property
-    def _nodes(self) -> Nodes:
-        return Nodes(self.starts, self.left, self.right, self.features, self.thresholds, self.values)
+    def _nodes(self) -> TreeNodes:
+        return TreeNodes(self.starts, self.left, self.right, self.features, self.thresholds, self.values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ForestRows, tuple(self.arrays().values())  # what is derived is made again

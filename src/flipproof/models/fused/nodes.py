@@ -19,10 +19,9 @@ from flipproof.models.adapters.torch_modules import device_of, evaluating
 from flipproof.models.fused.fixed_point import fixed_point
 from flipproof.models.fused.heads import APPNPHead, GCNHead, Head, TorchHead, TwoLayers
 from flipproof.models.fused.row_sums import in_large_pages, padded
-from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.sampling.samplers import BitSampler, Role
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.noisy_graphs import NoisyGraph
-from flipproof.noise.spaces.rows import SparseSampler
 
 if TYPE_CHECKING:
     from flipproof.noise.spaces.noisy_graphs import GraphSampler
@@ -38,7 +37,7 @@ _AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 16
 class NoisyProducts:
     """Noisy attributes times the weights of the first layer, which are integers times steps."""
 
-    sampler: SparseSampler
+    bits: BitSampler
     nodes: IntArray
     table: Any
     steps: Any
@@ -61,7 +60,7 @@ class NoisyProducts:
         out, weights = np.empty((at_once, *shape), np.float32), WeightTable(in_large_pages(self.table), self.steps)
         for start in range(samples.start, samples.stop, at_once):
             part = range(start, min(samples.stop, start + at_once))
-            noisy_products(out, *self.sampler.bits.loop_arguments(role, part, self.nodes), weights)
+            noisy_products(out, *self.bits.loop_arguments(role, part, self.nodes), weights)
             yield from out[: len(part)]
 
 
@@ -159,12 +158,12 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
         return "some of its weights are not finite"
     if isinstance(module, GAT) and sampler.structure is not None:
         return "attention on noisy edges is no faster"
-    if sampler.attributes is not None and not isinstance(sampler.attributes, SparseSampler):
+    if sampler.attributes is not None and sampler.attribute_bits is None:
         return "its attributes are not bits that flip"
     if not sampler.nodes.size:
         return "the graph has no nodes"
-    attributes = sampler.graph.attributes if sampler.attributes is None else sampler.attributes
-    if attributes is None or _columns(attributes) != module.first.weight.shape[0] or _classes(module) != classes:
+    attributes = sampler.graph.plain_attributes
+    if attributes is None or attributes.shape[1] != module.first.weight.shape[0] or _classes(module) != classes:
         return "the network does not fit the graph"
     structure, order = _structure(module, sampler)
     features = _features(module, sampler, order)
@@ -198,12 +197,6 @@ def _parts_as_shipped(module: Any) -> bool:
     return units == inputs and all(shapes.get(name) == shape for name, shape in biases.items())
 
 
-def _columns(attributes: Any) -> int:
-    return int(
-        attributes.columns if hasattr(attributes, "columns") else getattr(attributes, "values", attributes).shape[1]
-    )
-
-
 def _classes(module: Any) -> int:
     return int(_second(module).shape[1])
 
@@ -217,9 +210,9 @@ def _second(module: Any) -> Any:
 
 
 def _features(module: Any, sampler: GraphSampler, order: IntArray) -> NoisyProducts | Clean | str:
-    if isinstance(sampler.attributes, SparseSampler):
+    if sampler.attribute_bits is not None:
         table = fixed_point(module.first.weight.detach().numpy())
-        return table if isinstance(table, str) else NoisyProducts(sampler.attributes, sampler.nodes[order], *table)
+        return table if isinstance(table, str) else NoisyProducts(sampler.attribute_bits, sampler.nodes[order], *table)
     graph = NoisyGraph(sampler.nodes.size, np.zeros((2, 0), np.int64), sampler.clean_attributes)
     with evaluating(module):
         features = module.features(attribute_tensor(graph, AttributeForm.SPARSE, device_of(module)))

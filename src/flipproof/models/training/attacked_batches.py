@@ -213,17 +213,26 @@ def _slopes(answers: Answers, inputs: list[Any], noise: AttackedNoise) -> list[N
     ]
 
 
-def values_of(space: Rows, rows: IntArray) -> NDArray[Any]:
+@singledispatch
+def values_of(space: Any, rows: IntArray) -> NDArray[Any]:
     """Some rows of a space, as an array that may be written to."""
-    values: NDArray[Any]
-    values = space.matrix[rows].toarray().astype(np.uint8) if isinstance(space, SparseRows) else space.values[rows]
-    return values
+    return np.asarray(space.values[rows])
 
 
-def remade(space: Rows, values: NDArray[Any]) -> Rows:
+@values_of.register
+def _(space: SparseRows, rows: IntArray) -> NDArray[Any]:
+    return np.asarray(space.matrix[rows].toarray().astype(np.uint8))
+
+
+@singledispatch
+def remade(space: Any, values: NDArray[Any]) -> Rows:
     """A space of the same kind with these rows."""
-    if not isinstance(space, SparseRows):
-        return type(space)(values)
+    made: Rows = type(space)(values)
+    return made
+
+
+@remade.register
+def _(space: SparseRows, values: NDArray[Any]) -> SparseRows:
     # Several times faster than scipy is with a dense array.
     rows, columns = np.divmod(np.flatnonzero(values.astype(bool)), values.shape[1])
     starts = np.searchsorted(rows, np.arange(len(values) + 1))

@@ -22,7 +22,7 @@ _ROWS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nodes:
+class LabelledNodes:
     """Some nodes and their labels, as tensors."""
 
     numbers: Any
@@ -41,8 +41,8 @@ class NodeBatches:
     forward: NodeForward
     classes: int
     clean: NoisyGraph
-    train: Nodes
-    validated: Nodes
+    train: LabelledNodes
+    validated: LabelledNodes
     sampler: GraphSampler | None
     copies: int
 
@@ -61,7 +61,7 @@ class NodeBatches:
         samples = range(epoch * self.copies, (epoch + 1) * self.copies)
         return list(self.sampler.draw(Role.TRAIN, samples, np.zeros(1, dtype=np.int64)))
 
-    def _answers(self, graphs: list[NoisyGraph], nodes: Nodes) -> Answers:
+    def _answers(self, graphs: list[NoisyGraph], nodes: LabelledNodes) -> Answers:
         import torch
 
         logits = (checked_logits(self.forward(graph), graph.nodes, self.classes) for graph in graphs)

@@ -26,6 +26,7 @@ those of `flipproof.train`, around x' instead of x; none of them is ever used fo
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any
 
 from flipproof.errors import InvalidInputError, TooLargeError
@@ -41,9 +42,9 @@ from flipproof.models.training.train import batches_of, checked_options, learn
 from flipproof.noise.ablation import AblationNoise
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.noise.laws import space_for
-from flipproof.noise.spaces.graph import Graph, plain_attributes
+from flipproof.noise.spaces.graph import Graph, checked_graph
 from flipproof.noise.spaces.rows import DenseRows
-from flipproof.noise.spaces.space import Space, check_categories
+from flipproof.noise.spaces.space import check_categories, is_joint
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings
 from flipproof.theory.law import FlipNoise
@@ -119,7 +120,7 @@ def _attacked(
     plain: Any, classifier: Any, space: Any, noise: AttackedNoise, attack: Any, settings: TrainingSettings, seed: int,
     memory_limit: int,
 ) -> Batches:  # fmt: skip
-    if isinstance(space, Graph):
+    if is_joint(space):
         _check_fits_dense(space, settings.noisy_samples, memory_limit)
         return AttackedNodes(plain, classifier, space, noise, attack, seed)
     samples = settings.epochs * len(plain.portions(0)) * plain.copies
@@ -150,14 +151,12 @@ def _check_attack(attack: Attack, noise: AttackedNoise) -> None:
 def _checked_space(classifier: Any, inputs: Any, noise: AttackedNoise) -> Graph | Rows:
     """The bits or real numbers that the attack changes, checked."""
     if isinstance(classifier, NodeClassifier):
-        space: Space = inputs
-        if not isinstance(space, Graph) or space.noisy != "attributes":
-            got = f"noisy={space.noisy!r}" if isinstance(space, Graph) else type(space).__name__
-            raise InvalidInputError(
-                f"expected a Graph with noisy='attributes' for a NodeClassifier, got {got}: edges are not attacked"
-            )
-        _check_bits(space.attributes, "attributes")
-        return space
+        expected, hint = "a Graph with noisy='attributes' for a NodeClassifier", ": edges are not attacked"
+        graph = checked_graph(inputs, hint, expected)
+        if graph.noisy != "attributes":
+            raise InvalidInputError(f"expected {expected}, got noisy={graph.noisy!r}{hint}")
+        _check_bits(graph.attributes, "attributes")
+        return graph
     if not isinstance(classifier, TorchClassifier) or not getattr(require("torch"), classifier.dtype).is_floating_point:
         got = getattr(classifier, "dtype", "no gradient")
         raise InvalidInputError(
@@ -174,14 +173,19 @@ def _checked_space(classifier: Any, inputs: Any, noise: AttackedNoise) -> Graph 
     return space
 
 
+@singledispatch
 def _check_bits(space: Rows, name: str) -> None:
-    if isinstance(space, DenseRows):
-        check_categories(space.values, 2, name, "an attack on bits")
+    """Sparse rows are bits, and real numbers need not be."""
+
+
+@_check_bits.register
+def _(space: DenseRows, name: str) -> None:
+    check_categories(space.values, 2, name, "an attack on bits")
 
 
 def _check_fits_dense(graph: Graph, copies: int, memory_limit: int) -> None:
     """Gradients are wanted of every attribute, of those that are zero too."""
-    nodes, columns = plain_attributes(graph.attributes).shape
+    nodes, columns = graph.plain_attributes.shape
     size = _BYTES_PER_ATTRIBUTE * copies * nodes * columns
     if size > memory_limit:
         raise TooLargeError(

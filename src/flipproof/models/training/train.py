@@ -13,13 +13,14 @@ from flipproof.base.threads import single_threaded
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_modules import device_of
-from flipproof.models.training.batches import VALIDATION_FROM, NodeBatches, Nodes, RowBatches
+from flipproof.models.training.batches import VALIDATION_FROM, LabelledNodes, NodeBatches, RowBatches
 from flipproof.models.training.fitting import Batches, checked_targets, class_weights, fit
 from flipproof.models.training.settings import History
 from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.sampling.samplers import Stream
-from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.graph import checked_graph
 from flipproof.noise.spaces.recognition import space_of
+from flipproof.noise.spaces.space import is_joint
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings
 from flipproof.smoothing.voting.chunks import check_fits, checked_memory
@@ -59,7 +60,7 @@ def train(
 
     Example:
         >>> import numpy as np, torch
-        >>> from flipproof import FlipNoise, GCN
+        >>> from flipproof import FlipNoise, GCN, Graph
         >>> edges, attributes = [[0, 1, 2, 3], [1, 0, 3, 2]], np.eye(4, dtype=int)
         >>> graph = Graph.from_edge_index(edges, attributes=attributes, noisy="attributes")
         >>> _ = torch.manual_seed(0)
@@ -123,19 +124,18 @@ def batches_of(
 
 
 def _node_batches(
-    classifier: NodeClassifier, graph: Any, labels: Any, split: Split, noise: Law | None,
+    classifier: NodeClassifier, inputs: Any, labels: Any, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[NodeBatches, IntArray]:  # fmt: skip
     """The nodes of a graph as batches, and the labels that are learned."""
     import torch
 
-    if not isinstance(graph, Graph):
-        raise InvalidInputError(f"expected a Graph, got {type(graph).__name__}; see Graph.from_pyg and others")
+    graph = checked_graph(inputs, "; see Graph.from_pyg and others")
     _check_trainable(classifier.module)
     device = device_of(classifier.module)
     known = checked_targets(labels, graph.nodes, split, classifier.classes, "nodes")
     train, validated = (
-        Nodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
+        LabelledNodes(torch.tensor(part, device=device), torch.tensor(known[part], device=device))
         for part in (split.train, split.validation)
     )
     sampler: Any = None
@@ -159,7 +159,7 @@ def _row_batches(
             f"{type(classifier).__name__}"
         )
     space = space_of(inputs)
-    if isinstance(space, Graph):
+    if is_joint(space):
         raise InvalidInputError(
             f"expected rows or many graphs for a {type(classifier).__name__}, got one Graph: use a NodeClassifier, or "
             "Graphs([graph])"

@@ -41,7 +41,7 @@ for _byte in range(256):
     _BITS_OF[_byte, : _COUNT_OF[_byte]] = [bit for bit in range(8) if _byte >> bit & 1]
 
 
-class Stream(NamedTuple):
+class StreamWords(NamedTuple):
     """What all words of one draw have in common."""
 
     seed: Any

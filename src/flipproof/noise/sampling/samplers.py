@@ -121,7 +121,7 @@ class Stream:
         """The stream of a role as the compiled loops take it."""
         from flipproof.noise.sampling import bit_kernels as kernels
 
-        return kernels.Stream(np.uint64(self.seed), np.uint64(role), np.uint64(self.part))
+        return kernels.StreamWords(np.uint64(self.seed), np.uint64(role), np.uint64(self.part))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

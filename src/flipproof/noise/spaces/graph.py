@@ -143,6 +143,11 @@ class Graph:
         """The attributes as models take them: a CSR matrix, an array, or nothing."""
         return plain_attributes(self.attributes)
 
+    @property
+    def fixed_rows(self) -> Any:
+        """The attributes of every node, if only edges get noise."""
+        return self.plain_attributes if self.noisy == STRUCTURE else None
+
     def clean(self) -> NoisyGraph:
         """The graph as models take it, without noise."""
         return NoisyGraph(self.nodes, self.edges.index(), self.plain_attributes)
@@ -174,8 +179,8 @@ class Graph:
         return graph_counts([self.edges], self.attributes)
 
 
-def checked_graph(given: Any, hint: str = "") -> Graph:
-    """Returns a graph, or refuses anything else; `hint` ends the refusal.
+def checked_graph(given: Any, hint: str = "", expected: str = "a Graph") -> Graph:
+    """Returns a graph, or refuses anything else as not `expected`; `hint` ends the refusal.
 
     Example:
         >>> checked_graph([[0, 1]], "; see Graph.from_pyg")
@@ -184,7 +189,7 @@ def checked_graph(given: Any, hint: str = "") -> Graph:
         flipproof.errors.InvalidInputError: expected a Graph, got list; see Graph.from_pyg
     """
     if not isinstance(given, Graph):
-        raise InvalidInputError(f"expected a Graph, got {type(given).__name__}{hint}")
+        raise InvalidInputError(f"expected {expected}, got {type(given).__name__}{hint}")
     return given
 
 

@@ -25,6 +25,7 @@ class Space(Protocol):
     - `counts()`, by part how many entries there are and how many are not zero (see `counts_of`);
     - `words(noise, entries)`, what entries and their changes are called (see `noise/spaces/words.py`), or None where
       the user's own word for entries says enough;
+    - `fixed_rows`, an array with one row for each prediction that noise leaves alone, or None;
     - `joint`, True if it is one input that gets many predictions, such as a graph whose nodes are classified. Its
       sampler is then a `JointSampler`.
     """

@@ -14,7 +14,7 @@ _BY_RULE = {**_RADIUS, "rule": "multi-class"}
 _MNIST_RADII = (1, 2, 3, 4)
 
 
-class Source(StrEnum):
+class Basis(StrEnum):
     """Who says that it should hold."""
 
     TEXT = "paper, text"
@@ -24,7 +24,7 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class PaperClaim:
     """A number that should be more than something.
 
     Attributes:
@@ -37,7 +37,7 @@ class Claim:
 
     study: str
     words: str
-    source: Source
+    source: Basis
     more_than: float
     number: Callable[[Rows], float | None]
 
@@ -48,7 +48,7 @@ class Claim:
 
     def holds(self, number: float) -> bool:
         """Whether this number is enough. A tie is no lead."""
-        leads = self.source in (Source.TEXT, Source.FIGURE)
+        leads = self.source in (Basis.TEXT, Basis.FIGURE)
         return number > self.more_than if leads else number >= self.more_than
 
 
@@ -135,11 +135,11 @@ def _agreement(rows: Rows) -> float | None:
     return -max(abs(ours[0] - each) for each in theirs) if ours and theirs else None
 
 
-def _table_1() -> list[Claim]:
+def _table_1() -> list[PaperClaim]:
     rivals = {"Lee's (0.1, 0.1)": _of_noise("(0.1, 0.1)"), "randomized ablation": _of_noise("0.2 kept")}
     claims = [
-        Claim(
-            "table-1", f"(0.01, 0.6) certifies so many times more deletions than {name}", Source.OWN, 3.5,
+        PaperClaim(
+            "table-1", f"(0.01, 0.6) certifies so many times more deletions than {name}", Basis.OWN, 3.5,
             _ratio(_of_noise("(0.01, 0.6)"), {name: value for name, value in case.items() if name != "rule"}),
         )
         for name, case in rivals.items()
@@ -148,45 +148,45 @@ def _table_1() -> list[Claim]:
     for noise, pair in bars.items():
         for along, bar in zip(("delete", "add"), pair, strict=True):
             words = f"{noise}, 100,000 samples: mean radius, {along}"
-            claims.append(Claim("table-1", words, Source.OWN, bar, _mean(**_of_noise(noise, along))))
+            claims.append(PaperClaim("table-1", words, Basis.OWN, bar, _mean(**_of_noise(noise, along))))
     for along, known in (("delete", 9.99), ("add", 3.38)):
         words = f"(0.01, 0.6), 1,000,000 samples: mean radius, {along}"
         number = _mean(**_of_noise("(0.01, 0.6)", along, 1_000_000))
-        claims.append(Claim("table-1", words, Source.NUMBER, known, number))
+        claims.append(PaperClaim("table-1", words, Basis.NUMBER, known, number))
     return claims
 
 
-def _models() -> list[Claim]:
+def _models() -> list[PaperClaim]:
     orders = (
-        ("models-attributes", "gat", "gcn", Source.TEXT),
-        ("models-attributes", "gat", "appnp", Source.TEXT),
-        ("models-structure", "appnp", "gcn", Source.TEXT),
-        ("models-structure", "appnp", "gat", Source.TEXT),
-        ("models-structure", "gcn", "gat", Source.FIGURE),
+        ("models-attributes", "gat", "gcn", Basis.TEXT),
+        ("models-attributes", "gat", "appnp", Basis.TEXT),
+        ("models-structure", "appnp", "gcn", Basis.TEXT),
+        ("models-structure", "appnp", "gat", Basis.TEXT),
+        ("models-structure", "gcn", "gat", Basis.FIGURE),
     )
     return [
-        Claim(study, f"{first.upper()} above {second.upper()}: lead in the mean radius, delete", source, 0.0,
+        PaperClaim(study, f"{first.upper()} above {second.upper()}: lead in the mean radius, delete", source, 0.0,
               _lead(_of_model(first), _of_model(second)))
         for study, first, second, source in orders
     ]  # fmt: skip
 
 
-def _training() -> list[Claim]:
+def _training() -> list[PaperClaim]:
     claims = [
-        Claim("training", f"m = {copies} above m = 0: lead in mean radius, delete, in the worst seed", Source.TEXT, 0.0,
-              _lead(_of_copies(copies), _of_copies(0), worst=True))
+        PaperClaim("training", f"m = {copies} above m = 0: lead in mean radius, delete, in the worst seed", Basis.TEXT,
+              0.0, _lead(_of_copies(copies), _of_copies(0), worst=True))
         for copies in (1, 5, 10)
     ]  # fmt: skip
     return [
         *claims,
-        Claim("training", "m = 1 above all larger m: the smallest lead", Source.TEXT, 0.0, _best_single_copy),
+        PaperClaim("training", "m = 1 above all larger m: the smallest lead", Basis.TEXT, 0.0, _best_single_copy),
     ]
 
 
-def _mnist() -> list[Claim]:
+def _mnist() -> list[PaperClaim]:
     names = {"delete": "(0.1, 0.2) certifies more than (0.2, 0.2)", "add": "(0.1, 0.2) certifies as much as (0.2, 0.2)"}
     return [
-        Claim("mnist", f"pixels > {threshold}: {words}, {along} {radius}: lead", Source.TEXT,
+        PaperClaim("mnist", f"pixels > {threshold}: {words}, {along} {radius}: lead", Basis.TEXT,
               0.0 if along == "delete" else -0.05, _on_mnist(along, radius, threshold))
         for threshold in (127, 0)
         for along, words in names.items()
@@ -200,26 +200,28 @@ def _rules(rows: Rows) -> list[float]:
 
 CLAIMS = (
     *_table_1(),
-    Claim("table-2", "256 levels: minus the distance to Lee's critical probability", Source.TEXT, -1e-9, _agreement),
-    Claim("tradeoffs", "lowest less highest smoothed accuracy over noises", Source.TEXT, -0.02, _accuracy_kept),
+    PaperClaim(
+        "table-2", "256 levels: minus the distance to Lee's critical probability", Basis.TEXT, -1e-9, _agreement
+    ),
+    PaperClaim("tradeoffs", "lowest less highest smoothed accuracy over noises", Basis.TEXT, -0.02, _accuracy_kept),
     *_models(),
     *_mnist(),
     *_training(),
-    Claim(
-        "rules", "multi-class above two-class rule in the mean over the radii, in the worst seed", Source.OWN, 0.0,
+    PaperClaim(
+        "rules", "multi-class above two-class rule in the mean over the radii, in the worst seed", Basis.OWN, 0.0,
         lambda rows: min(_rules(rows), default=None),
     ),
-    Claim(
-        "rules", "the same, mean over seeds", Source.NUMBER, 0.012,
+    PaperClaim(
+        "rules", "the same, mean over seeds", Basis.NUMBER, 0.012,
         lambda rows: sum(_rules(rows)) / len(_rules(rows)) if _rules(rows) else None,
     ),
-    Claim(
-        "compare-gcn", "10 deletions, best of three noises, above 10 flips by the certificate of the GCN", Source.TEXT,
+    PaperClaim(
+        "compare-gcn", "10 deletions, best of three noises, above 10 flips by the certificate of the GCN", Basis.TEXT,
         0.0, _deletions,
     ),
-    Claim(
+    PaperClaim(
         "compare-ppnp", "deleted edges, at the largest radius: the best of four noises above the PageRank certificate",
-        Source.TEXT, 0.0, _farther,
+        Basis.TEXT, 0.0, _farther,
     ),
 )  # fmt: skip
 """In the order of the page."""

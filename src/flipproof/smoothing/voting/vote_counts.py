@@ -43,7 +43,7 @@ class RoleCounts:
     def __post_init__(self) -> None:
         if not isinstance(self.samples, SampleRanges):
             raise InvalidInputError(f"expected SampleRanges, got {self.samples!r}")
-        object.__setattr__(self, "counts", read_only(_checked_counts(self.counts, self.samples.count)))
+        object.__setattr__(self, "counts", read_only(checked_counts(self.counts, self.samples.count)))
 
     def merged(self, other: RoleCounts) -> RoleCounts:
         """Both together: counts are added; no sample may be in both."""
@@ -126,7 +126,7 @@ class VoteCounts:
         """The counts [outputs, classes] of some samples of one role; the other role has none yet."""
         if role not in ROLES:
             raise InvalidInputError(f"expected role to be one of {', '.join(ROLES)}, got {role!r}")
-        part = RoleCounts(SampleRanges.of(samples), _as_array(counts))
+        part = RoleCounts(SampleRanges.of(samples), count_array(counts))
         return cls.empty(*part.counts.shape)._with(**{role: part})
 
     @property
@@ -179,25 +179,29 @@ class VoteCounts:
         return VoteCounts(**({role: getattr(self, role) for role in ROLES} | parts))
 
 
-def _as_array(given: ArrayLike) -> NDArray[Any]:
+def count_array(given: ArrayLike, name: str = "votes") -> NDArray[Any]:
+    """Counts of labels as an array; rows of unequal length are refused."""
     try:
         return np.asarray(given)
     except ValueError:
-        raise InvalidInputError("expected counts of shape [outputs, classes], got rows of unequal length") from None
+        raise InvalidInputError(f"expected {name} of shape [inputs, classes], got rows of unequal length") from None
 
 
-def _checked_counts(given: Any, samples: int) -> IntArray:
-    counts = _as_array(given)
+def checked_counts(given: ArrayLike, samples: int, name: str = "votes") -> IntArray:
+    """Returns counts of labels [inputs, classes] on so many samples, or refuses what they cannot be."""
+    counts = count_array(given, name)
     if counts.ndim != 2 or counts.shape[1] == 0:
-        raise InvalidInputError(f"expected counts of shape [outputs, classes], got shape {counts.shape}")
+        raise InvalidInputError(f"expected {name} of shape [inputs, classes], got shape {counts.shape}")
     if counts.dtype.kind not in "iu":
-        raise InvalidInputError(f"expected integer counts, got {counts.dtype}")
+        raise InvalidInputError(f"expected {name} to be integer counts, got {counts.dtype}")
     if counts.min(initial=0) < 0:
-        raise InvalidInputError(f"expected non-negative counts, got {counts.min()}")
+        raise InvalidInputError(f"expected {name} to be non-negative counts, got {counts.min()}")
     sums = counts.sum(axis=1, dtype=np.float64)  # exact up to 2**53, and a larger sum does not wrap around
     if sums.max(initial=0.0) > samples:
         row = int(sums.argmax())
-        raise InvalidInputError(f"expected rows to sum to at most {samples} samples, got {sums[row]:.0f} in row {row}")
+        raise InvalidInputError(
+            f"expected rows of {name} to sum to at most {samples}, got {sums[row]:.0f} in row {row}"
+        )
     return counts.astype(np.int64, copy=False)
 
 

@@ -12,7 +12,7 @@ import cloudpickle
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.classifier import WorkerError
-from flipproof.smoothing.workers.worker_main import PROTOCOL, Failure, Kind, Message, summary_of
+from flipproof.smoothing.workers.worker_main import PROTOCOL, Failure, Message, MessageKind, summary_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -92,7 +92,7 @@ class PendingTasks(Generic[T]):
 def packed_work(work: Callable[[T], R]) -> Message:
     """The work as one frame, arrays included: workers that start later get it as it is now, not as it has become."""
     try:
-        return Message(Kind.REQUEST, (memoryview(cloudpickle.dumps(work, protocol=PROTOCOL)),))
+        return Message(MessageKind.REQUEST, (memoryview(cloudpickle.dumps(work, protocol=PROTOCOL)),))
     except Exception as error:  # whatever the methods of a foreign class raise
         raise InvalidInputError(
             f"expected a classifier that can be sent to worker processes, got {brief(work)}: {summary_of(error)}; "
@@ -103,7 +103,7 @@ def packed_work(work: Callable[[T], R]) -> Message:
 def packed_task(task: Any) -> Message:
     """A task on its way to a worker."""
     try:
-        return Message.of(Kind.REQUEST, task)
+        return Message.of(MessageKind.REQUEST, task)
     except Exception as error:  # whatever the methods of a foreign class raise
         raise InvalidInputError(
             f"expected tasks that can be sent to worker processes, got {brief(task)}: {summary_of(error)}"
@@ -118,7 +118,7 @@ def opened(reply: Message, task: Any) -> Any:
         raise WorkerError(
             f"expected a result that can be unpickled, got one of {brief(task)} that cannot: {summary_of(error)}"
         ) from error
-    if reply.kind is Kind.ERROR:
+    if reply.kind is MessageKind.ERROR:
         raise _error_of(content, task)
     return content
 

@@ -23,7 +23,7 @@ from flipproof.smoothing.workers.pending_tasks import (
     opened,
     packed_work,
 )
-from flipproof.smoothing.workers.worker_main import Kind, Message
+from flipproof.smoothing.workers.worker_main import Message, MessageKind
 from flipproof.smoothing.workers.worker_process import START, WorkerProcess, end_all
 
 T = TypeVar("T")
@@ -148,9 +148,9 @@ class WorkerPool(Generic[T, R]):
         finished, now = [], self._watch.seconds()
         for message in worker.received():
             worker.began = now  # with what comes next
-            if message.kind is Kind.UNUSABLE:
+            if message.kind is MessageKind.UNUSABLE:
                 raise WorkerError(f"expected a classifier that workers can unpickle, got: {message.value()}")
-            if message.kind is Kind.READY:
+            if message.kind is MessageKind.READY:
                 worker.ready, self._failed_starts = True, 0
             else:
                 finished.append((worker.in_hand.popleft(), message))

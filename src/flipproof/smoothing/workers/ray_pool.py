@@ -26,7 +26,7 @@ from flipproof.smoothing.workers.pending_tasks import (
 )
 from flipproof.smoothing.workers.ray_connection import connected
 from flipproof.smoothing.workers.ray_worker import Frames, answer_on_cluster, expected_versions, flat, message_of
-from flipproof.smoothing.workers.worker_main import Kind, Message
+from flipproof.smoothing.workers.worker_main import Message, MessageKind
 from flipproof.smoothing.workers.worker_process import KEEPING_MEMORY
 
 T = TypeVar("T")
@@ -170,7 +170,7 @@ class RayPool(Generic[T, R]):
             raise WorkerError(
                 f"expected a Ray cluster with flipproof {versions()['flipproof']} on all machines, got: {reason}"
             ) from error
-        if reply.kind is Kind.UNUSABLE:
+        if reply.kind is MessageKind.UNUSABLE:
             raise WorkerError(reply.value())
         return reply
 

@@ -15,7 +15,7 @@ from flipproof.base.compiled import source_stamp
 from flipproof.base.threads import single_threaded
 from flipproof.extras import require
 from flipproof.smoothing.run import STREAM_VERSION, versions
-from flipproof.smoothing.workers.worker_main import Kind, Message, answer, make_ready, summary_of
+from flipproof.smoothing.workers.worker_main import Message, MessageKind, answer, make_ready, summary_of
 from flipproof.smoothing.workers.worker_process import START
 
 Frames = tuple[int, list[bytes]]
@@ -34,7 +34,7 @@ def flat(message: Message) -> Frames:
 def message_of(carried: Frames) -> Message:
     """The message that Ray has carried."""
     kind, frames = carried
-    return Message(Kind(kind), tuple(map(memoryview, frames)))
+    return Message(MessageKind(kind), tuple(map(memoryview, frames)))
 
 
 def answer_on_cluster(pool: str, parcel: list[Any], request: Frames, seconds: float | None) -> Frames:
@@ -55,7 +55,7 @@ def answer_on_cluster(pool: str, parcel: list[Any], request: Frames, seconds: fl
             problem = _unpacked(pool, content)
         if problem := _difference(expected) or problem:
             _LATEST.clear()
-            return flat(Message.of(Kind.UNUSABLE, problem))
+            return flat(Message.of(MessageKind.UNUSABLE, problem))
     with _at_most(seconds):
         return flat(answer(_LATEST[pool], message_of(request)))
 

@@ -28,7 +28,7 @@ PROTOCOL = 5
 _HEADER = struct.Struct("<II")  # kind, number of frames; then the size of each frame as 8 bytes, then the frames
 
 
-class Kind(enum.IntEnum):
+class MessageKind(enum.IntEnum):
     """What a message is."""
 
     REQUEST = 0  # to the child: the work once, then tasks
@@ -42,11 +42,11 @@ class Kind(enum.IntEnum):
 class Message:
     """One value on its way; large buffers (arrays) are frames of their own and are never copied into the pickle."""
 
-    kind: Kind
+    kind: MessageKind
     frames: tuple[memoryview, ...]
 
     @classmethod
-    def of(cls, kind: Kind, value: Any) -> Message:
+    def of(cls, kind: MessageKind, value: Any) -> Message:
         """The message that carries a value."""
         buffers: list[pickle.PickleBuffer] = []
         # cloudpickle also sends what is defined in __main__, which the other side cannot import.
@@ -76,7 +76,7 @@ def messages(descriptor: int) -> Iterator[Message | None]:
             frames = [bytearray(size) for size in struct.unpack(f"<{count}Q", table)]
             for frame in frames:
                 yield from _filling(descriptor, frame)
-            yield Message(Kind(kind), tuple(map(memoryview, frames)))
+            yield Message(MessageKind(kind), tuple(map(memoryview, frames)))
     except EOFError:
         return
 
@@ -177,11 +177,11 @@ def main(requests: int, replies: int) -> None:
     try:
         work = inbox.get().value()
     except BaseException as error:
-        _send(replies, Message.of(Kind.UNUSABLE, summary_of(error)))
+        _send(replies, Message.of(MessageKind.UNUSABLE, summary_of(error)))
         return
     with single_threaded():  # after unpickling, which loads the libraries to be limited
         make_ready(work)
-        _send(replies, Message.of(Kind.READY, None))
+        _send(replies, Message.of(MessageKind.READY, None))
         while True:
             _send(replies, answer(work, inbox.get()))
 
@@ -218,9 +218,9 @@ def _listen(requests: int, inbox: queue.SimpleQueue[Message]) -> NoReturn:
 def answer(work: Callable[[Any], Any], request: Message) -> Message:
     """What the work makes of a task: its result, or its failure."""
     try:
-        return Message.of(Kind.RESULT, work(request.value()))
+        return Message.of(MessageKind.RESULT, work(request.value()))
     except BaseException as error:  # SystemExit too: what it means is for the other side to decide
-        return Message.of(Kind.ERROR, Failure.of(error))
+        return Message.of(MessageKind.ERROR, Failure.of(error))
 
 
 def _send(replies: int, message: Message) -> None:
