@@ -20,5 +20,5 @@ def test_the_rest_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (block,) = (block for block in BLOCKS if RUNS in block)
     exec(compile(block, "extending.md", "exec"), {})
-    expected = re.findall(r"^print\(.*# (.*)$", block, flags=re.MULTILINE)
+    expected = re.findall(r"^print\(.*\)\s+# (.*)$", block, flags=re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == expected

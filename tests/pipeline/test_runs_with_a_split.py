@@ -11,7 +11,7 @@ from flipproof.pipeline.kinds.kind import prepared_task
 from flipproof.pipeline.machine import Samples
 from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
 from flipproof.report.page.content import content
-from flipproof.report.run_section import run_section
+from flipproof.report.section import run_section
 from flipproof.report.summary import summary_of
 from flipproof.run_folder.inputs import Inputs
 from flipproof.run_folder.task import ModelSpec, PerClass, Shares, Task, TrainingSettings

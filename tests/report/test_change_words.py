@@ -7,8 +7,9 @@ import scipy.sparse as sp
 import flipproof as fp
 from flipproof.noise.spaces.words import image_words, sequence_words, small_graph_words, table_words
 from flipproof.report.described_inputs import DescribedInputs
+from flipproof.report.findings import Findings
 from flipproof.report.words.promises import axis_words, plain_words
-from flipproof.theory.radii import axes_of, parts_of
+from flipproof.theory.radii import parts_of
 
 
 def certified(noise, share=1.0):
@@ -74,11 +75,12 @@ def test_kinds_of_nodes_are_entries_or_bits(one_hot):
     categories = 2 if one_hot else 7
     certificates = certified(fp.FlipNoise(0.2, 0.2, categories))
     described = DescribedInputs(unit="graph", **small_graph_words("attributes", one_hot))
-    sentence = plain_words(certificates, 0, described)
+    found = Findings(certificates, described)
+    sentence = plain_words(found, 0)
     assert ("bits of the kinds of nodes" in sentence) == one_hot
     assert ("changes up to" in sentence) == (not one_hot)
     assert ("adds or deletes" in sentence) == one_hot
-    axes = [axis_words(axis, described) for axis in axes_of(certificates.noise)]
+    axes = [axis_words(axis, found) for axis in found.axes]
     if one_hot:
         assert axes == ["bits of the kinds of nodes added", "bits of the kinds of nodes deleted"]
     else:
@@ -88,7 +90,7 @@ def test_kinds_of_nodes_are_entries_or_bits(one_hot):
 def test_colours_are_not_pixels():
     described = DescribedInputs(unit="image", **image_words(colours=True))
     certificates = certified(fp.FlipNoise(0.8, 0.8, 256))
-    sentence = plain_words(certificates, 0, described)
+    sentence = plain_words(Findings(certificates, described), 0)
     assert f"up to {certificates.max_l0_radius()[0]} colour values in any way" in sentence
     assert "pixels" not in sentence
     assert image_words(colours=False)["entries"] == {"": "pixels"}
@@ -98,13 +100,14 @@ def test_cells_are_turned_and_not_added():
     table = fp.Table([[0, 2, 1]], [2, 3, 2])
     noise = table.noise(0.2, 0.3)
     described = DescribedInputs(unit="row", **table_words(parts_of(noise)))
-    words = [axis_words(axis, described) for axis in axes_of(noise)]
+    found = Findings(certified(noise), described)
+    words = [axis_words(axis, found) for axis in found.axes]
     assert words[0] == "cells with 2 values turned from category 0"
     assert not any("added" in each or "deleted" in each for each in words)
     certificates = certified(table.noise(0.2, 0.2))
     most = int(certificates.max_l0_radius()[0])
     assert f"changes up to {most} cells in any way, and leaves alone what gets no noise," in plain_words(
-        certificates, 0, described
+        Findings(certificates, described), 0
     )
 
 
@@ -113,8 +116,8 @@ def test_the_promise_speaks_of_places():
 
     certificates = certified(fp.FlipNoise(0.0, 0.85))
     described = DescribedInputs(unit="message", **sequence_words(masking=True))
-    assert any("Inserting words, or closing a gap" in line for line in not_promised(certificates, described))
-    assert any("add (words written into empty places)" in line for line in promise(certificates, described))
+    assert any("Inserting words, or closing a gap" in line for line in not_promised(Findings(certificates, described)))
+    assert any("add (words written into empty places)" in line for line in promise(Findings(certificates, described)))
 
 
 def test_pages_and_python_say_the_same(tmp_path):

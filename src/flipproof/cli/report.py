@@ -13,8 +13,7 @@ from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.pipeline.steps import open_run, with_data
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.page.page import check_replaceable, write_page
-from flipproof.report.run_section import run_section
-from flipproof.report.section import Section
+from flipproof.report.section import Section, run_section
 from flipproof.report.writing import section_of, write_run_report
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.smoothing.certify import certify
@@ -38,7 +37,8 @@ def report(asked: ReportOptions) -> None:
 
 def write_run_page(run: FinishedRun) -> Path:
     """Writes the report of a run into its folder."""
-    return write_run_report(run.folder, _section(run))
+    run = with_data(run)
+    return write_run_report(run, _repeating(run))
 
 
 def offer_run_page(run: FinishedRun, quiet: bool = False) -> None:
@@ -54,7 +54,10 @@ def offer_run_page(run: FinishedRun, quiet: bool = False) -> None:
 
 def _named(path: Path, alone: bool) -> Section:
     """Among several, a run is known by its path."""
-    section = _votes_section(path, alone) if path.is_file() else _section(open_run(path))
+    if path.is_file():
+        section = _votes_section(path, alone)
+    else:
+        section = run_section(run := with_data(open_run(path)), _repeating(run))
     return section if alone else replace(section, name=f"{path}: {section.name}")
 
 
@@ -68,7 +71,7 @@ def _votes_section(path: Path, alone: bool) -> Section:
     return section_of(certificates, path.name, DescribedInputs(entries={} if alone else words))
 
 
-def _section(run: FinishedRun) -> Section:
-    run = with_data(run)
+def _repeating(run: FinishedRun) -> str:
+    """The command that makes the run again."""
     record = {"task": run.asked, "votes": asdict(run.votes), "certificates": run.promise}
-    return run_section(run, repeating_command(record, run.folder.path.resolve().name))
+    return repeating_command(record, run.folder.path.resolve().name)

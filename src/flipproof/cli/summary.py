@@ -9,10 +9,9 @@ from typing import Any
 import typer
 
 from flipproof.cli.text import radius_words
-from flipproof.report.by_class import ClassResult, known_share
-from flipproof.report.run_section import described_run
-from flipproof.report.summary import AxisSummary, Summary, summary_of
-from flipproof.report.words.promises import plain_words, share_words
+from flipproof.report.by_class import ClassResult
+from flipproof.report.summary import AxisSummary, Summary, summary_of, told_summary
+from flipproof.report.words.promises import known_share, share_words
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.records import NOT_REPORTED
 
@@ -27,12 +26,12 @@ def summary_facts(run: FinishedRun) -> dict[str, Any]:
 
 def print_summary(run: FinishedRun) -> None:
     """The answer first; then task, accuracies, promise, radii, results by class, and shares at a few radii."""
-    summary, certificates, unit = summary_of(run), run.certificates, run.words.unit
+    (summary, told), certificates, unit = told_summary(run), run.certificates, run.words.unit
     votes, data, units = certificates.votes, summary.data, f"{unit}s"
     trained = training_words(summary.training_epochs, summary.training_seconds)
-    noise, *others = certificates.noise.words.split("; ")  # of a joint noise one part per line
-    engine = votes.run.engine if votes.run else None
-    speed = f"{summary.samples_per_second:,.0f} samples/s" + (f", {engine} engine" if engine else "")
+    noise, *others = told.noise  # of a joint noise one part per line
+    speed = f"{summary.samples_per_second:,.0f} samples/s" + (f", {told.engine} engine" if told.engine else "")
+    alpha, rule = certificates.budget.alpha, certificates.rule
     promise = f"for all {units} at once" if certificates.simultaneous else f"for each {unit}"
     print_wrapped("robust", summary.headline)
     for sentence in summary.cautions:
@@ -45,7 +44,7 @@ def print_summary(run: FinishedRun) -> None:
         *(("", each) for each in others),
         ("votes", f"{votes.n_select:,} samples to select labels, {votes.n_estimate:,} to bound probabilities"),
         ("time", f"{duration(summary.voting_seconds)} for votes, {speed}"),
-        ("promise", f"wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule"),
+        ("promise", f"wrong with probability at most {alpha:g}, {promise}; {rule} rule"),
         ("accuracy", _accuracy_words(summary, units)),
         *blind,
         ("abstained", f"{summary.abstained:,} of {summary.inputs:,} {units}"),
@@ -54,7 +53,7 @@ def print_summary(run: FinishedRun) -> None:
     axes = _shown_axes(summary)
     for axis, along in axes.items():
         typer.echo(f"{'radius':<10}{axis}: {_radius_words(along, summary.inputs > summary.test_inputs > 0)}")
-    print_wrapped("example", _example(run))
+    print_wrapped("example", told.example)
     _print_classes(summary, units)
     typer.echo("\nShare certified, by number of changes:")
     for axis, along in axes.items():
@@ -104,17 +103,6 @@ def _print_classes(summary: Summary, units: str) -> None:
         shares = "".join(f"{known_share(share):>{w}}" for share, w in zip(each.right.values(), widths, strict=True))
         name = each.name if len(each.name) <= width else f"{each.name[: width - 1]}…"
         typer.echo(f"{name:<{width}}{each.inputs:>9,}{each.predicted:>11,}{known_share(each.accuracy):>10}{shares}")
-
-
-def _example(run: FinishedRun) -> str:
-    """What is proved about an input in the middle: half of those that are certified are surer, half are less."""
-    certificates = run.certificates
-    certified = [i for i in certificates.p_lower.argsort().tolist() if not certificates.abstained[i]]
-    if not certified:
-        return "none: nothing is certified"
-    number = certified[len(certified) // 2]
-    words = plain_words(certificates, number, described_run(run))
-    return f"{run.words.unit} {certificates.votes.ids[number]}: {words}"
 
 
 def duration(seconds: float) -> str:

@@ -9,11 +9,11 @@ import numpy as np
 
 from flipproof.base.arrays import BoolArray, IntArray
 from flipproof.report.described_inputs import DescribedInputs
+from flipproof.report.findings import Findings
 from flipproof.report.section import Blind
-from flipproof.report.words.promises import share_words
+from flipproof.report.words.promises import known_share
 from flipproof.report.words.sentences import unchecked_words
 from flipproof.report.words.verdict import Withstanding, percent, withstanding
-from flipproof.smoothing.certificates import Certificates
 
 _NEARLY_ALL = 0.98
 """The share of predictions from which on one class is said to be the only answer."""
@@ -43,23 +43,18 @@ class ClassResult:
     right: dict[str, float | None]
 
 
-def class_results(certificates: Certificates, described: DescribedInputs) -> list[ClassResult]:
+def class_results(found: Findings) -> list[ClassResult]:
     """One for every class that is a true label of a judged input, or predicted for one; none without labels."""
+    rows, described = found.judged, found.described
     if described.labels is None:
         return []
-    rows = judged_rows(certificates, described)
-    truth, found = np.asarray(described.labels)[rows], withstanding(certificates, described)
-    given = np.where(certificates.abstained, -1, certificates.label)[rows]
+    truth, given = np.asarray(described.labels)[rows], np.where(found.abstained, -1, found.label)[rows]
+    kinds = [(each.change, each.inputs[rows]) for each in withstanding(found)]
     return [
-        _result(described.class_name(label), label, truth, given, [(each.change, each.inputs[rows]) for each in found])
-        for label in range(certificates.votes.classes)
+        _result(described.class_name(label), label, truth, given, kinds)
+        for label in range(found.classes)
         if (truth == label).any() or (given == label).any()
     ]
-
-
-def judged_rows(certificates: Certificates, described: DescribedInputs) -> IntArray:
-    """The inputs that accuracies are about."""
-    return np.arange(len(certificates)) if described.judged is None else described.judged
 
 
 def _result(
@@ -83,32 +78,33 @@ def _share(flags: BoolArray) -> float:
     return float(flags.mean()) if flags.size else 0.0
 
 
-def majority(certificates: Certificates, described: DescribedInputs) -> Blind | None:
+def majority(found: Findings) -> Blind | None:
     """Always the most frequent class, as it is known from the training inputs if there are any; None without labels."""
-    rows = judged_rows(certificates, described)
-    if described.labels is None or not rows.size:
+    described = found.described
+    if not found.is_judged:
         return None
     labels, split = np.asarray(described.labels), described.split
     known = labels if split is None or not split.train.size else labels[split.train]
     most = int(np.bincount(known).argmax())
-    return Blind(f"always answering {described.class_name(most)}", _share(labels[rows] == most))
+    return Blind(f"always answering {described.class_name(most)}", _share(labels[found.judged] == most))
 
 
-def cautions(certificates: Certificates, described: DescribedInputs, blind: Blind | None = None) -> list[str]:
+def cautions(found: Findings, blind: Blind | None = None) -> list[str]:
     """What a reader of the shares must know: sentences, most often none."""
     return [
-        *unchecked_words(certificates),
-        *_one_answer(certificates, described),
-        *_drowned(certificates, described),
-        *_easily_beaten(certificates, described, majority(certificates, described) if blind is None else blind),
-        *_unchecked_labels(described),
+        *unchecked_words(found),
+        *_one_answer(found),
+        *_drowned(found),
+        *_easily_beaten(found, majority(found) if blind is None else blind),
+        *_unchecked_labels(found.described),
     ]
 
 
-def _one_answer(certificates: Certificates, described: DescribedInputs) -> Iterator[str]:
-    answers = np.bincount(certificates.label[~certificates.abstained], minlength=1)
+def _one_answer(found: Findings) -> Iterator[str]:
+    described = found.described
+    answers = np.bincount(found.label[~found.abstained], minlength=1)
     total, most = int(answers.sum()), int(answers.argmax())
-    if total > 1 and certificates.votes.classes > 1 and answers[most] >= _NEARLY_ALL * total:
+    if total > 1 and found.classes > 1 and answers[most] >= _NEARLY_ALL * total:
         every = "every" if answers[most] == total else f"{percent(int(answers[most]), total)} of the"
         units = described.unit if answers[most] == total else described.units
         yield (
@@ -117,27 +113,27 @@ def _one_answer(certificates: Certificates, described: DescribedInputs) -> Itera
         )
 
 
-def _drowned(certificates: Certificates, described: DescribedInputs) -> Iterator[str]:
+def _drowned(found: Findings) -> Iterator[str]:
     """Only bits are there or not: of categories, none means nothing."""
-    scope = certificates.votes.scope
+    scope = found.votes.scope
     if scope is None:
         return
-    for number, (name, part) in enumerate(certificates.noise.flips):
+    for number, (name, part) in enumerate(found.flips.items()):
         ones, zeros = int(scope.nonzeros[:, number].sum()), float(scope.zeros[:, number].sum())
         if part.categories == 2 and part.p_plus * zeros > _DROWNED * max(ones, 1):
-            entries = described.entries_of(name)
+            entries = found.described.entries_of(name)
             yield (
                 f"Noise drowns the input: for every observed one of the {entries}, p_plus = {part.p_plus:g} adds about "
                 f"{part.p_plus * zeros / max(ones, 1):,.1f} others. Predictions may say little about the input."
             )
 
 
-def _easily_beaten(certificates: Certificates, described: DescribedInputs, blind: Blind | None) -> Iterator[str]:
+def _easily_beaten(found: Findings, blind: Blind | None) -> Iterator[str]:
     """Whoever ignores what is noisy is right as often, and robust without end."""
+    described = found.described
     if blind is None or described.labels is None:
         return
-    rows = judged_rows(certificates, described)
-    right = _share((~certificates.abstained & (certificates.label == described.labels))[rows])
+    right = _share((~found.abstained & (found.label == described.labels))[found.judged])
     if right <= blind.accuracy:
         yield (
             f"The smoothed classifier is right for {right:.3f} of the judged {described.units}; {blind.words}, which "
@@ -158,8 +154,3 @@ def class_rows(results: Sequence[ClassResult], found: Sequence[Withstanding]) ->
     for each in results:
         shares = [known_share(side[kind.change]) for kind in found for side in (each.withstand, each.right)]
         yield [each.name, f"{each.inputs:,}", f"{each.predicted:,}", known_share(each.accuracy), *shares]
-
-
-def known_share(share: float | None) -> str:
-    """A share in words, or the dash of one that nobody can know."""
-    return "-" if share is None else share_words(share)

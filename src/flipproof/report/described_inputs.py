@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
-import numpy as np
-
 from flipproof.base.arrays import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
@@ -18,9 +16,8 @@ from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.noise.spaces.words import ChangeWords
 from flipproof.run_folder.split import Split, checked_labels
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.smoothing.fingerprint.identity import of_other_fingerprints
-from flipproof.theory.certificate import Certificate
+from flipproof.theory.law import Noise
+from flipproof.theory.radii import Axis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,13 +85,17 @@ class DescribedInputs:
         """What is added or deleted in a part."""
         return self.entries.get(part or "", "entries" if part is None else f"entries of part {part}")
 
+    def change_along(self, axis: Axis) -> ChangeWords | None:
+        """The words for a kind of change; None where "added", "deleted" and "changed" say it."""
+        part, kind = axis
+        return self.changes.get(kind if part is None else f"{part}.{kind}")
+
     def class_name(self, label: int) -> str:
         """What a class is called."""
         return self.class_names[label] if label < len(self.class_names) else str(label)
 
-    def check(self, certificates: Certificate) -> None:
-        """Refuses what does not fit the certificates."""
-        inputs, classes = len(certificates), classes_of(certificates, self)
+    def check(self, inputs: int, classes: int) -> None:
+        """Refuses what does not fit so many inputs and classes."""
         if self.labels is not None:
             known = checked_labels(self.labels, inputs)
             if known.size and known.max() >= classes:
@@ -117,20 +118,6 @@ class DescribedInputs:
             _check_texts(getattr(self, name), name)
         for texts in self.value_names or ():
             _check_texts(texts, "value_names")
-        if self.space is not None:
-            _check_space(self.space, certificates)
-            check_names(self.space, self, certificates)
-
-
-def classes_of(certificates: Any, described: DescribedInputs) -> int:
-    """How many labels there are, as far as certificates, labels and names of classes tell."""
-    known = getattr(certificates, "classes", None)
-    if known is not None:
-        return int(known)
-    seen = [
-        int(np.max(labels, initial=-1)) + 1 for labels in (certificates.label, described.labels) if labels is not None
-    ]
-    return max([len(described.class_names), *seen])
 
 
 def singular(entries: str) -> str:
@@ -162,69 +149,52 @@ def joined(words: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _check_space(space: Space, certificates: Any) -> None:
-    """Pictures of other data than those that were voted on would mislead."""
-    if not hasattr(certificates, "votes"):
-        return
-    run = certificates.votes.run
-    if run is not None:
-        if other := of_other_fingerprints(run.identity):
-            raise InvalidInputError(
-                f"expected votes of this flipproof, got votes {other}; leave out `inputs` to have a report without them"
-            )
-        if fingerprint(space) != run.identity["data"]:
-            raise InvalidInputError("expected the data that were voted on, got others")
-        return
-    found = _inputs_of(space, space.sampler(certificates.noise, 0).rows)
-    if found != len(certificates):
-        raise InvalidInputError(f"expected the data of {len(certificates)} inputs, got those of {found}")
-
-
 def _check_texts(texts: Any, name: str) -> None:
     if texts is not None and not (isinstance(texts, tuple) and all(isinstance(text, str) for text in texts)):
         raise InvalidInputError(f"expected {name} to be a tuple of texts, got {str(texts)[:60]!r}")
 
 
 @singledispatch
-def _inputs_of(space: Any, rows: int) -> int:
+def inputs_of(space: Any, rows: int) -> int:
     """How many inputs data have: as many as their sampler has rows, unless they are the nodes of one graph."""
     return rows
 
 
-@_inputs_of.register
+@inputs_of.register
 def _(space: Graph, rows: int) -> int:
     return space.nodes
 
 
 @singledispatch
-def check_names(space: Any, described: DescribedInputs, certificates: Any) -> None:
+def check_names(space: Any, described: DescribedInputs, noise: Noise | None) -> None:
     """Refuses names that do not fit the data: a word under the name of another would mislead.
 
-    Whoever has a space of his own registers its class (`check_names.register`), or lets all names pass.
+    The law is None where certificates did not come from `certify`. Whoever has a space of his own registers its class
+    (`check_names.register`), or lets all names pass.
     """
 
 
 @check_names.register
-def _(space: SparseRows, described: DescribedInputs, certificates: Any) -> None:
+def _(space: SparseRows, described: DescribedInputs, noise: Noise | None) -> None:
     words = described.vocabulary
     if words is not None and len(words) != space.columns:
         raise InvalidInputError(f"expected vocabulary to name {space.columns} columns, got {len(words)} words")
 
 
 @check_names.register
-def _(space: Tokens, described: DescribedInputs, certificates: Any) -> None:
+def _(space: Tokens, described: DescribedInputs, noise: Noise | None) -> None:
     words = described.vocabulary
-    if words is None or not hasattr(certificates, "noise"):
+    if words is None or noise is None:
         return
-    (noise,) = noise_of_parts(certificates.noise, space.parts).values()
+    (flips,) = noise_of_parts(noise, space.parts).values()
     known = int(space.values[~space.is_padding].max(initial=-1)) + 1
-    tokens = known if space.mask is not None else noise.categories
+    tokens = known if space.mask is not None else flips.categories
     if len(words) < tokens:
         raise InvalidInputError(f"expected vocabulary to name {tokens} tokens, got {len(words)} words")
 
 
 @check_names.register
-def _(space: Table, described: DescribedInputs, certificates: Any) -> None:
+def _(space: Table, described: DescribedInputs, noise: Noise | None) -> None:
     columns, names = space.values.shape[1], described.column_names
     if names is not None and len(names) != columns:
         raise InvalidInputError(f"expected {columns} column names, got {len(names)}")

@@ -1,13 +1,19 @@
-"""One run in a report: its certificates, what its inputs are, and the facts about it."""
+"""One run in a report: its certificates, what its inputs are, and the facts about it; and a finished run as one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.report.described_inputs import DescribedInputs, classes_of
-from flipproof.theory.certificate import checked_certificate
+from flipproof.files.json_text import is_number
+from flipproof.report.described_inputs import DescribedInputs
+from flipproof.report.findings import Findings
+from flipproof.run_folder.finished_run import FinishedRun
+from flipproof.run_folder.records import UNKNOWN, UNTOLD, DataRecord, TrainingRecord, VotesRecord
+from flipproof.run_folder.task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,7 @@ class Blind:
     accuracy: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Section:
     """What a page says about one run.
 
@@ -52,13 +58,109 @@ class Section:
     blind: Blind | None = None
     unjudged: str | None = None
 
-    @property
-    def classes(self) -> int:
-        """How many labels there are, as far as the certificates or the names of classes tell."""
-        return classes_of(self.certificates, self.described)
+    @cached_property
+    def found(self) -> Findings:
+        """What the certificates say of the inputs."""
+        return Findings(self.certificates, self.described)
 
     def __post_init__(self) -> None:
-        checked_certificate(self.certificates)
         if not isinstance(self.name, str):
             raise InvalidInputError(f"expected a name for the run, got {self.name!r}")
-        self.described.check(self.certificates)
+        self.found.check()
+
+
+def run_section(run: FinishedRun, command: str | None = None) -> Section:
+    """What a report says about a run; `command` repeats it."""
+    task, described = run.task, replace(described_run(run, run.shown), labels_compared=run.shown is not None)
+    found = Findings(run.certificates, described)
+    return Section(
+        name=f"{run.data.name}, {task.model.name}, noise {run.words.noise}",
+        certificates=run.certificates,
+        described=described,
+        base_accuracy=run.training.base_accuracy,
+        blind=blind_of(run.training),
+        unjudged=UNTOLD if run.training.split == UNKNOWN else None,
+        facts=(
+            _data_facts(run.data),
+            _model_facts(task, run.training),
+            noise_facts(found, task.noisy),
+            _vote_facts(task, run.votes, found),
+            promise_facts(found),
+            Facts("Versions", tuple(sorted(run.votes.versions.items()))),
+        ),
+        command=command,
+        samples_per_second=run.votes.drawn / run.votes.seconds if run.votes.seconds else None,
+    )
+
+
+def blind_of(training: TrainingRecord) -> Blind | None:
+    """The classifier that ignores the noisy part, if training made one. The record may come from anywhere."""
+    words, accuracy = training.blind.get("words"), training.blind.get("accuracy", "")
+    return Blind(words, float(accuracy)) if isinstance(words, str) and is_number(accuracy) else None
+
+
+def described_run(run: FinishedRun, shown: Mapping[str, Any] | None = None) -> DescribedInputs:
+    """What the inputs of a run are; `shown` has further fields, such as the observed data as a space."""
+    inputs = run.inputs
+    known = {"class_names": inputs.class_names, "labels": inputs.labels, "split": inputs.split}
+    return DescribedInputs(**{"unit": run.words.unit, **run.words.changes, **known, **(shown or {})})
+
+
+def noise_facts(found: Findings, only_part: str = "") -> Facts:
+    """The law, with all digits of its probabilities. A noise without parts may be known to be on one."""
+    named = ((name or only_part, fact, value) for name, fact, value in found.noise_facts)
+    return Facts("Noise", tuple((f"{name}: {fact}" if name else fact, value) for name, fact, value in named))
+
+
+def promise_facts(found: Findings) -> Facts:
+    """alpha, where it goes, and the rule."""
+    certificates, votes = found.certificates, found.votes
+    budget = certificates.budget
+    return Facts(
+        "Promise",
+        (
+            ("alpha", repr(budget.alpha)),
+            ("holds for", "all inputs at once" if certificates.simultaneous else "each input by itself"),
+            ("rule", str(certificates.rule)),
+            ("samples to select", f"{votes.n_select:,}"),
+            ("samples to bound", f"{votes.n_estimate:,}"),
+            ("alpha paid for sampling", f"{budget.sampling_error:.3g}"),
+        ),
+    )
+
+
+def _data_facts(data: DataRecord) -> Facts:
+    counts = ((name, f"{count:,}") for name, count in (*data.counts.items(), ("classes", data.classes)))
+    return Facts("Data", (("dataset", data.name), *counts, ("fingerprint", data.fingerprint)))
+
+
+def _model_facts(task: Task, training: TrainingRecord) -> Facts:
+    how = f"{training.epochs:,} epochs" if training.epochs else "fitted"
+    trained = f"{how} in {training.seconds:.1f} s" if training.seconds else "elsewhere"
+    return Facts(
+        "Model",
+        (
+            ("model", task.model.name),
+            ("trained", trained),
+            ("fingerprint", training.model),
+            ("weights, sha256", training.weights_sha256),
+        ),
+    )
+
+
+def _vote_facts(task: Task, votes: VotesRecord, found: Findings) -> Facts:
+    run = found.votes.run
+    speed = f"{votes.drawn / votes.seconds:,.0f} samples/s" if votes.seconds else "unknown"
+    return Facts(
+        "Votes",
+        (
+            ("seed", str(task.seed)),
+            ("noise stream", "unknown" if run is None else f"version {run.identity.get('stream version')}"),
+            ("time", f"{votes.seconds:,.1f} s"),
+            ("throughput", speed),
+            ("workers", str(votes.workers)),
+            ("engine", found.engine or "the classifier itself"),
+            ("classifier checked", "unknown" if run is None else "yes" if found.checked else "no"),
+            ("votes, sha256", votes.sha256),
+        ),
+    )

@@ -1,27 +1,26 @@
-"""Shares of certified inputs over radii: the values that figures are drawn from, and how certificates become them."""
+"""Shares of certified inputs over radii: the values that figures are drawn from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.arrays import FloatArray, IntArray, read_only
+from flipproof.base.arrays import FloatArray, IntArray
 from flipproof.errors import InvalidInputError, not_among
-from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.sample_limits import caps
-from flipproof.smoothing.stairs import GridCounts, axis_names, ranges_along, ranges_of, reach
-from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
 CERTIFIED_RATIO = "certified ratio"
 CERTIFIED_ACCURACY = "certified accuracy"
 
-_FAR_OF_LINES = 100
+GridCounts = tuple[tuple[int, ...], ...]
+"""Numbers of changes in increasing order, for each axis."""
+
+FAR = 100
 """The largest count of a line."""
 
 _NOTHING_HELD: Mapping[str, int] = MappingProxyType({})
@@ -113,77 +112,35 @@ class ShareLine:
 
 
 def _checked_shares(given: Any, shape: tuple[int, ...]) -> FloatArray:
-    shares = np.asarray(given, dtype=np.float64)
+    shares = np.array(given, dtype=np.float64, order="C")
     if shares.shape != shape or not shares.size:
         raise InvalidInputError(f"expected shares of shape {shape}, at least one, got shape {shares.shape}")
     if not ((shares >= 0.0) & (shares <= 1.0)).all():
         raise InvalidInputError(f"expected shares in [0, 1], got {shares.min()} to {shares.max()}")
-    return read_only(shares)
+    shares.setflags(write=False)
+    return shares
 
 
-def ratio_grid(certificates: Certificates, counts: GridCounts) -> ShareGrid:
-    """The certified ratio for all combinations of the counts."""
-    parts, kinds = ranges_of(certificates.noise, counts)
-    shares = certificates.certified_ratio(parts, **kinds)
-    return ShareGrid(axis_names(certificates), counts, shares, CERTIFIED_RATIO, len(certificates))
+def counts_past(radii: NDArray[Any]) -> tuple[int, ...]:
+    """From 0 to one more than the last certificate that ends."""
+    return tuple(range(min(FAR, int(radii[radii < SEARCH_LIMIT].max(initial=0)) + 1) + 1))
 
 
-def accuracy_grid(
-    certificates: Certificates, true_labels: ArrayLike, counts: GridCounts, among: ArrayLike | None = None
-) -> ShareGrid:
-    """The certified accuracy for all combinations of the counts.
-
-    Args:
-        certificates: of all inputs.
-        true_labels: one integer for each of them.
-        counts: numbers of changes along every axis.
-        among: a mask or the indices of the inputs that count (the test inputs), by default all.
-    """
-    rows = _rows(certificates, among)
-    chosen = certificates.selected(rows)
-    parts, kinds = ranges_of(certificates.noise, counts)
-    shares = chosen.certified_accuracy(_labels(certificates, true_labels)[rows], parts, **kinds)
-    return ShareGrid(axis_names(certificates), counts, shares, CERTIFIED_ACCURACY, len(chosen))
+def mean_radius(radii: IntArray) -> float | None:
+    """None where some radii are only known to be large."""
+    return float(np.mean(radii)) if radii.size and radii.max() < SEARCH_LIMIT else None
 
 
-def ratio_lines(certificates: Certificates) -> tuple[ShareLine, ...]:
-    """The certified ratio along every axis, the other axes at 0."""
-    return tuple(
-        ShareLine(name, counts, certificates.certified_ratio(parts, **kinds), CERTIFIED_RATIO, len(certificates), cap)
-        for name, counts, cap, (parts, kinds) in _lines_wanted(certificates)
-    )
-
-
-def accuracy_lines(
-    certificates: Certificates, true_labels: ArrayLike, among: ArrayLike | None = None
-) -> tuple[ShareLine, ...]:
-    """The certified accuracy along every axis, the other axes at 0; for the counts of `ratio_lines`."""
-    rows = _rows(certificates, among)
-    chosen, truth = certificates.selected(rows), _labels(certificates, true_labels)[rows]
-    return tuple(
-        ShareLine(name, counts, chosen.certified_accuracy(truth, parts, **kinds), CERTIFIED_ACCURACY, rows.size, cap)
-        for name, counts, cap, (parts, kinds) in _lines_wanted(certificates)
-    )
-
-
-def _lines_wanted(certificates: Certificates) -> Iterator[tuple[str, tuple[int, ...], int, Any]]:
-    """For every axis its name, the counts of its line, past the last certificate and the cap, and the cap."""
-    for axis, cap in zip(axes_of(certificates.noise), caps(certificates), strict=True):
-        last = max(reach(certificates, str(axis)), cap + 1 if cap < SEARCH_LIMIT else 0)
-        counts = tuple(range(min(_FAR_OF_LINES, last) + 1))
-        yield str(axis), counts, cap, ranges_along({axis: counts})
-
-
-def _labels(certificates: Certificates, true_labels: ArrayLike) -> IntArray:
+def checked_truth(true_labels: ArrayLike, inputs: int) -> IntArray:
+    """One true label for each input."""
     labels = np.asarray(true_labels)
-    if labels.shape != (len(certificates),):
-        raise InvalidInputError(f"expected {len(certificates)} true labels, got shape {labels.shape}")
+    if labels.shape != (inputs,):
+        raise InvalidInputError(f"expected {inputs} true labels, got shape {labels.shape}")
     return labels
 
 
-def _rows(certificates: Certificates, among: ArrayLike | None) -> IntArray:
+def chosen_rows(inputs: int, among: ArrayLike | None) -> IntArray:
     """The chosen inputs as increasing indices, each once."""
-    inputs = len(certificates)
     rows = np.arange(inputs) if among is None else np.asarray(among)
     if rows.dtype == np.bool_ and rows.shape == (inputs,):
         rows = np.flatnonzero(rows)

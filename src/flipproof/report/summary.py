@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from flipproof.base.arrays import BoolArray, IntArray
 from flipproof.report.by_class import ClassResult, cautions, class_results, majority
-from flipproof.report.forecast import mean_radius
-from flipproof.report.run_section import blind_of, described_run
-from flipproof.report.section import Blind
-from flipproof.report.words.any_changes import any_radii, withstands_any
+from flipproof.report.findings import Findings
+from flipproof.report.section import Blind, blind_of, described_run
+from flipproof.report.shares import mean_radius
+from flipproof.report.words.promises import plain_words
 from flipproof.report.words.verdict import headline, withstanding
 from flipproof.run_folder.finished_run import FinishedRun
-from flipproof.run_folder.inputs import Inputs
 from flipproof.run_folder.records import DataRecord
-from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.sample_limits import caps
-from flipproof.theory.radii import UNBOUNDED, Radii, axes_of
+from flipproof.theory.radii import UNBOUNDED
 
 _FEW = 6
 _FAR = 60
@@ -97,35 +96,65 @@ class Summary:
         return record
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a terminal says beside the summary: the law part by part, what drew the votes, and one sentence."""
+
+    noise: tuple[str, ...]
+    engine: str | None
+    example: str
+
+
 def summary_of(run: FinishedRun) -> Summary:
     """Sums up a finished run."""
-    certificates, inputs, training, votes = run.certificates, run.inputs, run.training, run.votes
-    right = np.equal(certificates.label, inputs.labels) & ~certificates.abstained
-    described = described_run(run)
-    found = withstanding(certificates, described)
-    blind = blind_of(training) or majority(certificates, described)
+    return _summary(run, Findings(run.certificates, described_run(run)))
+
+
+def told_summary(run: FinishedRun) -> tuple[Summary, Told]:
+    """Sums up a finished run for a terminal."""
+    found = Findings(run.certificates, described_run(run))
+    return _summary(run, found), Told(found.noise_words, found.engine, _example(found))
+
+
+def _example(found: Findings) -> str:
+    """What is proved about an input in the middle: half of those that are certified are surer, half are less."""
+    order = found.certificates.bounds.p_lower.argsort()
+    certified = order[~found.abstained[order]]
+    if not certified.size:
+        return "none: nothing is certified"
+    number = int(certified[certified.size // 2])
+    return f"{found.described.unit} {found.votes.ids[number]}: {plain_words(found, number)}"
+
+
+def _summary(run: FinishedRun, found: Findings) -> Summary:
+    inputs, training, votes, test = run.inputs, run.training, run.votes, run.inputs.split.test
+    right = np.equal(found.label, inputs.labels) & ~found.abstained
+    blind = blind_of(training) or majority(found)
     return Summary(
-        headline=headline(certificates, described)
-        if len(certificates)
-        else "There are no inputs: nothing is certified.",
-        withstand={each.change: each.count for each in found},
-        cautions=cautions(certificates, described, blind),
+        headline=headline(found) if found.inputs else "There are no inputs: nothing is certified.",
+        withstand={each.change: each.count for each in withstanding(found)},
+        cautions=cautions(found, blind),
         blind=blind,
-        by_class=class_results(certificates, described),
+        by_class=class_results(found),
         kind=run.task.kind,
         data=run.data,
         model=run.task.model.name,
         noisy=run.task.noisy,
-        inputs=len(certificates),
-        test_inputs=int(inputs.split.test.size),
-        base_accuracy=inputs.accuracy(np.equal(inputs.base_label, inputs.labels)),
-        smoothed_accuracy=inputs.accuracy(right),
-        abstained=int(certificates.abstained.sum()),
+        inputs=found.inputs,
+        test_inputs=int(test.size),
+        base_accuracy=_accuracy(np.equal(inputs.base_label, inputs.labels), test),
+        smoothed_accuracy=_accuracy(right, test),
+        abstained=int(found.abstained.sum()),
         axes={
-            str(axis): _along(certificates, str(axis), inputs, right, cap)
-            for axis, cap in zip(axes_of(certificates.noise), caps(certificates), strict=True)
+            axis: replace(
+                _axis_summary(radii, found.sample_caps[axis], partial(found.certified, axis), test, right),
+                uncapped_mean=mean_radius(found.uncapped_radii[axis]),
+            )
+            for axis, radii in found.radii.items()
         },
-        any_change=_any_change(certificates, inputs, right),
+        any_change=None
+        if (radii := found.any_radii) is None
+        else _axis_summary(radii, UNBOUNDED, partial(found.withstands_any, radii), test, right),
         training_epochs=training.epochs,
         training_seconds=training.seconds,
         voting_seconds=votes.seconds,
@@ -133,37 +162,15 @@ def summary_of(run: FinishedRun) -> Summary:
     )
 
 
-def _along(certificates: Certificates, axis: str, inputs: Inputs, right: BoolArray, cap: int) -> AxisSummary:
-    largest = certificates.max_radius(axis)
-    radii = _few(int(largest.max(initial=0)))
-    certified = [certificates.certified(_radii(axis, radius)) for radius in radii]
-    uncapped = mean_radius(certificates.uncapped_radius(axis))
-    return _axis_summary(largest, uncapped, cap, radii, certified, inputs, right)
-
-
-def _any_change(certificates: Certificates, inputs: Inputs, right: BoolArray) -> AxisSummary | None:
-    largest = any_radii(certificates)
-    if largest is None:
-        return None
-    radii = _few(int(largest.max(initial=0)))
-    certified = [withstands_any(certificates, largest, radius) for radius in radii]
-    return _axis_summary(largest, None, UNBOUNDED, radii, certified, inputs, right)
-
-
 def _axis_summary(
-    largest: IntArray,
-    uncapped: float | None,
-    cap: int,
-    radii: list[int],
-    certified: list[BoolArray],
-    inputs: Inputs,
-    right: BoolArray,
+    largest: IntArray, cap: int, withstands: Callable[[int], BoolArray], test: IntArray, right: BoolArray
 ) -> AxisSummary:
-    test = inputs.split.test
+    radii = _few(int(largest.max(initial=0)))
+    certified = [withstands(radius) for radius in radii]
     return AxisSummary(
         mean=mean_radius(largest),
         mean_test=mean_radius(largest[test]) if test.size else None,
-        uncapped_mean=uncapped,
+        uncapped_mean=None,
         largest=int(largest.max(initial=0)),
         cap=cap,
         radii=radii,
@@ -172,13 +179,11 @@ def _axis_summary(
     )
 
 
+def _accuracy(right: BoolArray, test: IntArray) -> float | None:
+    return float(np.mean(right[test])) if test.size else None
+
+
 def _few(largest: int) -> list[int]:
     """A few radii from 0 over 1 to the largest, or to a large one if that is very far away."""
     few = np.linspace(0, min(largest, _FAR), _FEW + 1).round().astype(int).tolist()
     return sorted({1, *few})
-
-
-def _radii(axis: str, count: int) -> Any:
-    part, _, kind = axis.rpartition(".")
-    radii = Radii(**{kind: count})
-    return {part: radii} if part else radii

@@ -19,19 +19,16 @@ from flipproof.noise.spaces.words import image_words
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.figures import drawing, figures
 from flipproof.report.figures.plots import plot_heatmap
-from flipproof.report.page.content import MOST_GRID_AXES
+from flipproof.report.findings import MOST_GRID_AXES, Findings
 from flipproof.report.page.page import check_replaceable, write_page
-from flipproof.report.run_section import noise_facts, promise_facts
-from flipproof.report.section import Facts, Section
-from flipproof.report.shares import accuracy_lines, ratio_lines
+from flipproof.report.section import Facts, Section, noise_facts, promise_facts, run_section
 from flipproof.report.words.promises import plain_words
-from flipproof.run_folder.folder import RunFolder
+from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes import scope_of_outputs
 from flipproof.theory.certificate import Certificate, checked_certificate
-from flipproof.theory.radii import axes_of
 
 
 def write_report(
@@ -92,7 +89,7 @@ def write_report(
         node_names=_texts(node_names, "node_names"),
         **change_words(certificates, space, entries, image_shape),
     )
-    described.check(certificates)
+    Findings(certificates, described).check()
     write_page(path, [section_of(_in_scope(certificates, space), name, described)], checked_flag(force, "force"))
 
 
@@ -128,11 +125,9 @@ def in_words(
     checked_count(index, "index")
     names = _texts(class_names, "class_names") or ()
     space = None if inputs is None else space_of(inputs)
-    described = DescribedInputs(unit=unit, class_names=names, **change_words(certificates, space, entries))
-    described.check(certificates)
-    if space is not None:
-        replace(described, space=space).check(certificates)
-    return plain_words(_in_scope(certificates, space), index, described)
+    described = DescribedInputs(unit=unit, class_names=names, space=space, **change_words(certificates, space, entries))
+    Findings(certificates, described).check()
+    return plain_words(Findings(_in_scope(certificates, space), described), index)
 
 
 def _in_scope(certificates: Certificate, space: Space | None) -> Certificate:
@@ -161,11 +156,9 @@ def change_words(
     if entries is not None:
         parts = [name for name in certificates.noise.part_names if name is not None]
         return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts}}
-    return (
-        {}
-        if image_shape is None
-        else image_words(colours=isinstance(image_shape, tuple) and image_shape[2:] not in ((), (1,)))
-    )
+    if image_shape is None:
+        return {}
+    return image_words(colours=isinstance(image_shape, tuple) and image_shape[2:] not in ((), (1,)))
 
 
 def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
@@ -178,18 +171,15 @@ def _lists_of_texts(given: Any, name: str) -> tuple[tuple[str, ...], ...]:
 
 def section_of(certificates: Certificate, name: str, described: DescribedInputs | None = None) -> Section:
     """Certificates that belong to no run folder."""
+    described = DescribedInputs() if described is None else described
     if not isinstance(certificates, Certificates):
         promise = certificates.promise
         rows = (("published by", promise.system), ("rule", promise.rule), ("alpha", repr(promise.alpha)))
-        return Section(name, certificates, described or DescribedInputs(), facts=(Facts("Promise", rows),))
-    run = certificates.votes.run
-    return Section(
-        name,
-        certificates,
-        DescribedInputs() if described is None else described,
-        facts=(noise_facts(certificates), promise_facts(certificates), *_run_facts(run)),
-        samples_per_second=None if run is None else run.samples_per_second,
-    )
+        return Section(name, certificates, described, facts=(Facts("Promise", rows),))
+    run, found = certificates.votes.run, Findings(certificates)
+    facts = (noise_facts(found), promise_facts(found), *_run_facts(run))
+    speed = None if run is None else run.samples_per_second
+    return Section(name, certificates, described, facts=facts, samples_per_second=speed)
 
 
 def _run_facts(run: Run | None) -> tuple[Facts, ...]:
@@ -199,8 +189,9 @@ def _run_facts(run: Run | None) -> tuple[Facts, ...]:
     return Facts("Votes", hashes), Facts("Versions", tuple(sorted(run.versions.items())))
 
 
-def write_run_report(folder: RunFolder, section: Section) -> Path:
-    """Writes `report.html` and the figures of a run into its folder, and returns where the page is."""
+def write_run_report(run: FinishedRun, command: str | None = None) -> Path:
+    """Writes `report.html` and the figures of a run into its folder; returns where the page is.."""
+    folder, section = run.folder, run_section(run, command)
     check_replaceable(folder.report_file)
     with folder.locked():
         write_figures(folder.figures_folder, section)
@@ -210,8 +201,8 @@ def write_run_report(folder: RunFolder, section: Section) -> Path:
 
 def write_figures(folder: Path, section: Section) -> None:
     """Writes every figure as PNG and SVG. With more than two axes the heatmap is over the first two, or left out."""
-    certificates, described = section.certificates, section.described
-    if not len(certificates):
+    found = section.found
+    if not found.inputs:
         return
     try:
         folder.mkdir(exist_ok=True)
@@ -219,10 +210,7 @@ def write_figures(folder: Path, section: Section) -> None:
         raise cannot_write(folder, error) from error
     if folder.is_symlink():
         raise OutputError(f"expected a folder for figures, got {folder}, which is a link to something else")
-    lines = ratio_lines(certificates)
-    if described.labels is not None and (described.judged is None or described.judged.size):
-        lines += accuracy_lines(certificates, described.labels, described.judged)
-    if len(axes_of(certificates.noise)) <= MOST_GRID_AXES:
-        drawing.save(plot_heatmap(certificates), folder / "heatmap")
-    drawing.save(figures.lines(lines), folder / "lines")
-    drawing.save(figures.bounds(certificates.p_lower, certificates.abstained), folder / "bounds")
+    if len(found.axes) <= MOST_GRID_AXES:
+        drawing.save(plot_heatmap(section.certificates), folder / "heatmap")
+    drawing.save(figures.lines([line for lines in found.lines for line in lines]), folder / "lines")
+    drawing.save(figures.bounds(section.certificates.bounds.p_lower, found.abstained), folder / "bounds")

@@ -30,7 +30,7 @@ class Lead(Enum):
     EXCHANGES = "exchanges"
 
 
-def usual_lead(noise: Noise) -> Lead:
+def default_lead(noise: Noise) -> Lead:
     """All kinds together where they are alike, or too many to name."""
     return Lead.TOGETHER if noise.is_even or not has_boxes(noise) else Lead.BY_KIND
 
@@ -69,7 +69,7 @@ class Claims:
     @classmethod
     def leading(cls, certificates: Certificates, lead: Lead | None = None, stairs: Stairs | None = None) -> Claims:
         """One combination for every input: what it can withstand of the kind that leads, or else of any other."""
-        lead = usual_lead(certificates.noise) if lead is None else lead
+        lead = default_lead(certificates.noise) if lead is None else lead
         counts = _boxes(certificates, stairs) if has_boxes(certificates.noise) else _alone(certificates)
         claims = cls._of(certificates, counts, _room_beside(certificates, counts))
         if lead is Lead.TOGETHER:

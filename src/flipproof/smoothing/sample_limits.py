@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from flipproof.smoothing.certificates import Certificates
@@ -24,3 +26,13 @@ def caps(certificates: Certificates) -> tuple[int, ...]:
         largest_radius(certificates.noise, float(agreed.p_lower[0]), str(axis), float(agreed.p_upper[0]))
         for axis in axes_of(certificates.noise)
     )
+
+
+def with_more_samples(certificates: Certificates, factor: int) -> Certificates:
+    """What would be certified with so many times the samples, if they fell as those that are there."""
+    votes = certificates.votes
+    more = replace(
+        votes, estimation=votes.estimation * factor, n_estimate=votes.n_estimate * factor, run=None, tally=None
+    )
+    bounds = bounds_from_counts(more.selection_counts, more.estimation_counts, certificates.budget, certificates.rule)
+    return replace(certificates, votes=more, bounds=bounds)

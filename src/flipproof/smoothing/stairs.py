@@ -53,7 +53,7 @@ def grid_counts(
     """
     if checked_count(most_cells, "most_cells") < 1:
         raise InvalidInputError(f"expected at least one cell, got most_cells = {most_cells}")
-    names = axis_names(certificates)
+    names = tuple(map(str, certificates.axes))
     free = [name for name in names if name not in held]
     far = _FAR if len(free) <= 2 else _FAR_OF_MANY
     lengths = {name: min(far, reach(certificates, name)) + 1 for name in free}
@@ -83,11 +83,6 @@ def reach(certificates: Certificates, axis: str) -> int:
     endless = radii >= SEARCH_LIMIT
     last = int(radii[~endless].max(initial=0)) + 1
     return max(last, _ENDLESS) if endless.any() else last
-
-
-def axis_names(certificates: Certificates) -> tuple[str, ...]:
-    """All axes, as in `max_radius`."""
-    return tuple(map(str, axes_of(certificates.noise)))
 
 
 def ranges_of(noise: Noise, counts: GridCounts) -> tuple[Any, dict[str, tuple[int, ...]]]:
@@ -131,6 +126,11 @@ class Stairs:
         heights[(leading.T[None] > cases[:, None, 1:-1]).any(axis=2)] = 0
         stairs, index = np.unique(heights, axis=0, return_inverse=True)
         return Stairs(stairs.reshape(-1, *self.heights.shape[1:]), index.ravel()[case])
+
+    def within_scope(self, certificates: Certificates) -> Stairs:
+        """What is left of every staircase within what its input can suffer, if that is known."""
+        scope = certificates.votes.scope
+        return self if scope is None else self.within(scope.room(certificates.noise))
 
     def _cases(self, room: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Counts of the leading axes, distinct rows (staircase, room), and which of them each input has."""

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from flipproof.base.arguments import checked_kind, checked_rows
 from flipproof.base.arrays import IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, checked_any_law, scope_of, space_for
+from flipproof.noise.laws import Law, checked_any_law, sampler_of, scope_of, space_for
+from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.space import Space, is_joint
 from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import Run
@@ -160,6 +161,11 @@ class Votes:
         return None if self.run is None else self.run.checked
 
     @property
+    def engine(self) -> str | None:
+        """What evaluated the samples, "fused" or "torch"; None if it is not known, or the classifier did it itself."""
+        return None if self.run is None else self.run.engine
+
+    @property
     def sampling_error(self) -> float:
         """How far the law of the samples is from the stated noise at most, in total variation; part of alpha."""
         return 0.0 if self.run is None else self.run.sampling_error
@@ -235,6 +241,13 @@ def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray |
     if is_joint(space):
         return scope.selected(np.zeros(outputs, dtype=np.int64))
     return scope if targets is None else scope.selected(targets)
+
+
+def drawn_again(votes: Votes, space: Space, samples: range, rows: IntArray) -> Any:
+    """Some estimation samples of the votes for some rows of their data, as the classifier got them."""
+    if votes.run is None:
+        raise InvalidInputError("expected the votes of a run, got counts alone")
+    return sampler_of(space, votes.noise, votes.run.identity["seed"]).draw(Role.ESTIMATE, samples, rows)
 
 
 def _checked_ids(given: Any, inputs: int) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
@@ -10,16 +10,8 @@ from numpy.typing import ArrayLike
 from flipproof.base.arguments import checked_count
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.report.figures import figures
-from flipproof.report.shares import (
-    ShareGrid,
-    accuracy_grid,
-    accuracy_lines,
-    ratio_grid,
-    ratio_lines,
-)
+from flipproof.report.findings import Findings
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.stairs import GridCounts, grid_counts
-from flipproof.theory.radii import axes_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,18 +29,17 @@ def plot_heatmap(
     true_labels: ArrayLike | None = None,
 ) -> Figure:
     """The certified ratio over two axes, or the certified accuracy if true labels are given."""
-    y, x, fixed = _chosen(certificates, y, x, held or {})
+    found = Findings(certificates)
+    y, x, fixed = _chosen(list(found.axes), y, x, held or {})
     if len(fixed) > _MOST_HELD:
         raise InvalidInputError(f"expected at most {_MOST_HELD + 2} axes to draw, got {len(fixed) + 2}; see plot_lines")
-    counts = grid_counts(certificates, held=fixed)
-    return figures.heatmap(_grid(certificates, counts, true_labels).plane(y, x, fixed))
+    return figures.heatmap(found.grid_of(found.counts_beside(fixed), true_labels).plane(y, x, fixed))
 
 
 def _chosen(
-    certificates: Certificates, y: str | None, x: str | None, held: Mapping[str, int]
+    names: Sequence[str], y: str | None, x: str | None, held: Mapping[str, int]
 ) -> tuple[str, str, dict[str, int]]:
     """The two axes of a picture, by default the first two that are free, and the counts of all others."""
-    names = [str(axis) for axis in axes_of(certificates.noise)]
     for axis in (y, x, *held):
         if axis is not None and axis not in names:
             raise not_among("axis", names, axis)
@@ -62,15 +53,7 @@ def _chosen(
     return y, x, {name: checked_count(held.get(name, 0), name) for name in names if name not in (y, x)}
 
 
-def _grid(certificates: Certificates, counts: GridCounts, true_labels: ArrayLike | None) -> ShareGrid:
-    if true_labels is None:
-        return ratio_grid(certificates, counts)
-    return accuracy_grid(certificates, true_labels, counts)
-
-
 def plot_lines(certificates: Certificates, true_labels: ArrayLike | None = None) -> Figure:
     """The certified ratio along every axis, and the certified accuracy if true labels are given."""
-    lines = ratio_lines(certificates)
-    if true_labels is not None:
-        lines += accuracy_lines(certificates, true_labels)
-    return figures.lines(lines)
+    found = Findings(certificates)
+    return figures.lines(found.lines_of() + (() if true_labels is None else found.lines_of(true_labels)))

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
@@ -56,7 +57,7 @@ def page(sections: Sequence[Section]) -> str:
         "title": html.escape(" and ".join(section.name for section in sections)),
         "csp": _policy(scripts.values()),
         "style": _joined(".css"),
-        "data": _json({"version": _version(), "runs": runs}),
+        "data": _json({"version": version("flipproof"), "runs": runs}),
         **scripts,
     }
     return _PLACEHOLDER.sub(lambda match: parts[match.group(1)], _resource("page.html"))
@@ -92,9 +93,3 @@ def _joined(suffix: str) -> str:
 
 def _resource(name: str) -> str:
     return (files("flipproof.report.page") / name).read_text(encoding="utf-8")
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("flipproof")

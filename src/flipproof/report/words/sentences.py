@@ -7,26 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipproof.base.arrays import IntArray
-from flipproof.noise.spaces.words import ANY, EXCHANGE
+from flipproof.noise.spaces.words import EXCHANGE
 from flipproof.report.described_inputs import DescribedInputs, joined, singular
+from flipproof.report.findings import Findings
 from flipproof.report.page.packing import packed
 from flipproof.report.words.any_changes import any_change_words, any_entries
-from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.claims import Claims, Lead, usual_lead
-from flipproof.smoothing.stairs import Stairs
 from flipproof.theory.claim import Budget, Claim
-from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED
 
 _FUNCTION = "the classifier always gives the same label to the same noisy input"
 _VERBS = {"add": "adds", "delete": "deletes", "change": "changes"}
-
-
-def lead_of(noise: Noise, described: DescribedInputs) -> Lead:
-    """What the sentences about these inputs speak of first."""
-    if EXCHANGE in described.changes:
-        return Lead.EXCHANGES
-    return Lead.TOGETHER if ANY in described.changes else usual_lead(noise)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,26 +32,26 @@ class Sentences:
     index: IntArray
 
     @classmethod
-    def of(cls, certificates: Certificates, described: DescribedInputs, stairs: Stairs | None = None) -> Sentences:
+    def of(cls, found: Findings) -> Sentences:
         """Those of the leading claims."""
-        claims = Claims.leading(certificates, lead_of(certificates.noise, described), stairs)
-        return cls(tuple(head(claim, certificates.noise, described) for claim in claims.distinct), claims.index)
+        return cls(tuple(head(claim, found) for claim in found.claims.distinct), found.claims.index)
 
     def content(self) -> dict[str, Any]:
         """As a page has them."""
         return {"heads": list(self.heads), "index": packed(self.index, "u4")}
 
 
-def head(claim: Claim, noise: Noise, described: DescribedInputs) -> str:
+def head(claim: Claim, found: Findings) -> str:
     """What a claim says of an input, up to the names of classes."""
+    described = found.described
     if claim.abstains:
         return f"The smoothed classifier abstains from this {described.unit}: nothing is certified."
     if not any(budget.room for budget in claim.budgets):
         return f"Nothing in this {described.unit} gets noise: there is no change to withstand."
     if not claim.withstands_a_change:
-        entry = singular(any_entries(noise, described))
+        entry = singular(any_entries(found))
         return f"No robustness proven: even one changed {entry} might change the prediction for this {described.unit}."
-    proved = f"o attacker who {_attack(claim, noise, described)} can change the prediction for this {described.unit}"
+    proved = f"o attacker who {_attack(claim, found)} can change the prediction for this {described.unit}"
     return f"If {_FUNCTION}, which was not checked, n{proved}" if claim.checked is False else f"N{proved}"
 
 
@@ -77,9 +67,9 @@ def claimed(claim: Claim, described: DescribedInputs) -> str:
     return f"No attacker who {attack} can change the prediction for this {described.unit}."
 
 
-def unchecked_words(certificates: Certificates) -> list[str]:
+def unchecked_words(found: Findings) -> list[str]:
     """What everything depends on where nobody checked it; nothing where it was, or the votes came from elsewhere."""
-    if certificates.votes.checked is not False:
+    if found.checked is not False:
         return []
     return [
         f"The certificates hold only if {_FUNCTION}. That was not checked: the votes were drawn with --no-check "
@@ -87,19 +77,20 @@ def unchecked_words(certificates: Certificates) -> list[str]:
     ]
 
 
-def _attack(claim: Claim, noise: Noise, described: DescribedInputs) -> str:
+def _attack(claim: Claim, found: Findings) -> str:
     """What is done, and what is left alone."""
-    done = _done(claim, noise, described)
+    done = _done(claim, found)
     if claim.fixed == ():
         return done
     kept = "leaves alone what gets no noise" if claim.fixed is None else f"leaves {joined(claim.fixed)} alone"
     return f"{done}{' ' if done.endswith(',') else ', '}and {kept},"
 
 
-def _done(claim: Claim, noise: Noise, described: DescribedInputs) -> str:
+def _done(claim: Claim, found: Findings) -> str:
+    described = found.described
     first, *others = claim.budgets
     if not others:
-        done = any_change_words(noise, described).does.format(_up_to(first, any_entries(noise, described)))
+        done = any_change_words(found).does.format(_up_to(first, any_entries(found)))
         return done.removesuffix(" in all") if _endless(first) else done
     if EXCHANGE in described.changes and first.count == others[0].count:
         return described.changes[EXCHANGE].does.format(_up_to(others[0], described.entries_of(None)))
@@ -118,7 +109,7 @@ def _attack_on_part(budgets: Sequence[Budget], described: DescribedInputs) -> st
     first, *others = sorted(budgets, key=lambda budget: budget.count == 0)
     if not others:
         return _does(first, described)
-    if any(str(budget.axes[0]) in described.changes for budget in budgets):
+    if any(described.change_along(budget.axes[0]) is not None for budget in budgets):
         *middle, last = (_does(budget, described) for budget in (first, *others))
     else:
         *middle, last = (
@@ -130,7 +121,7 @@ def _attack_on_part(budgets: Sequence[Budget], described: DescribedInputs) -> st
 
 def _does(budget: Budget, described: DescribedInputs) -> str:
     (axis,) = budget.axes
-    entries, words = described.entries_of(axis.part), described.changes.get(str(axis))
+    entries, words = described.entries_of(axis.part), described.change_along(axis)
     what = _up_to(budget, entries) if budget.count else f"no {entries}"
     return f"{_VERBS[axis.kind]} {what}" if words is None else words.does.format(what)
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flipproof.base.arrays import BoolArray
-from flipproof.noise.spaces.words import EXCHANGE
-from flipproof.report.described_inputs import DescribedInputs, joined, singular
-from flipproof.report.words.any_changes import any_change_words, any_entries, withstands_any
-from flipproof.report.words.sentences import lead_of
-from flipproof.smoothing.certificates import Certificates
+from flipproof.noise.spaces.words import ANY, EXCHANGE
+from flipproof.report.described_inputs import joined, singular
+from flipproof.report.findings import Findings
+from flipproof.report.words.any_changes import any_change_words, any_entries
 from flipproof.smoothing.claims import Lead
-from flipproof.theory.certificate import ANY
-from flipproof.theory.law import Noise
-from flipproof.theory.radii import Axis, Radii, axes_of, radii_at, unit_of
 
 _DONE = {"add": "added", "delete": "deleted", "change": "changed"}
 NOTHING_PROVEN = "No robustness proven: even a single change might change any of these predictions."
@@ -39,61 +35,52 @@ class Withstanding:
         return int(self.inputs.sum())
 
 
-def withstanding(certificates: Certificates, described: DescribedInputs) -> tuple[Withstanding, ...]:
+def withstanding(found: Findings) -> tuple[Withstanding, ...]:
     """For every kind of change that the headline speaks of: all kinds together, exchanges, or one by one."""
-    noise = certificates.noise
-    lead = lead_of(noise, described)
-    if lead is Lead.TOGETHER:
-        found = withstands_any(certificates, certificates.max_l0_radius(limit=1), 1)
-        together = Withstanding(ANY, f"any one {_any_one(noise, described)}", found)
-        alone = () if found.any() else _alone(certificates, described)  # one kind may be certified where not all are
+    if found.lead is Lead.TOGETHER:
+        together = Withstanding(ANY, f"any one {_any_one(found)}", found.withstands_one_of_any_kind)
+        alone = () if together.count else _alone(found)  # one kind may be certified where not all are
         return (together, *(each for each in alone if each.count))
-    if lead is not Lead.EXCHANGES:
-        return _alone(certificates, described)
-    pair = certificates.certified(Radii(add=1, delete=1))
-    words = _singular_done(described.changes[EXCHANGE].done, described.entries_of(None))
-    return (Withstanding(EXCHANGE, f"any one {words}", pair), *_alone(certificates, described))
+    if found.lead is not Lead.EXCHANGES:
+        return _alone(found)
+    words = _singular_done(found.described.changes[EXCHANGE].done, found.described.entries_of(None))
+    return (Withstanding(EXCHANGE, f"any one {words}", found.withstands_exchange), *_alone(found))
 
 
-def _alone(certificates: Certificates, described: DescribedInputs) -> tuple[Withstanding, ...]:
+def _alone(found: Findings) -> tuple[Withstanding, ...]:
     """Kind by kind."""
-    noise = certificates.noise
     return tuple(
-        Withstanding(str(axis), f"any one {one_change(axis, described)}", certificates.certified(_single(noise, i)))
-        for i, axis in enumerate(axes_of(noise))
+        Withstanding(name, f"any one {one_change(name, found)}", inputs)
+        for name, inputs in found.withstands_one.items()
     )
 
 
-def proviso(certificates: Certificates) -> str:
+def proviso(found: Findings) -> str:
     """What must be left alone for a certificate to hold, as the end of a phrase; empty if everything gets noise."""
-    scope = certificates.votes.scope
-    if scope is None:
+    if found.fixed is None:
         return ", with what gets no noise left alone"
-    return f", with {joined(scope.fixed)} left alone" if scope.fixed else ""
+    return f", with {joined(found.fixed)} left alone" if found.fixed else ""
 
 
-def headline(certificates: Certificates, described: DescribedInputs) -> str:
+def headline(found: Findings) -> str:
     """What a reader must know first.
 
     Example:
         >>> import flipproof as fp
+        >>> from flipproof.report.described_inputs import DescribedInputs
         >>> counts, noise = [[9990, 10], [5010, 4990]], fp.FlipNoise(0.01, 0.6)
         >>> votes = fp.Votes.from_counts(selection=counts, estimation=counts, noise=noise, inputs=[[0, 1], [1, 1]])
-        >>> headline(fp.certify(votes), DescribedInputs(unit="message", entries={"": "words"}))
+        >>> headline(Findings(fp.certify(votes), DescribedInputs(unit="message", entries={"": "words"})))
         '1 of 2 messages (50 %) withstands any one added word and 1 (50 %) any one deleted word.'
     """
-    found = withstanding(certificates, described)
-    if not any(each.count for each in found):
+    first, *others = withstanding(found)
+    if not any(each.count for each in (first, *others)):
         return NOTHING_PROVEN
-    first, *others = found
-    of = first.inputs.size
-    start = f"{first.count:,} of {described.count(of)} ({percent(first.count, of)}) {_verb(first.count)} {first.words}"
+    of, units = first.inputs.size, found.described.count(first.inputs.size)
+    verb = "withstands" if first.count == 1 else "withstand"
+    start = f"{first.count:,} of {units} ({percent(first.count, of)}) {verb} {first.words}"
     rest = (f"{each.count:,} ({percent(each.count, of)}) {each.words}" for each in others)
-    return f"{joined([start, *rest])}{proviso(certificates)}."
-
-
-def _verb(count: int) -> str:
-    return "withstands" if count == 1 else "withstand"
+    return f"{joined([start, *rest])}{proviso(found)}."
 
 
 def percent(count: int, of: int) -> str:
@@ -106,28 +93,18 @@ def percent(count: int, of: int) -> str:
     return "under 1 %" if 0 < 100 * count < of else f"{100 * count // max(1, of)} %"
 
 
-def one_change(axis: Axis, described: DescribedInputs) -> str:
-    """A single change along an axis.
-
-    Example:
-        >>> one_change(Axis("structure", "delete"), DescribedInputs(entries={"structure": "edges"}))
-        'deleted edge'
-    """
-    words, entries = described.changes.get(str(axis)), described.entries_of(axis.part)
-    if words is None:
-        return f"{_DONE[axis.kind]} {singular(entries)}"
-    return _singular_done(words.done, entries)
+def one_change(axis: str, found: Findings) -> str:
+    """A single change along an axis: "deleted edge"."""
+    part, kind = found.axes[axis]
+    words, entries = found.described.changes.get(axis), found.described.entries_of(part)
+    return f"{_DONE[kind]} {singular(entries)}" if words is None else _singular_done(words.done, entries)
 
 
-def _any_one(noise: Noise, described: DescribedInputs) -> str:
-    entries, done = any_entries(noise, described), any_change_words(noise, described).done
+def _any_one(found: Findings) -> str:
+    entries, done = any_entries(found), any_change_words(found).done
     return f"changed {singular(entries)}" if "changed in any way" in done else _singular_done(done, entries)
 
 
 def _singular_done(done: str, entries: str) -> str:
     one = done.replace(entries, singular(entries), 1).removesuffix(" in all")
     return one.replace("into empty places", "into an empty place")
-
-
-def _single(noise: Noise, axis: int) -> Radii | dict[str, Radii]:
-    return radii_at(noise, unit_of(noise, axis, 1))  # type: ignore[return-value]  # a mapping of a joint noise

@@ -8,7 +8,7 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, law_from_record
-from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION
+from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
 
 _LONG, _SHORT = 24, 12
 _IN_WORDS = ("code", "files")
@@ -67,6 +67,16 @@ def of_other_fingerprints(record: Mapping[str, Any], version: int = FINGERPRINTS
         return ""
     age = "an older" if isinstance(found, int) and found < version else "a newer"
     return f"made by {age} flipproof (fingerprints of version {_shown(found)})"
+
+
+def check_data(identity: Mapping[str, Any], space: Any) -> None:
+    """Refuses data that were not those of a run, or that cannot be compared with them."""
+    if other := of_other_fingerprints(identity):
+        raise InvalidInputError(
+            f"expected votes of this flipproof, got votes {other}; leave out `inputs` to have a report without them"
+        )
+    if fingerprint(space) != identity["data"]:
+        raise InvalidInputError("expected the data that were voted on, got others")
 
 
 def run_differences(
