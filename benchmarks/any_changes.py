@@ -14,9 +14,8 @@ import numpy as np
 
 import flipproof as fp
 from claims import Claim, best_of, report
-from flipproof.theory.budgets import budgets_of
 from flipproof.theory.domination import worst_change
-from flipproof.theory.l0_ball import _dominated_radii
+from flipproof.theory.l0_ball import _dominated_radii, budgets_of
 from flipproof.theory.regions import regions_at
 from flipproof.theory.search import SEARCH_LIMIT
 

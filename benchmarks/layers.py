@@ -11,7 +11,7 @@ import torch
 
 import flipproof as fp
 from claims import best_of
-from flipproof.models.networks.weighted_sums import Gathering, normalised_adjacency
+from flipproof.models.networks.node_modules import Gathering, normalised_adjacency
 from flipproof.noise.sampling.samplers import Role
 
 NODES, WORDS, ONES, EDGES, HIDDEN = 2810, 2879, 142_286, 7981, 64

@@ -13,8 +13,7 @@ import numpy as np
 import flipproof as fp
 from claims import Claim, report
 from flipproof.smoothing.certificates import Certificates
-from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
-from flipproof.statistics.budget import AlphaBudget
+from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_counts
 
 ALPHA = 0.01
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import flipproof as fp
 from flipproof.files.archive import reading_archive
-from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.records import Inputs
 from flipproof.run_folder.split import Split
 from flipproof.smoothing.certificates_file import CERTIFICATES_FILE
 from fuzz.mutators import in_zip

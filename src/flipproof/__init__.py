@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from flipproof.models.networks.node_modules import GCN as GCN
     from flipproof.models.networks.text_modules import WordMean as WordMean
     from flipproof.models.training.estimators import fit_estimator as fit_estimator
-    from flipproof.models.training.settings import TrainingError as TrainingError
+    from flipproof.models.training.fitting import TrainingError as TrainingError
     from flipproof.models.training.train import train as train
     from flipproof.noise.ablation import AblationNoise as AblationNoise
     from flipproof.noise.gaussian import GaussianNoise as GaussianNoise
@@ -86,7 +86,7 @@ _HOMES = {
     "models.networks.text_modules": ("WordMean",),
     "models.adapters.torch_classifier": ("TorchClassifier",),
     "models.training.train": ("train",),
-    "models.training.settings": ("TrainingError",),
+    "models.training.fitting": ("TrainingError",),
     "noise.ablation": ("AblationNoise",),
     "noise.gaussian": ("GaussianNoise", "RealRows"),
     "noise.spaces.graph": ("Graph",),
@@ -112,7 +112,7 @@ _HOMES = {
     "theory.tables": ("critical_table", "mu_table", "rho_table"),
     "theory.worst_case": ("critical_probability", "mu", "rho", "rho_upper"),
 }
-provide("plots", "flipproof.report.figures.plots")  # which certificates draw with
+provide("plots", "flipproof.report.figures.figures")  # which certificates draw with
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("baselines", "datasets")

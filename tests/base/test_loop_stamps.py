@@ -25,7 +25,7 @@ from flipproof.base.compiled import loop_stamp
 print(json.dumps({module: loop_stamp(module) for module in sys.argv[1:]}))
 """
 NOISE_LOOPS = {
-    "noise.sampling.digits",
+    "noise.sampling.coins",
     "noise.sampling.bit_kernels",
     "noise.sampling.value_kernels",
     "models.fused.kernels",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.cli.streams import careful_output
+from flipproof.cli.output import careful_output
 from flipproof.errors import FlipproofWarning
 
 NOISE = ["--p-plus", "0.01", "--p-minus", "0.6"]

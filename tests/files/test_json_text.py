@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipproof.errors import FileFormatError
-from flipproof.files.json_text import is_number, json_value
+from flipproof.files.strict_json import is_number, json_value
 
 PLAIN = st.text(st.characters(exclude_categories=["Cc", "Cs", "Cf", "Zl", "Zp"]))
 VALUES = st.recursive(

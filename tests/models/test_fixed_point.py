@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flipproof.models.fused.fixed_point import fixed_point
+from flipproof.models.fused.row_sums import fixed_point
 
 LARGEST = 2**31 - 1
 

@@ -447,7 +447,7 @@ def test_logits_that_overflow(model, noisy):
 WITH_FREED_MEMORY_OVERWRITTEN = """
 import numpy as np, scipy.sparse as sp
 import flipproof as fp
-from flipproof.models.fused.fixed_point import fixed_point
+from flipproof.models.fused.row_sums import fixed_point
 from flipproof.models.fused.heads import APPNPHead, GCNHead, TwoLayers
 from flipproof.models.fused.nodes import NoisyProducts, adjacency_of
 from flipproof.noise.spaces.edges import Edges

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from flipproof.models.networks.weighted_sums import Gathering, neighbours, normalised_adjacency
+from flipproof.models.networks.node_modules import Gathering, neighbours, normalised_adjacency
 
 EPSILON = 2.0**-24
 """How much of a float32 number one operation may round away."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipproof.noise.sampling.digits import coins, digits_of, flips
+from flipproof.noise.sampling.coins import coins, digits_of, flips
 from flipproof.noise.sampling.philox import ENTRIES, NONZEROS, U64, Place, fill_words, further_word
 from flipproof.noise.sampling.samplers import Role
 

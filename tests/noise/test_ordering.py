@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.noise.sampling.ordering import sorted_rows
+from flipproof.base.values import sorted_rows
 
 
 def shuffled(rows, columns, density, rng, dtype=np.float32):

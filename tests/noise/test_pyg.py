@@ -4,7 +4,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.datasets import from_pyg
-from flipproof.noise.spaces.recognition import space_of
+from flipproof.noise.laws import space_of
 
 torch, pyg = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
 

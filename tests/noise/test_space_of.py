@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from flipproof.errors import InvalidInputError
+from flipproof.noise.laws import space_of
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.graphs import Graphs
-from flipproof.noise.spaces.recognition import space_of
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens

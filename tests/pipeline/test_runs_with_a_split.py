@@ -13,7 +13,7 @@ from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
 from flipproof.report.page.content import content
 from flipproof.report.section import run_section
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.records import Inputs
 from flipproof.run_folder.task import ModelSpec, PerClass, Shares, Task, TrainingSettings
 
 FEW, SMALL = Samples(n_select=20, n_estimate=100), PerClass(5, 5)

@@ -14,9 +14,9 @@ from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
 from flipproof.pipeline.trained import reopened
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.certified import PromiseSettings
+from flipproof.run_folder.finished_run import PromiseSettings
 from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.records import Inputs
 from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
 
 FEW = Samples(n_select=50, n_estimate=200)

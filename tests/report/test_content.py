@@ -10,8 +10,7 @@ import pytest
 import flipproof as fp
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.findings import Findings
-from flipproof.report.forecast import at_cap, forecasts
-from flipproof.report.page.content import content
+from flipproof.report.page.content import at_cap, content, forecasts
 from flipproof.report.section import Section
 from flipproof.theory.radii import axes_of
 from page_data import unpacked

@@ -8,7 +8,7 @@ import pytest
 import flipproof as fp
 from flipproof.report import shares as sh
 from flipproof.report.findings import Findings
-from flipproof.smoothing.sample_limits import caps
+from flipproof.smoothing.certify import caps
 from flipproof.smoothing.stairs import grid_counts
 from flipproof.theory.radii import axes_of, radii_at
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan, checked_memory, checked_wanted
-from flipproof.smoothing.voting.sample_ranges import MAX_SAMPLE, SampleRanges
+from flipproof.smoothing.voting.drawn_samples import MAX_SAMPLE, SampleRanges
 
 PATH = [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
 

@@ -6,8 +6,8 @@ import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
 from flipproof.smoothing.classifier import Classifier
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.evaluation import Evaluation
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
 
 ROWS = np.array([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
 NOISE = fp.FlipNoise(0.2, 0.4)

@@ -9,8 +9,8 @@ import pytest
 
 import flipproof as fp
 from flipproof.smoothing.fingerprint.identity import changed_files, run_differences
-from flipproof.smoothing.fingerprint.model_identity import model_identity
 from flipproof.smoothing.voting.checkpoint import CheckpointMismatchError
+from flipproof.smoothing.voting.vote_task import model_identity
 
 ROWS = np.random.default_rng(0).integers(0, 2, (4, 6))
 WHAT_TO_DO = "put it back, or draw anew into another file (flipproof vote --force)"

@@ -12,8 +12,8 @@ import pytest
 
 import flipproof as fp
 from flipproof.base.own_imports import with_imports
-from flipproof.smoothing.fingerprint.model_identity import model_identity
 from flipproof.smoothing.fingerprint.package_code import own_code, tokens_of
+from flipproof.smoothing.voting.vote_task import model_identity
 
 SOURCE = Path(fp.__file__).parent
 RUN = """
@@ -204,7 +204,7 @@ from __future__ import annotations
 import numpy as np
 
 from flipproof.errors import FileFormatError, InvalidInputError
-from flipproof.base.arrays import (
+from flipproof.base.values import (
     IntArray,
 )
 
@@ -222,7 +222,7 @@ def double(value: int) -> int:
 '''
     other = """from __future__ import annotations
 import numpy as np
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.other import FileFormatError
 LIMIT = 3

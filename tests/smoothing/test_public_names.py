@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.naive_bayes import BernoulliNB
 
 import flipproof as fp
-from flipproof.smoothing.fingerprint import code_contents, fingerprints
+from flipproof.smoothing.fingerprint import contents, fingerprints
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 ELSEWHERE = "flipproof.somewhere.other"
@@ -139,4 +139,4 @@ def test_no_other_class_has_a_public_name():
 
 
 def test_public_modules_are_known():
-    assert {f"flipproof.{name}" for name in fp._MODULES} == set(code_contents._PUBLIC_MODULES)
+    assert {f"flipproof.{name}" for name in fp._MODULES} == set(contents._PUBLIC_MODULES)

@@ -31,7 +31,7 @@ from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
 from flipproof.smoothing.voting.chunk_groups import ChunkGroups
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan, check_workers
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.workers import ray_connection
 from flipproof.smoothing.workers.pending_tasks import WorkerError
 from flipproof.smoothing.workers.ray_pool import RayPool
@@ -572,8 +572,8 @@ def test_a_run_is_voted_on_a_cluster(ray_here, planted, tmp_path):
     ("flags", "error"),
     [
         ({"executor": "spark"}, "expected --executor to be one of local, ray, got 'spark'"),
-        ({"executor": "ray", "workers": 2}, "expected no --workers together with --executor ray, .*, got 2"),
-        ({"address": "auto"}, "expected --address only together with --executor ray, got auto"),
+        ({"executor": "ray", "workers": 2}, "--executor ray uses all CPUs of the cluster; leave out --workers"),
+        ({"address": "auto"}, "--address auto is only for --executor ray"),
         ({"device": "meta"}, "expected a device that torch can use here, got 'meta': "),
         ({"device": "gpu"}, "expected a device that torch can use here, got 'gpu': "),
     ],

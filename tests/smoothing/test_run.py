@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import flipproof as fp
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 
 IDENTITY = {
     "model": "ab12", "data": "34cd", "noise": {"p_plus": 0.1}, "seed": 0, "classes": 2, "targets": None,

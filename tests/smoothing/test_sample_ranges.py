@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipproof.errors import InvalidInputError
-from flipproof.smoothing.voting.sample_ranges import MAX_SAMPLE, SampleRanges
+from flipproof.smoothing.voting.drawn_samples import MAX_SAMPLE, SampleRanges
 
 ranges = st.tuples(st.integers(0, 40), st.integers(0, 40)).map(lambda pair: range(*sorted(pair)))
 

@@ -13,8 +13,7 @@ from flipproof.errors import FlipproofWarning
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.voting import checkpoint as checkpoint_module
 from flipproof.smoothing.voting.checkpoint import Checkpoint, CheckpointMismatchError, peek_identity
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
-from flipproof.smoothing.voting.sources import Source, merged_sources, merged_versions
+from flipproof.smoothing.voting.drawn_samples import SampleRanges, Source, merged_sources, merged_versions
 from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 ROWS = np.random.default_rng(0).integers(0, 2, (4, 6))

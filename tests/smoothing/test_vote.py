@@ -21,9 +21,9 @@ import scipy.sparse as sp
 import threadpoolctl
 
 import flipproof as fp
+from flipproof.noise.laws import space_of
 from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.spaces.recognition import space_of
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 
 CLASSES = 3
 FLIP = fp.FlipNoise(0.1, 0.3)

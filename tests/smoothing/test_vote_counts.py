@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipproof.errors import InvalidInputError
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.vote_counts import MOST_PORTIONS, ROLES, RoleCounts, VoteCounts, samples_per_portion
 
 COUNTS = [[9, 1], [4, 6], [0, 0]]

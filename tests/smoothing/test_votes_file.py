@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.vote_counts import MOST_PORTIONS, ROLES
 
 BINARY = fp.FlipNoise(0.01, 0.6)

@@ -9,8 +9,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.theory import exact
-from flipproof.theory.curve import Curve, Step, curve_of
-from flipproof.theory.domination import STEEPER, WorstChange, worst_change
+from flipproof.theory.domination import STEEPER, Curve, Step, WorstChange, curve_of, worst_change
 from flipproof.theory.radii import kinds_of, parts_of
 from random_laws import random_law, random_noise
 

@@ -7,8 +7,8 @@ import pytest
 
 import flipproof as fp
 from flipproof.theory import exact, l0_ball
-from flipproof.theory.budgets import budgets_of
 from flipproof.theory.domination import worst_change
+from flipproof.theory.l0_ball import budgets_of
 from flipproof.theory.radii import axes_of, radii_at
 from flipproof.theory.regions import regions_at
 from random_laws import random_bounds, random_noise, table

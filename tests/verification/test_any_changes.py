@@ -8,8 +8,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.theory import exact
-from flipproof.theory.curve import curve_of
-from flipproof.theory.domination import STEEPER, worst_change
+from flipproof.theory.domination import STEEPER, curve_of, worst_change
 from flipproof.theory.radii import axes_of, kinds_of, parts_of, radii_at
 from flipproof.verification import any_changes
 from flipproof.verification.any_changes import holds

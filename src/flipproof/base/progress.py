@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from flipproof.base.arguments import checked_flag
+from flipproof.base.values import checked_flag
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flipproof.base.arrays import FloatArray
+from flipproof.base.values import FloatArray
 
 ROUNDOFF = 2.0**-53
 """Unit roundoff u: one operation returns exact * (1 + d) with |d| <= u."""

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, checked_count
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph, checked_graph

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arguments import checked_index
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_index, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.files.csv_file import write_csv
 from flipproof.theory.certificate import ANY, Certificate, Promise, certificate_columns, shown_radius

@@ -26,6 +26,7 @@ from flipproof.cli.command_options import (
     VotesArgument,
 )
 from flipproof.cli.option_groups import command
+from flipproof.cli.output import careful_output, say
 from flipproof.cli.run_options import (
     CheckOption,
     ForceOption,
@@ -38,7 +39,6 @@ from flipproof.cli.run_options import (
     RunArgument,
     VoteOptions,
 )
-from flipproof.cli.streams import careful_output, say
 from flipproof.cli.task_options import TaskOptions
 from flipproof.errors import FlipproofError
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import typer
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.cli.command_options import TableOptions, VotesArgument
+from flipproof.cli.output import columns_that_fit, json_radius, print_table, radius_words, up_to
 from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import ForceOption, OutputOptions, PageOption, PromiseOptions
 from flipproof.cli.summary import print_summary, print_wrapped, summary_facts
-from flipproof.cli.text import columns_that_fit, json_radius, print_table, radius_words, up_to
 from flipproof.cli.values import promise_of
 from flipproof.errors import InvalidInputError, OutputError
 from flipproof.pipeline.steps import certify_run, open_run
@@ -22,8 +22,7 @@ from flipproof.report.by_class import cautions
 from flipproof.report.findings import Findings
 from flipproof.report.words.promises import share_words
 from flipproof.report.words.verdict import headline
-from flipproof.run_folder.certified import PromiseSettings
-from flipproof.run_folder.finished_run import FinishedRun
+from flipproof.run_folder.finished_run import FinishedRun, PromiseSettings
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certificates_file import certificates_record
 from flipproof.smoothing.certify import certify as certified

@@ -9,10 +9,10 @@ from dataclasses import asdict
 
 import typer
 
-from flipproof.base.arguments import checked_count
+from flipproof.base.values import checked_count
 from flipproof.cli.command_options import TermsOptions
+from flipproof.cli.output import interruptible
 from flipproof.cli.run_options import MachineOptions, OutputOptions
-from flipproof.cli.streams import interruptible
 from flipproof.cli.task_options import TaskOptions
 from flipproof.cli.values import machine_of, task_of
 from flipproof.comparison.compare import compare as compared

@@ -5,9 +5,9 @@ from __future__ import annotations
 import typer
 
 from flipproof.cli.command_options import DemoOptions
+from flipproof.cli.output import interruptible
 from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import MachineOptions
-from flipproof.cli.streams import interruptible
 from flipproof.cli.summary import print_summary
 from flipproof.cli.train import RESUME
 from flipproof.cli.values import machine_of

@@ -10,7 +10,7 @@ from typing import TypeVar
 import typer
 
 from flipproof.cli.command_options import RadiusOptions
-from flipproof.cli.text import (
+from flipproof.cli.output import (
     columns_that_fit,
     critical_words,
     json_radius,

@@ -8,8 +8,8 @@ from pathlib import Path
 import typer
 
 from flipproof.cli.command_options import ReproduceOptions
+from flipproof.cli.output import interruptible
 from flipproof.cli.run_options import MachineOptions
-from flipproof.cli.streams import interruptible
 from flipproof.cli.summary import duration
 from flipproof.cli.values import machine_of
 from flipproof.errors import InvalidInputError

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from flipproof.cli.text import radius_words
+from flipproof.cli.output import radius_words
 from flipproof.report.by_class import ClassResult
 from flipproof.report.summary import AxisSummary, Summary, summary_of, told_summary
 from flipproof.report.words.promises import known_share, share_words

@@ -7,6 +7,7 @@ import shlex
 
 import typer
 
+from flipproof.cli.output import interruptible
 from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import (
     CheckOption,
@@ -20,7 +21,6 @@ from flipproof.cli.run_options import (
     RunArgument,
     VoteOptions,
 )
-from flipproof.cli.streams import interruptible
 from flipproof.cli.summary import duration, print_summary, summary_facts, training_words
 from flipproof.cli.task_options import TaskOptions
 from flipproof.cli.values import machine_of, promise_of, samples_of, task_of

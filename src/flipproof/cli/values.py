@@ -15,7 +15,7 @@ from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_named, kind_o
 from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.steps import wanted_samples
-from flipproof.run_folder.certified import PromiseSettings
+from flipproof.run_folder.finished_run import PromiseSettings
 from flipproof.run_folder.task import ModelSpec, PerClass, Reading, Shares, Task
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.radii import has_parts

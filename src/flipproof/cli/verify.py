@@ -13,8 +13,8 @@ import typer
 
 from flipproof.base.progress import progress_line
 from flipproof.cli.command_options import AtOption, CheckedArgument, DepthOptions, ResampleOptions
+from flipproof.cli.output import interruptible
 from flipproof.cli.run_options import MachineOptions, ModelOption, OutputOptions
-from flipproof.cli.streams import interruptible
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.audit import verify as check
 from flipproof.verification.certificate import Certificate

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.comparison.comparison import Comparison, Entry
 from flipproof.comparison.entries_file import known_entries, write_entries
 from flipproof.comparison.setting import Setting, Terms, compared_inputs

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import BoolArray, IntArray, read_only
+from flipproof.base.values import BoolArray, IntArray, read_only
 from flipproof.baselines.proofs import Proofs
 from flipproof.errors import FileFormatError, InvalidInputError
-from flipproof.files.json_text import is_number
+from flipproof.files.strict_json import is_number
 from flipproof.theory.certificate import ANY, Promise, Subject
 from flipproof.theory.radii import UNBOUNDED
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from flipproof.comparison.comparison import Entry
 from flipproof.errors import FlipproofError
-from flipproof.files.archive import FileKind
-from flipproof.files.json_file import read_json, write_json
+from flipproof.files.strict_json import FileKind, read_json, write_json
 
 _ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
 

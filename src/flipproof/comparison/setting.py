@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.machine import Samples
 from flipproof.pipeline.prepared import PreparedTask

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
+from flipproof.base.values import IntArray
 from flipproof.baselines.proofs import Proofs
 from flipproof.comparison.comparison import Entry
 from flipproof.comparison.setting import Setting

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.datasets.kinds.given_split import split_of_pyg
-from flipproof.datasets.kinds.labels import numbered, plain_array
+from flipproof.datasets.kinds.labels import numbered, plain_array, split_of_pyg
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.edges import Edges

@@ -22,7 +22,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from flipproof.errors import FileFormatError, FlipproofError, reason_of
-from flipproof.files.json_text import json_value
+from flipproof.files.strict_json import FileKind, json_value
 from flipproof.files.whole import MOST_BYTES, checked_path, is_bomb, opened, replacing
 
 _DESCRIPTION = "metadata.json"
@@ -30,20 +30,6 @@ _LONGEST_DESCRIPTION = 2**24
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 _KINDS = "biufU"
 _LEVEL, _MOST_TIMES = 1, 32
-
-
-@dataclass(frozen=True, slots=True)
-class FileKind:
-    """What a file is called in messages, how it says what it is, and where to turn if it does not.
-
-    Files are written in `version`; those of the earlier versions in `also` are read as well.
-    """
-
-    noun: str
-    format: str
-    version: int
-    hint: str = ""
-    also: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

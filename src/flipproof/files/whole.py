@@ -1,4 +1,4 @@
-"""Reading files that are files, and writing them whole or not at all."""
+"""Reading files that are files, writing them whole or not at all, and locking them: one process at a time."""
 
 from __future__ import annotations
 
@@ -132,3 +132,30 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where two processes on one file are not noticed
+    fcntl = None  # type: ignore[assignment]
+
+
+def take_lock(descriptor: int) -> bool:
+    """Locks an open file for this process without waiting. Returns False on a system that has no locks.
+
+    Raises:
+        BlockingIOError: another process holds the lock.
+        OSError: the lock cannot be had, as on some network file systems.
+    """
+    if fcntl is None:
+        return False
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True
+
+
+def is_still_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file still has this name: who held its lock before may have moved it or put another there."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Stream, register_sampler, span_of
 from flipproof.noise.spaces.graph import Graph

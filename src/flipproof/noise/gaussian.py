@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import FloatArray, IntArray, read_only
+from flipproof.base.values import FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Sampler, Stream, register_sampler, span_of
 from flipproof.noise.spaces.space import PartCounts, as_array, value_counts

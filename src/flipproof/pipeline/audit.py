@@ -22,14 +22,13 @@ from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.trained import blind_facts, check_data, check_inputs, restored_classifier, source_of_split
 from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.inputs import Inputs
-from flipproof.run_folder.records import TRAIN, UNKNOWN, DataRecord, TrainingRecord, read_section
+from flipproof.run_folder.records import TRAIN, UNKNOWN, DataRecord, Inputs, TrainingRecord, read_section
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.identity import differences_between
-from flipproof.smoothing.fingerprint.model_identity import model_identity
 from flipproof.smoothing.run import sampling_error
 from flipproof.smoothing.votes import Votes, scope_of_outputs
+from flipproof.smoothing.voting.vote_task import model_identity
 from flipproof.verification.check import Check
 from flipproof.verification.check import verify as check_files
 from flipproof.verification.level import Level

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from flipproof.base.arguments import checked_flag
+from flipproof.base.values import checked_flag
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.pipeline.models import FUSED_MODELS
 from flipproof.run_folder.task import Task
+from flipproof.smoothing.classifier import FUSED, check_engine
 from flipproof.smoothing.voting.chunks import (
     DEFAULT_TIMEOUT,
     check_workers,
@@ -18,7 +19,6 @@ from flipproof.smoothing.voting.chunks import (
     checked_timeout,
     checked_wanted,
 )
-from flipproof.smoothing.voting.engine import FUSED, check_engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.sampling.samplers import Role

@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flipproof.base.arguments import checked_count
+from flipproof.base.values import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.models import on_device
 from flipproof.pipeline.trained import reopened
-from flipproof.run_folder.certified import checked_votes
+from flipproof.run_folder.finished_run import checked_votes
 from flipproof.run_folder.folder import RunFolder
 from flipproof.smoothing.vote import vote_again
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
 
 

@@ -14,8 +14,14 @@ from flipproof.pipeline.kinds.kind import kind_named, prepared_task, task_in
 from flipproof.pipeline.machine import Machine, Samples, check_can_vote
 from flipproof.pipeline.models import on_device
 from flipproof.pipeline.trained import GivenWeights, Trained, asked_of, check_inputs, check_same, reopened, trained_into
-from flipproof.run_folder.certified import PromiseSettings, certified, write_certified
-from flipproof.run_folder.finished_run import FinishedRun, KindWords, read_inputs
+from flipproof.run_folder.finished_run import (
+    FinishedRun,
+    KindWords,
+    PromiseSettings,
+    certified,
+    read_inputs,
+    write_certified,
+)
 from flipproof.run_folder.folder import RunFolder, sha256_of
 from flipproof.run_folder.records import TRAIN, VOTE, DataRecord, TrainingRecord, VotesRecord, read_section
 from flipproof.run_folder.task import Task

@@ -23,8 +23,7 @@ from flipproof.pipeline.models import somebody_elses
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.run_folder.finished_run import read_inputs
 from flipproof.run_folder.folder import RunFolder, sha256_of
-from flipproof.run_folder.inputs import Inputs
-from flipproof.run_folder.records import DRAWN, GIVEN, TRAIN, UNKNOWN, DataRecord, TrainingRecord, read_section
+from flipproof.run_folder.records import DRAWN, GIVEN, TRAIN, UNKNOWN, DataRecord, Inputs, TrainingRecord, read_section
 from flipproof.run_folder.split import Split
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.identity import (
@@ -33,8 +32,8 @@ from flipproof.smoothing.fingerprint.identity import (
     differences_between,
     of_other_fingerprints,
 )
-from flipproof.smoothing.fingerprint.model_identity import model_identity
 from flipproof.smoothing.run import versions
+from flipproof.smoothing.voting.vote_task import model_identity
 
 _PARTS = ("train", "validation", "test")
 _MOST_VALUES = 2 * 10**8

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.base.values import BoolArray, IntArray
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.findings import Findings
 from flipproof.report.section import Blind

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.rows import SparseRows

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.base.values import BoolArray, IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.words import ANY, EXCHANGE
 from flipproof.report.described_inputs import DescribedInputs, check_names, inputs_of
@@ -25,9 +25,9 @@ from flipproof.report.shares import (
     chosen_rows,
 )
 from flipproof.smoothing.certificates import Abstention, Certificates
+from flipproof.smoothing.certify import caps, with_more_samples
 from flipproof.smoothing.claims import Claims, Lead, default_lead, has_boxes
 from flipproof.smoothing.fingerprint.identity import check_data
-from flipproof.smoothing.sample_limits import caps, with_more_samples
 from flipproof.smoothing.stairs import Stairs, grid_counts, page_counts, ranges_along, ranges_of, reach
 from flipproof.smoothing.votes import Votes, drawn_again
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES

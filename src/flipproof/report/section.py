@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from flipproof.errors import InvalidInputError
-from flipproof.files.json_text import is_number
+from flipproof.files.strict_json import is_number
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.findings import Findings
 from flipproof.run_folder.finished_run import FinishedRun

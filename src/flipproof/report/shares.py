@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.arrays import FloatArray, IntArray
+from flipproof.base.values import FloatArray, IntArray
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.theory.search import SEARCH_LIMIT
 

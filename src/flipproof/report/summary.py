@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.base.values import BoolArray, IntArray
 from flipproof.report.by_class import ClassResult, cautions, class_results, majority
 from flipproof.report.findings import Findings
 from flipproof.report.section import Blind, blind_of, described_run

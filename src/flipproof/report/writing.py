@@ -10,15 +10,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from flipproof.base.arguments import checked_count, checked_flag, checked_items, checked_kind, checked_texts
+from flipproof.base.values import checked_count, checked_flag, checked_items, checked_kind, checked_texts
 from flipproof.errors import OutputError
 from flipproof.files.whole import cannot_write
-from flipproof.noise.spaces.recognition import space_of
+from flipproof.noise.laws import space_of
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.words import image_words
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.figures import drawing, figures
-from flipproof.report.figures.plots import plot_heatmap
+from flipproof.report.figures.figures import plot_heatmap
 from flipproof.report.findings import MOST_GRID_AXES, Findings
 from flipproof.report.page.page import check_replaceable, write_page
 from flipproof.report.section import Facts, Section, noise_facts, promise_facts, run_section

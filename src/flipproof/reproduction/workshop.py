@@ -11,8 +11,7 @@ from flipproof.pipeline.shared_runs import Runs
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial
 from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.inputs import Inputs
-from flipproof.run_folder.records import TRAIN, TrainingRecord, read_section
+from flipproof.run_folder.records import TRAIN, Inputs, TrainingRecord, read_section
 
 
 @dataclass(frozen=True, slots=True)

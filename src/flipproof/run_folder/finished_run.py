@@ -1,17 +1,24 @@
-"""A finished run as a value: what the steps made, handed on to the summary and to the report."""
+"""A finished run: its folder, data, votes and certificates. Certificates can be made again without the model."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from flipproof.errors import FileFormatError
-from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.inputs import Inputs
-from flipproof.run_folder.records import TRAIN, DataRecord, TrainingRecord, VotesRecord
+from flipproof.errors import FileFormatError, OutputError
+from flipproof.run_folder.folder import RunFolder, sha256_of
+from flipproof.run_folder.records import TRAIN, VOTE, DataRecord, Inputs, TrainingRecord, VotesRecord, read_section
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.certificates_file import read_promise, write_certificates
+from flipproof.smoothing.certify import certify
+from flipproof.smoothing.fingerprint.identity import differences_between
+from flipproof.smoothing.votes import Votes
+from flipproof.statistics.bounds import Rule
+from flipproof.statistics.clopper_pearson import checked_alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +79,99 @@ def read_inputs(folder: RunFolder, training: TrainingRecord) -> Inputs:
     """The inputs of a run, from the file that `run.json` knows."""
     folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
     return Inputs.load(folder.inputs_file)
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseSettings:
+    """What certificates promise: the arguments of `certify`."""
+
+    alpha: float = 0.01
+    rule: str = Rule.MULTI_CLASS
+    simultaneous: bool = False
+
+    def __post_init__(self) -> None:
+        checked_alpha(self.alpha)
+        object.__setattr__(self, "rule", str(Rule.named(self.rule)))
+
+    def of(self, votes: Votes) -> Certificates:
+        """The certificates that keep it."""
+        return certify(votes, self.alpha, self.rule, self.simultaneous)
+
+
+def certified(folder: RunFolder) -> Certificates:
+    """The certificates that a run has, made again from its votes, so that they are what the votes prove."""
+    asked = folder.section("certificates", "flipproof certify")
+    there = read_promise(folder.certificates_file)
+    promise, votes = PromiseSettings(**{name: there[name] for name in asdict(PromiseSettings())}), checked_votes(folder)
+    counts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate}
+    differences = differences_between(there, dict(asked) | counts)
+    if differences:
+        raise FileFormatError(
+            f"expected the certificates of the votes in {folder.path}, got others: they have {differences}; "
+            "run flipproof certify again"
+        )
+    return promise.of(votes)
+
+
+def write_certified(
+    folder: RunFolder, promise: PromiseSettings, force: bool, votes: Votes | None = None
+) -> Certificates:
+    """Turns the votes of a run into certificates and writes them. Those of another promise need force to go.
+
+    The votes are read from the folder, unless somebody has them in the hand and knows that they are the same.
+    """
+    certificates = promise.of(checked_votes(folder) if votes is None else votes)
+    if folder.certificates_file.exists() and not force:
+        there, asked = _promise_of(folder), asdict(promise)
+        differences = differences_between({name: there[name] for name in asked}, asked)
+        if differences:
+            raise OutputError(
+                f"expected the promise of the certificates in {folder.path}, got another: they have "
+                f"{differences}; flipproof certify --force replaces them"
+            )
+    before = _hashes(folder)
+    write_certificates(certificates, folder.certificates_file, _rests_on(folder))
+    if _hashes(folder) != before:
+        folder.forget_report()
+    folder.update(certificates=asdict(promise))
+    return certificates
+
+
+def _promise_of(folder: RunFolder) -> dict[str, Any]:
+    try:
+        return read_promise(folder.certificates_file)
+    except FileFormatError as error:
+        raise FileFormatError(f"{error}; flipproof certify --force replaces it") from error
+
+
+def _rests_on(folder: RunFolder) -> dict[str, str]:
+    """The hashes of the other files of a run, and of what `run.json` says beside the promise."""
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    votes = read_section(folder, "votes", VotesRecord, VOTE)
+    record = folder.record()
+    said = json.dumps({name: record.get(name) for name in ("task", "dataset", "training", "votes")}, sort_keys=True)
+    return {
+        "weights": training.weights_sha256,
+        "inputs": training.inputs_sha256,
+        "votes": votes.sha256,
+        "record": hashlib.sha256(said.encode()).hexdigest(),
+    }
+
+
+def _hashes(folder: RunFolder) -> tuple[str | None, str | None]:
+    file = folder.certificates_file
+    return sha256_of(file), sha256_of(file.with_suffix(".npz"))
+
+
+def checked_votes(folder: RunFolder) -> Votes:
+    """The votes of a folder, which must be those of its model under its noise."""
+    known = read_section(folder, "votes", VotesRecord, VOTE)
+    folder.check(folder.votes_file, known.sha256, VOTE)
+    votes, task = Votes.load(folder.votes_file), folder.record()["task"]
+    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    expected = {"model": training.model, "noise": task.get("noise"), "seed": task.get("seed")}
+    identity = {} if votes.run is None else votes.run.identity
+    differences = differences_between({name: identity.get(name) for name in expected}, expected)
+    if differences:
+        raise FileFormatError(f"expected the votes of the run in {folder.path}, got others: {differences}")
+    return votes

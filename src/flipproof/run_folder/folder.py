@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
-from flipproof.files.archive import FileKind
-from flipproof.files.json_file import read_json, write_json
-from flipproof.files.lock import take_lock
-from flipproof.files.whole import cannot_write, checked_path, opened, read_whole, remove_leftovers, replacing
+from flipproof.files.strict_json import FileKind, read_json, write_json
+from flipproof.files.whole import cannot_write, checked_path, opened, read_whole, remove_leftovers, replacing, take_lock
 
 RUN_FILE = FileKind("run folder", "flipproof-run", 1)
 _REPORT = (

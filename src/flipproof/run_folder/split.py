@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import BoolArray, IntArray, read_only
+from flipproof.base.values import BoolArray, IntArray, checked_count, read_only
 from flipproof.errors import InvalidInputError
 
 

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from flipproof.base.arguments import checked_count, chosen
+from flipproof.base.values import checked_count, chosen
 from flipproof.errors import FileFormatError, InvalidInputError
-from flipproof.files.json_text import is_plain
+from flipproof.files.strict_json import is_plain
 from flipproof.noise.laws import Law, law_from_record
 
 _MOST = 1e30

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.statistics.bounds import Bounds
 from flipproof.theory.any_law import worst_at
-from flipproof.theory.grid import Grid
 from flipproof.theory.law import Noise
-from flipproof.theory.radii import UNBOUNDED, Point, axes_of
+from flipproof.theory.radii import UNBOUNDED, Grid, Point, axes_of
 from flipproof.theory.scope import Scope
 from flipproof.theory.tables import margin_grid
 

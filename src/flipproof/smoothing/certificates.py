@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.arguments import checked_index, checked_kind, checked_rows
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_index, checked_kind, checked_rows, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.extras import provided
 from flipproof.files.csv_file import write_csv
@@ -22,15 +21,25 @@ from flipproof.smoothing.cases import Cases
 from flipproof.smoothing.certificates_file import write_certificates
 from flipproof.smoothing.claims import Claims
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
-from flipproof.statistics.budget import AlphaBudget
+from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_counts
 from flipproof.theory.base_law import Noise, checked_law
 from flipproof.theory.certificate import ANY, Promise, Subject, shown_radius
 from flipproof.theory.claim import Claim
 from flipproof.theory.frontier import frontier
-from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.l0_ball import largest_l0_radius
-from flipproof.theory.radii import AnyRadii, Axis, axes_of, axis_index, has_parts, origin_of, point_of, radii_at
+from flipproof.theory.radii import (
+    AnyRadii,
+    Axis,
+    Counts,
+    Grid,
+    axes_of,
+    axis_index,
+    grid_of,
+    has_parts,
+    origin_of,
+    point_of,
+    radii_at,
+)
 from flipproof.theory.search import SEARCH_LIMIT, radii_along
 from flipproof.theory.tables import Parts
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipproof.errors import FileFormatError
-from flipproof.files.archive import FileKind, write_archive
-from flipproof.files.json_file import read_json, write_json
+from flipproof.files.archive import write_archive
+from flipproof.files.strict_json import FileKind, read_json, write_json
 from flipproof.smoothing.votes_file import SCOPE_COUNTS, compact, scope_record
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.statistics.bounds import splits_alpha
 from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT

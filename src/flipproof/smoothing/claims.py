@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.smoothing.stairs import Stairs, page_counts
 from flipproof.theory.claim import Budget, Claim
 from flipproof.theory.law import Noise

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from flipproof.base.arguments import checked_count, checked_kind
+from flipproof.base.values import checked_count, checked_kind
 from flipproof.errors import InvalidInputError
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
-from flipproof.smoothing.voting.sources import (
+from flipproof.smoothing.voting.drawn_samples import (
+    SampleRanges,
     Source,
     check_sources,
     check_versions,

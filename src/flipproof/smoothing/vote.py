@@ -12,13 +12,12 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from flipproof.base.arguments import checked_flag
-from flipproof.base.arrays import IntArray
 from flipproof.base.progress import Column, ProgressLine, progress_line
 from flipproof.base.threads import single_threaded
+from flipproof.base.values import IntArray, checked_flag
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law
-from flipproof.smoothing.classifier import Classifier, ClassifierError, WorkerError
+from flipproof.smoothing.classifier import TORCH, Classifier, ClassifierError, WorkerError
 from flipproof.smoothing.fingerprint.identity import differences_again, of_other_fingerprints
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.votes import Votes, scope_of_outputs
@@ -33,11 +32,9 @@ from flipproof.smoothing.voting.chunks import (
     checked_timeout,
     checked_wanted,
 )
-from flipproof.smoothing.voting.engine import TORCH
+from flipproof.smoothing.voting.drawn_samples import SampleRanges, warn_of_other_versions
 from flipproof.smoothing.voting.evaluation import Evaluation
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.voting.self_check import NoCheck, SelfCheck, done_here
-from flipproof.smoothing.voting.sources import warn_of_other_versions
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
 from flipproof.smoothing.voting.vote_task import CountsInMemory, MissingSamples, VoteTask, device_record, seen_count
 

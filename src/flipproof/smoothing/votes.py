@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.arguments import checked_kind, checked_rows
-from flipproof.base.arrays import IntArray, read_only
+from flipproof.base.values import IntArray, checked_kind, checked_rows, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, checked_any_law, sampler_of, scope_of, space_for
 from flipproof.noise.sampling.samplers import Role

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import FileFormatError
-from flipproof.files.archive import ArrayArchive, FileKind, reading_archive, write_archive
+from flipproof.files.archive import ArrayArchive, reading_archive, write_archive
+from flipproof.files.strict_json import FileKind
 from flipproof.noise.laws import law_from_record
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
 from flipproof.theory.scope import Scope
 

@@ -7,8 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import checked_probability
 

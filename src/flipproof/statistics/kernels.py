@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from flipproof.base.arrays import FloatArray, IntArray
 from flipproof.base.compiled import compiled
 from flipproof.base.rounding import ROUNDOFF
+from flipproof.base.values import FloatArray, IntArray
 
 _NEGLIGIBLE = 1e-15
 """Terms are added until the rest is below this share of the sum: far below what the roundings cost."""

@@ -13,11 +13,10 @@ from itertools import product
 
 import numpy as np
 
-from flipproof.base.arrays import FloatArray, IntArray
+from flipproof.base.values import FloatArray, IntArray
 from flipproof.errors import TooLargeError
 from flipproof.theory.base_law import Noise
-from flipproof.theory.grid import Grid
-from flipproof.theory.radii import Point, unit_of
+from flipproof.theory.radii import Grid, Point, unit_of
 from flipproof.theory.regions import Regions, regions_at
 
 _MOST_POINTS = 2**14

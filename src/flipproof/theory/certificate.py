@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.base.values import BoolArray, IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.theory.claim import Claim
 from flipproof.theory.radii import UNBOUNDED, Axis

@@ -10,7 +10,7 @@ from itertools import groupby
 from math import comb, lcm, prod
 from typing import NamedTuple
 
-from flipproof.base.arguments import checked_count
+from flipproof.base.values import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import AnyRadii, Point, axes_of, parts_of, point_of

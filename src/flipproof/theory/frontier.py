@@ -8,12 +8,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flipproof.base.arrays import FloatArray
+from flipproof.base.values import FloatArray
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.theory.any_law import maximal_points
 from flipproof.theory.lattice import MAX_WORK
-from flipproof.theory.law import Noise
-from flipproof.theory.probabilities import checked_pairs
+from flipproof.theory.law import Noise, checked_pairs
 from flipproof.theory.radii import UNBOUNDED, AnyRadii, Point, origin_of, radii_at
 from flipproof.theory.regions import regions_at, work_of
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.base.compiled import compiled
 from flipproof.base.rounding import ROUNDOFF
+from flipproof.base.values import BoolArray, FloatArray, IntArray
 
 EVALUATION_STEPS = 24.0
 """Roundings outside the sums: the product of two sides (7), slope, difference, factors, scaling, and room to spare."""

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from flipproof.base.arrays import FloatArray, IntArray, read_only
 from flipproof.base.rounding import LOG_ERROR, ROUNDOFF
+from flipproof.base.values import FloatArray, IntArray, read_only
 from flipproof.errors import TooLargeError
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.radii import Point

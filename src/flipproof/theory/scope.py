@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray, read_only
+from flipproof.base.values import IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import Law, Noise
 from flipproof.theory.radii import UNBOUNDED, Axis, axes_of

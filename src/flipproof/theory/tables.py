@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.base.rounding import ROUNDOFF, raised
+from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.theory.any_law import table_below
-from flipproof.theory.grid import Counts, Grid, grid_of
 from flipproof.theory.lattice import Keys, Lattice, lattice_of, refuse_if_large
-from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.probabilities import checked_pairs, checked_probabilities
-from flipproof.theory.radii import by_part
+from flipproof.theory.law import FlipNoise, Noise, checked_pairs, checked_probabilities
+from flipproof.theory.radii import Counts, Grid, by_part, grid_of
 from flipproof.theory.regions import mass_slack
 
 if TYPE_CHECKING:

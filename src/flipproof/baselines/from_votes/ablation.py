@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from flipproof.base.arrays import FloatArray, IntArray
 from flipproof.base.rounding import ROUNDOFF
+from flipproof.base.values import FloatArray, IntArray
 from flipproof.baselines.from_votes.vote_bounds import checked_votes, proofs_of
 from flipproof.baselines.proofs import Proofs
 from flipproof.noise.ablation import AblationNoise
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.base_law import checked_law
-from flipproof.theory.probabilities import checked_pairs
+from flipproof.theory.law import checked_pairs
 
 _MOST_CHANGES = 2**20
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.baselines.from_votes.vote_bounds import checked_votes
 from flipproof.baselines.proofs import Proofs
 from flipproof.errors import InvalidInputError

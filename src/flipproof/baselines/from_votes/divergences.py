@@ -12,9 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from flipproof.base.arguments import chosen
-from flipproof.base.arrays import FloatArray
 from flipproof.base.rounding import ROUNDOFF, TINY
+from flipproof.base.values import FloatArray, chosen
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import Point, by_part, kinds_of, parts_of
 from flipproof.theory.regions import regions_at

@@ -21,8 +21,7 @@ import numbers
 
 import numpy as np
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count
 from flipproof.baselines.from_votes.divergences import Divergence as Divergence
 from flipproof.baselines.from_votes.divergences import bound_at, threshold_at
 from flipproof.baselines.proofs import Proofs
@@ -31,8 +30,7 @@ from flipproof.smoothing.certify import certify as certify_tightly
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.certificate import Promise, Subject
-from flipproof.theory.law import Noise
-from flipproof.theory.probabilities import checked_pairs
+from flipproof.theory.law import Noise, checked_pairs
 from flipproof.theory.radii import AnyRadii, Point, axis_index, point_of, unit_of
 
 ORDERS = (

@@ -14,14 +14,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-from flipproof.base.arrays import FloatArray
+from flipproof.base.values import FloatArray
 from flipproof.baselines.from_votes.vote_bounds import checked_votes, proofs_of
 from flipproof.baselines.proofs import Proofs
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.base_law import checked_law
-from flipproof.theory.probabilities import checked_pairs
+from flipproof.theory.law import checked_pairs
 
 _SAFETY = 1e-12
 """A thousand times what quantiles of float64 probabilities are wrong, in deviations, where they are below forty."""

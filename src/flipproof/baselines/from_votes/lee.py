@@ -14,7 +14,7 @@ from collections import defaultdict
 from fractions import Fraction
 from math import comb, factorial
 
-from flipproof.base.arguments import checked_count
+from flipproof.base.values import checked_count
 from flipproof.baselines.from_votes.vote_bounds import checked_votes
 from flipproof.baselines.proofs import Proofs
 from flipproof.errors import InvalidInputError

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import BoolArray, FloatArray
+from flipproof.base.values import BoolArray, FloatArray
 from flipproof.baselines.proofs import Proofs
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import Bounds, Rule, bounds_from_counts
-from flipproof.statistics.budget import AlphaBudget
+from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_counts
 from flipproof.theory.certificate import Promise, Subject
 
 RadiusRule = Callable[[FloatArray, FloatArray], NDArray[Any]]

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flipproof.base.arguments import checked_count, chosen
-from flipproof.base.arrays import IntArray
 from flipproof.base.rounding import ROUNDOFF
+from flipproof.base.values import IntArray, checked_count, chosen
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
-from flipproof.models.networks.weighted_sums import Gathering
+from flipproof.models.networks.node_modules import Gathering
 
 require("torch")
 import torch  # noqa: E402

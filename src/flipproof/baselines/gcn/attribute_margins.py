@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arrays import IntArray
 from flipproof.base.rounding import ROUNDOFF
+from flipproof.base.values import IntArray
 from flipproof.baselines.gcn.attribute_bounds import (
     FLOOR,
     PORTION,
@@ -31,7 +31,7 @@ from flipproof.baselines.gcn.attribute_bounds import (
     hidden_bounds,
 )
 from flipproof.extras import require
-from flipproof.models.networks.weighted_sums import Gathering
+from flipproof.models.networks.node_modules import Gathering
 
 require("torch")
 import torch  # noqa: E402

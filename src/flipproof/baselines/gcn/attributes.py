@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.base.values import BoolArray, IntArray, checked_count
 from flipproof.baselines.checked_arguments import check_width, checked_nodes, checked_radii, graph_of
 from flipproof.baselines.gcn.attribute_bounds import (
     PORTION,

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
+from flipproof.base.values import IntArray, checked_count
 from flipproof.baselines.checked_arguments import graph_of
 from flipproof.baselines.gcn.attribute_bounds import BitThreat, Scene, Weights
 from flipproof.baselines.gcn.attribute_margins import margin_bounds
@@ -27,8 +26,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.networks.node_modules import GCN
-from flipproof.models.training.fitting import checked_targets
-from flipproof.models.training.settings import TrainingError
+from flipproof.models.training.fitting import TrainingError, checked_targets
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.graph import Graph
 from flipproof.run_folder.split import Split

@@ -24,9 +24,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray, read_only
 from flipproof.base.progress import one_by_one
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count, read_only
 from flipproof.baselines.checked_arguments import (
     check_width,
     checked_local,

@@ -16,8 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.base.rounding import ROUNDOFF
+from flipproof.base.values import BoolArray, FloatArray, IntArray
 
 
 def slack_of(*terms: int) -> float:

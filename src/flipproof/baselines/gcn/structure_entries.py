@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.base.rounding import ROUNDOFF
+from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.baselines.gcn.structure_bounds import Surroundings
 
 

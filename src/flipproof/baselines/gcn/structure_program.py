@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from flipproof.base.arrays import FloatArray, IntArray
+from flipproof.base.values import FloatArray, IntArray
 from flipproof.baselines.gcn.structure_bounds import (
     Hidden,
     Layers,

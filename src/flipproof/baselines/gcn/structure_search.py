@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flipproof.base.arrays import FloatArray
+from flipproof.base.values import FloatArray
 from flipproof.baselines.gcn.structure_bounds import Hidden, Layers, Surroundings
 from flipproof.baselines.gcn.structure_program import Relaxation
 

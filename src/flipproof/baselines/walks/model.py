@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arrays import FloatArray, read_only, read_only_csr
+from flipproof.base.values import FloatArray, read_only, read_only_csr
 from flipproof.baselines.checked_arguments import check_width, checked_nodes, graph_of
 from flipproof.baselines.walks.policy import ACCURACY, summed
 from flipproof.baselines.walks.walk import Threat, Walk, square_csr

@@ -24,9 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arguments import checked_count, chosen
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray
 from flipproof.base.progress import one_by_one
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count, chosen
 from flipproof.baselines.checked_arguments import checked_nodes, checked_radii
 from flipproof.baselines.proofs import Proofs
 from flipproof.baselines.walks.model import PageRank as PageRank

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arrays import BoolArray, FloatArray
 from flipproof.base.rounding import ROUNDOFF, TINY
+from flipproof.base.values import BoolArray, FloatArray
 from flipproof.baselines.walks.walk import Walk
 
 ACCURACY = 1e-13

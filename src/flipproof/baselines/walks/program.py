@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arrays import FloatArray, IntArray
 from flipproof.base.rounding import ROUNDOFF
+from flipproof.base.values import FloatArray, IntArray
 from flipproof.baselines.walks.policy import Rewards, worst_values
 from flipproof.baselines.walks.walk import Walk
 

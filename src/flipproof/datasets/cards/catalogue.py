@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from flipproof.datasets.cards.built_in_cards import BUILT_IN_CARDS
 from flipproof.datasets.cards.dataset_card import Card
 from flipproof.datasets.cards.graph_cards import GRAPH_CARDS
-from flipproof.datasets.cards.other_cards import OTHER_CARDS
-from flipproof.datasets.cards.table_cards import TABLE_CARDS
+from flipproof.datasets.cards.other_cards import BUILT_IN_CARDS, OTHER_CARDS, TABLE_CARDS
 from flipproof.errors import not_among
 
 _CARDS = {card.name: card for card in (*GRAPH_CARDS, *OTHER_CARDS, *BUILT_IN_CARDS, *TABLE_CARDS)}

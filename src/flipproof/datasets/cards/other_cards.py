@@ -1,9 +1,11 @@
-"""The cards of datasets that are images or text, except the built-in one."""
+"""The cards of datasets that are images, text or tables, and of those that need no download."""
 
 from __future__ import annotations
 
 from flipproof.datasets.cards.dataset_card import Card, Form
 from flipproof.datasets.fetching.data_file import DataFile
+from flipproof.datasets.readers.built_in import digits, digits_graph, digits_grey
+from flipproof.datasets.readers.built_in_tables import breast_cancer
 from flipproof.datasets.readers.images import read_cifar_arrays, read_cifar_batches, read_mnist
 from flipproof.datasets.readers.messages import SMS, read_sms_gzip, read_sms_zip
 
@@ -95,5 +97,81 @@ OTHER_CARDS = (
         citation="T. A. Almeida, J. M. Gómez Hidalgo, A. Yamakami: Contributions to the study of SMS spam filtering, "
         "DocEng 2011",
         forms=(Form((_SMS_GZIP,), read_sms_gzip), Form((_SMS_ZIP,), read_sms_zip)),
+    ),
+)
+
+
+_BINARY = "pixel > 7 of 16"
+_LICENCE = "CC BY 4.0 (UCI); comes with scikit-learn (BSD)"
+_CITATION = "E. Alpaydin, C. Kaynak: Optical recognition of handwritten digits, UCI 1998"
+
+BUILT_IN_CARDS = (
+    Card(
+        name="digits",
+        kind="images",
+        what="Handwritten digits of 8 x 8 black and white pixels: 1437 to learn from, 360 to test.",
+        inputs=1797,
+        classes=10,
+        nodes=None,
+        edges=None,
+        features=64,
+        ones=37_151,
+        binary=_BINARY,
+        licence=_LICENCE,
+        origin="scikit-learn's load_digits",
+        citation=_CITATION,
+        forms=(Form((), digits),),
+    ),
+    Card(
+        name="digits-grey",
+        kind="images",
+        what="Handwritten digits of 8 x 8 pixels with 17 grey levels: 1437 to learn from, 360 to test.",
+        inputs=1797,
+        classes=10,
+        nodes=None,
+        edges=None,
+        features=64,
+        ones=None,
+        binary=None,
+        licence=_LICENCE,
+        origin="scikit-learn's load_digits",
+        citation=_CITATION,
+        forms=(Form((), digits_grey),),
+    ),
+    Card(
+        name="digits-graph",
+        kind="nodes",
+        what="Handwritten digits, each joined to the five that look most like it, with black pixels as attributes.",
+        inputs=1797,
+        classes=10,
+        nodes=1797,
+        edges=6_309,
+        features=64,
+        ones=37_151,
+        binary=_BINARY,
+        licence=_LICENCE,
+        origin="scikit-learn's load_digits; neighbours by squared distance of grey levels, ties by number",
+        citation=_CITATION,
+        forms=(Form((), digits_graph),),
+    ),
+)
+
+
+TABLE_CARDS = (
+    Card(
+        name="breast-cancer",
+        kind="tables",
+        what="Thirty measurements of tumours, each cut into two to four categories: 212 malignant, 357 benign.",
+        inputs=569,
+        classes=2,
+        nodes=None,
+        edges=None,
+        features=30,
+        ones=None,
+        binary=None,
+        licence="CC BY 4.0 (UCI); comes with scikit-learn (BSD)",
+        origin="scikit-learn's load_breast_cancer; columns cut at quantiles into 2, 3, 4, 2, 3, 4, ... categories",
+        citation="W. Wolberg, O. Mangasarian, N. Street, W. Street: Breast cancer Wisconsin (diagnostic), UCI 1993",
+        forms=(Form((), breast_cancer),),
     ),
 )

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from flipproof.files.lock import is_still_at, take_lock
-from flipproof.files.whole import cannot_write
+from flipproof.files.whole import cannot_write, is_still_at, take_lock
 
 _CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """For `open`: what is downloaded is not written through a link, and a pipe is not waited for."""

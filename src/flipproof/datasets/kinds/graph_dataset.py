@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_index, checked_items, checked_rows, chosen
-from flipproof.base.arrays import IntArray, read_only
-from flipproof.datasets.kinds.given_split import checked_split
+from flipproof.base.values import IntArray, checked_index, checked_items, checked_rows, chosen, read_only
 from flipproof.datasets.kinds.graph_file import read_graphs, write_graphs
-from flipproof.datasets.kinds.labels import checked_labels, checked_names
+from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.graph import STRUCTURE, Graph

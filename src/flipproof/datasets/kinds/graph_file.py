@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.datasets.kinds.given_split import read_split, split_arrays
+from flipproof.datasets.kinds.labels import read_split, split_arrays
 from flipproof.errors import FileFormatError, one_line
-from flipproof.files.archive import FileKind, reading_archive, write_archive
+from flipproof.files.archive import reading_archive, write_archive
+from flipproof.files.strict_json import FileKind
 
 if TYPE_CHECKING:
     from flipproof.datasets.kinds.graph_dataset import GraphDataset

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import BoolArray, IntArray, read_only
+from flipproof.base.values import BoolArray, IntArray, checked_count, read_only
 from flipproof.datasets.kinds.image_file import read_images, write_images
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array
 from flipproof.errors import InvalidInputError

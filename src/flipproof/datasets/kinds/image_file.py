@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from flipproof.errors import FileFormatError, one_line
-from flipproof.files.archive import FileKind, reading_archive, write_archive
+from flipproof.files.archive import reading_archive, write_archive
+from flipproof.files.strict_json import FileKind
 
 if TYPE_CHECKING:
     from flipproof.datasets.kinds.image_dataset import ImageDataset

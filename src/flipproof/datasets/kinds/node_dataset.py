@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_flag
-from flipproof.base.arrays import IntArray, read_only, read_only_csr
-from flipproof.datasets.kinds.given_split import checked_split
-from flipproof.datasets.kinds.labels import checked_labels, checked_names
+from flipproof.base.values import IntArray, checked_flag, read_only, read_only_csr
+from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split
 from flipproof.datasets.kinds.node_file import read_nodes, write_nodes
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.datasets.kinds.given_split import read_split, split_arrays
+from flipproof.datasets.kinds.labels import read_split, split_arrays
 from flipproof.datasets.readers.sparse_arrays import read_csr
 from flipproof.errors import one_line
-from flipproof.files.archive import FileKind, reading_archive, write_archive
+from flipproof.files.archive import reading_archive, write_archive
+from flipproof.files.strict_json import FileKind
 
 if TYPE_CHECKING:
     from flipproof.datasets.kinds.node_dataset import NodeDataset

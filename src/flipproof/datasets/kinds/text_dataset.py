@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.datasets.kinds.labels import checked_labels, checked_names
 from flipproof.datasets.kinds.vocabulary import checked_messages, words_of
 from flipproof.errors import InvalidInputError

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_count, checked_texts
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, checked_count, checked_texts
 from flipproof.errors import InvalidInputError
 
 OTHER = "(other)"

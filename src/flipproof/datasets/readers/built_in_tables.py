@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.datasets.kinds.table_dataset import TableDataset
 from flipproof.extras import require
 

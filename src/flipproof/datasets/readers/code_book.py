@@ -7,7 +7,7 @@ from array import array
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import FileFormatError
 
 

@@ -14,11 +14,39 @@ from flipproof.datasets.kinds.image_dataset import ImageDataset
 from flipproof.datasets.kinds.image_file import IMAGES_FILE
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.datasets.kinds.node_file import NODES_FILE
+from flipproof.datasets.kinds.text_dataset import TextDataset
+from flipproof.datasets.readers.code_book import CodeBook, check_classes
 from flipproof.datasets.readers.own_tables import read_table
-from flipproof.datasets.readers.own_texts import read_messages
-from flipproof.datasets.readers.text_lines import check_file
+from flipproof.datasets.readers.text_lines import check_file, reading_lines
+from flipproof.errors import FileFormatError
 from flipproof.files.archive import reading_archive
 from flipproof.files.whole import opened
+
+MESSAGES = "text with a label, a tab and a message in every line"
+
+
+def read_messages(path: str | os.PathLike[str]) -> TextDataset:
+    """The messages of a tsv file. Labels may be any words, quotation marks mean nothing, empty lines do not count."""
+    messages, labels = [], CodeBook()
+    with reading_lines(path, MESSAGES) as lines:
+        for number, line in enumerate(lines, 1):
+            text = line.rstrip("\r\n")
+            if not text:
+                continue
+            label, tab, message = text.partition("\t")
+            if not tab:
+                raise FileFormatError(f"line {number} has no tab")
+            if not label.strip():
+                raise FileFormatError(f"line {number} has no label")
+            if number == 1 and label.strip().lower() == "label":
+                raise FileFormatError("line 1 is a header; leave it out")
+            labels.add(label.strip())
+            messages.append(message)
+        if not messages:
+            raise FileFormatError("it has no lines")
+        check_classes(labels)
+        return TextDataset(Path(path).stem, tuple(messages), labels.numbers(), labels.words())
+
 
 _FORMATS = {"images": IMAGES_FILE, "graphs": GRAPHS_FILE, "nodes": NODES_FILE}
 _MARKS = {"train_images.npy": "images", "node_starts.npy": "graphs"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.datasets.fetching.data_file import Member
 from flipproof.datasets.kinds.graph_dataset import GraphDataset
 from flipproof.errors import FileFormatError

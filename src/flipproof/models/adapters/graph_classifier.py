@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.module_calls import called, check_takes
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
 from flipproof.models.adapters.torch_modules import (
+    called,
+    check_takes,
     checked_classes,
     checked_logits,
     checked_uncached,

@@ -10,9 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, sorted_rows
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.ordering import sorted_rows
 from flipproof.smoothing.classifier import signed
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from flipproof.base.arguments import chosen
+from flipproof.base.values import chosen, sorted_rows
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.ordering import sorted_rows
 
 if TYPE_CHECKING:
     from flipproof.noise.spaces.graphs import GraphUnion

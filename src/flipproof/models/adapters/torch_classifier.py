@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import scipy.sparse
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.module_calls import called
 from flipproof.models.adapters.tensors import dense_tensor
 from flipproof.models.adapters.torch_modules import (
+    called,
     checked_classes,
     checked_logits,
     checked_module,

@@ -9,9 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray, read_only
+from flipproof.base.values import IntArray, read_only, sorted_rows
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.ordering import sorted_rows
 
 
 def rows_of(batch: Any, width: int) -> Any:

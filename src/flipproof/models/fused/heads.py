@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_modules import evaluating, labels_of
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arrays import FloatArray, IntArray
+from flipproof.base.values import FloatArray, IntArray
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.adapters.torch_modules import device_of, evaluating
-from flipproof.models.fused.fixed_point import fixed_point
 from flipproof.models.fused.heads import APPNPHead, GCNHead, Head, TorchHead, TwoLayers
-from flipproof.models.fused.row_sums import in_large_pages, padded
+from flipproof.models.fused.row_sums import fixed_point, in_large_pages, padded
 from flipproof.noise.sampling.samplers import BitSampler, Role
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.noisy_graphs import NoisyGraph

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flipproof.base.arguments import checked_count
+from flipproof.base.values import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.torch_modules import checked_size
-from flipproof.models.networks.weighted_sums import Gathering
+from flipproof.models.networks.node_modules import Gathering
 from flipproof.theory.law import checked_probability
 
 require("torch")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flipproof.base.arguments import checked_count, checked_items
+from flipproof.base.values import checked_count, checked_items
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.torch_modules import checked_size

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.node_classifier import NodeClassifier
-from flipproof.models.adapters.node_forward import NodeForward
+from flipproof.models.adapters.node_classifier import NodeClassifier, NodeForward
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import device_of

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count
 from flipproof.errors import InvalidInputError
 
 Gradient = Callable[[NDArray[Any]], NDArray[Any]]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
-from flipproof.models.adapters.node_forward import NodeForward
+from flipproof.base.values import IntArray
+from flipproof.models.adapters.node_classifier import NodeForward
 from flipproof.models.adapters.torch_modules import checked_logits, device_of
 from flipproof.models.training.fitting import Answers
 from flipproof.noise.sampling.samplers import Role, Sampler

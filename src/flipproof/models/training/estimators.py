@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_count
+from flipproof.base.values import checked_count, sorted_rows
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, sampler_of
-from flipproof.noise.sampling.ordering import sorted_rows
+from flipproof.noise.laws import Law, sampler_of, space_of
 from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.spaces.recognition import space_of
 from flipproof.noise.spaces.space import as_array
 from flipproof.run_folder.split import checked_labels, label_array
 from flipproof.smoothing.voting.chunks import check_fits, checked_memory

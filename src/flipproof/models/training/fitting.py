@@ -5,16 +5,39 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
-from flipproof.errors import InvalidInputError
-from flipproof.models.training.settings import History, TrainingError
+from flipproof.base.values import IntArray
+from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.run_folder.split import Split, checked_labels, label_array
 from flipproof.run_folder.task import Average, TrainingSettings
+
+
+class TrainingError(FlipproofError):
+    """Training went astray."""
+
+
+@dataclass(slots=True, eq=False)
+class History:
+    """What happened in training, one entry per epoch."""
+
+    loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    validation_accuracy: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs there were."""
+        return len(self.loss)
+
+    @property
+    def best_epoch(self) -> int:
+        """The epoch, from 0, after which the validation loss was lowest: its weights are kept."""
+        return int(np.argmin(self.validation_loss))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,8 +36,7 @@ from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedNoise, AttackedRows, Rows
 from flipproof.models.training.attacks import Attack, BallAttack, FlipAttack
 from flipproof.models.training.batches import VALIDATION_FROM
-from flipproof.models.training.fitting import Batches
-from flipproof.models.training.settings import History
+from flipproof.models.training.fitting import Batches, History
 from flipproof.models.training.train import batches_of, checked_options, learn
 from flipproof.noise.ablation import AblationNoise
 from flipproof.noise.gaussian import GaussianNoise

@@ -7,19 +7,17 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from flipproof.base.arrays import IntArray
 from flipproof.base.progress import progress_line
 from flipproof.base.threads import single_threaded
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_modules import device_of
 from flipproof.models.training.batches import VALIDATION_FROM, LabelledNodes, NodeBatches, RowBatches
-from flipproof.models.training.fitting import Batches, checked_targets, class_weights, fit
-from flipproof.models.training.settings import History
-from flipproof.noise.laws import Law, sampler_of
+from flipproof.models.training.fitting import Batches, History, checked_targets, class_weights, fit
+from flipproof.noise.laws import Law, sampler_of, space_of
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.graph import checked_graph
-from flipproof.noise.spaces.recognition import space_of
 from flipproof.noise.spaces.space import is_joint
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings

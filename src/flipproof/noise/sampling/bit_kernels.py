@@ -13,7 +13,7 @@ import numpy as np
 
 from flipproof.base.compiled import compiled, fetch_ahead, inlined, never_inlined
 from flipproof.noise.sampling.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, write_bits
-from flipproof.noise.sampling.digits import coins, flips
+from flipproof.noise.sampling.coins import coins, flips
 from flipproof.noise.sampling.philox import (
     ENTRIES,
     LOW,

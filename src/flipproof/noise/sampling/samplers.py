@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.theory.law import FlipNoise, Law
 
@@ -150,8 +150,8 @@ class BitSampler:
     @property
     def distance(self) -> Fraction:
         """Total variation distance of one sample of all rows: that of one table, for every block."""
-        from flipproof.noise.sampling.binomial import binomial_table
         from flipproof.noise.sampling.bit_kernels import SCATTERED
+        from flipproof.noise.sampling.coins import binomial_table
 
         if self._law.method != SCATTERED:
             return Fraction(0)
@@ -239,8 +239,7 @@ def _check_rows(rows: int) -> None:
 def _bit_law(noise: FlipNoise, most_entries: int) -> Any:
     """How the rows of a space are drawn; the same for all of them, whichever are wanted."""
     from flipproof.noise.sampling import bit_kernels as kernels
-    from flipproof.noise.sampling.binomial import NO_TABLE, binomial_table
-    from flipproof.noise.sampling.digits import digits_of
+    from flipproof.noise.sampling.coins import NO_TABLE, binomial_table, digits_of
     from flipproof.noise.sampling.philox import BLOCK_LIMIT, WORD_LIMIT
 
     size, table, limit = 1, NO_TABLE, most_entries
@@ -313,7 +312,7 @@ class ValueSampler:
 
 def _digit_table(probabilities: Sequence[float]) -> NDArray[np.uint64]:
     """The digits of several probabilities as one array, padded with zeros."""
-    from flipproof.noise.sampling.digits import digits_of
+    from flipproof.noise.sampling.coins import digits_of
 
     table = np.zeros((len(probabilities), 34), dtype=np.uint64)
     for row, probability in zip(table, probabilities, strict=True):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
 from flipproof.base.compiled import compiled
+from flipproof.base.values import IntArray
 from flipproof.noise.spaces.pieces import Pieces
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from flipproof.base.compiled import compiled
 from flipproof.noise.sampling.bitmaps import ONE, U64
-from flipproof.noise.sampling.digits import flips
+from flipproof.noise.sampling.coins import flips
 from flipproof.noise.sampling.philox import ENTRIES, FRACTIONS, LOW, VALUES, Place, fill_words
 
 _STRETCH = 4096

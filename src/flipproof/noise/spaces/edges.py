@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arguments import checked_flag
-from flipproof.base.arrays import IntArray, read_only
+from flipproof.base.values import IntArray, checked_flag, read_only
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.spaces.space import as_array
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_count, checked_kind, one_of
-from flipproof.base.arrays import IntArray, read_only, read_only_csr
+from flipproof.base.values import IntArray, checked_count, checked_kind, one_of, read_only, read_only_csr
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Stream
 from flipproof.noise.spaces.edges import Edges

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.arguments import checked_items
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, checked_items
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Role
 from flipproof.noise.spaces.graph import (

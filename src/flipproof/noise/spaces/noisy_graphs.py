@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray, read_only
+from flipproof.base.values import IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Role, Sampler
 from flipproof.noise.spaces.edges import Edges

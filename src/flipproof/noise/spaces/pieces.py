@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 
 
 class Pieces(NamedTuple):

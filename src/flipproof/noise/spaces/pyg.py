@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flipproof.base.arguments import checked_count
+from flipproof.base.values import checked_count
 from flipproof.errors import InvalidInputError
 
 _OF_EDGES = ("edge_attr", "edge_weight", "edge_type")

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray, read_only, read_only_csr
+from flipproof.base.values import IntArray, read_only, read_only_csr
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling.samplers import BitSampler, Role, Stream, ValueSampler
 from flipproof.noise.spaces.space import (

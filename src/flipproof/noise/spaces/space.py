@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import BoolArray
+from flipproof.base.values import BoolArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Sampler
 from flipproof.theory.law import FlipNoise, JointNoise, Noise

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arguments import checked_items, checked_texts
-from flipproof.base.arrays import read_only
+from flipproof.base.values import checked_items, checked_texts, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.rows import DenseSampler, dense_sampler

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import BoolArray, IntArray, read_only
+from flipproof.base.values import BoolArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Stream, ValueSampler
 from flipproof.noise.spaces.rows import DenseSampler, only_noise

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipproof.files.archive import FileKind
 from flipproof.files.csv_file import csv_text
-from flipproof.files.json_file import write_json
+from flipproof.files.strict_json import FileKind, write_json
 from flipproof.files.whole import replacing
 from flipproof.report.figures import drawing, figures
 from flipproof.report.shares import ShareLine

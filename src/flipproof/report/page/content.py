@@ -1,4 +1,4 @@
-"""All that a page shows of one run, as JSON values. The browser only draws it."""
+"""All that a page shows of one run, a forecast included, as JSON values. The browser only draws it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.report.by_class import cautions, class_results, class_rows, majority
 from flipproof.report.findings import REASONS, Findings
-from flipproof.report.forecast import at_cap, forecasts
 from flipproof.report.page.packing import endless, first_texts, known_cap, packed
 from flipproof.report.page.plain_content import plain_content, tile
 from flipproof.report.pictures.pictures import pictures
 from flipproof.report.section import Section
 from flipproof.report.shares import ShareGrid, ShareLine, mean_radius
-from flipproof.report.words.any_changes import AnyChanges
 from flipproof.report.words.promises import axis_words, not_promised, promise, share_words
 from flipproof.report.words.sentences import Sentences
-from flipproof.report.words.verdict import percent, proviso, withstanding
+from flipproof.report.words.verdict import AnyChanges, percent, proviso, withstanding
 from flipproof.run_folder.split import Split
 from flipproof.smoothing.claims import Lead
 from flipproof.theory.radii import UNBOUNDED
@@ -238,3 +236,47 @@ def _packed_parts(split: Split | None, inputs: int) -> dict[str, Any] | None:
     for number, rows in enumerate(() if split is None else (split.train, split.validation, split.test), start=1):
         parts[rows] = number
     return packed(parts, "u1") if parts.any() else None
+
+
+FACTORS = (1, 2, 10, 100)
+
+
+def forecasts(found: Findings, speed: float | None = None) -> list[dict[str, Any]]:
+    """For the present number of samples and for multiples of it, as JSON values; `speed` is in samples per second.
+
+    Along every axis: how many inputs would have a larger radius than today, the mean radius, and the cap. What cannot
+    be known, because a search for radii ends, is None.
+    """
+    return [_forecast(more, found, speed) for k in FACTORS if (more := found.with_samples(k)) is not None]
+
+
+def at_cap(found: Findings) -> dict[str, int]:
+    """For every axis, the inputs whose radius is all that the number of samples allows."""
+    counts = {}
+    for name, cap in found.sample_caps.items():
+        held_back = (found.uncapped_radii[name] == cap) & (found.radii[name] == cap)
+        counts[name] = int((~found.abstained & held_back).sum()) if cap < SEARCH_LIMIT else 0
+    return counts
+
+
+def _forecast(then: Findings, today: Findings, speed: float | None) -> dict[str, Any]:
+    votes = then.votes
+    return {
+        "samples": votes.n_estimate,
+        "seconds": (votes.n_estimate + votes.n_select) / speed if speed else None,
+        "abstained": int(then.abstained.sum()),
+        "axes": [
+            {
+                "name": name,
+                "more": _gaining(today.radii[name], radii),
+                "mean": mean_radius(radii),
+                "cap": known_cap(then.sample_caps[name]),
+            }
+            for name, radii in then.radii.items()
+        ],
+    }
+
+
+def _gaining(today: IntArray, then: IntArray) -> int | None:
+    beyond_search = (today >= SEARCH_LIMIT) & (today < UNBOUNDED)
+    return None if beyond_search.any() else int((then > today).sum())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import BoolArray, FloatArray, IntArray
+from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.report.findings import Findings
 from flipproof.report.page.packing import endless, first_texts, packed
 from flipproof.report.section import Section

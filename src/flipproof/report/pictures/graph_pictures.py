@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.noise.spaces.graph import ATTRIBUTES, STRUCTURE, Graph, plain_attributes
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.rows import DenseRows

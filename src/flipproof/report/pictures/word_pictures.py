@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import BoolArray, IntArray
+from flipproof.base.values import BoolArray, IntArray
 from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import noise_of_parts
 from flipproof.noise.spaces.tokens import Tokens

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.noise.spaces.words import EXCHANGE
 from flipproof.report.described_inputs import DescribedInputs, joined, singular
 from flipproof.report.findings import Findings
 from flipproof.report.page.packing import packed
-from flipproof.report.words.any_changes import any_change_words, any_entries
+from flipproof.report.words.verdict import any_change_words, any_entries
 from flipproof.theory.claim import Budget, Claim
 from flipproof.theory.radii import UNBOUNDED
 

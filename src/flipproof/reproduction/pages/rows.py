@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import FileFormatError
-from flipproof.files.archive import FileKind
 from flipproof.files.csv_file import csv_text
-from flipproof.files.json_file import read_json
-from flipproof.files.json_text import is_number
+from flipproof.files.strict_json import FileKind, is_number, read_json
 from flipproof.files.whole import make_folder, replacing
 
 Row = Mapping[str, Any]

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from flipproof.base.arrays import FloatArray
+from flipproof.base.values import FloatArray
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.cora import ATTRIBUTES, STRUCTURE, node_task
 from flipproof.reproduction.studies.lines import JOINT

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from flipproof.pipeline.machine import Samples
-from flipproof.run_folder.inputs import Inputs
+from flipproof.run_folder.records import Inputs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.certify import certify
-from flipproof.smoothing.sample_limits import caps
+from flipproof.smoothing.certify import caps, certify
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.law import as_flip_noise

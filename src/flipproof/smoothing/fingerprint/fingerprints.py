@@ -21,25 +21,23 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from flipproof.errors import InvalidInputError
-from flipproof.smoothing.fingerprint.code_contents import (
+from flipproof.smoothing.fingerprint.contents import (
     Contents,
     class_contents,
     code_contents,
     every_member,
     function_contents,
     is_library,
+    is_tensor,
+    is_torch_module,
     module_contents,
     public_module,
     qualified,
-    without_contents,
-)
-from flipproof.smoothing.fingerprint.met_modules import note_class, note_modules
-from flipproof.smoothing.fingerprint.torch_contents import (
-    is_tensor,
-    is_torch_module,
     tensor_contents,
     torch_module_contents,
+    without_contents,
 )
+from flipproof.smoothing.fingerprint.package_code import note_class, note_modules
 
 FINGERPRINTS_VERSION = 2
 """Changes when the same things begin to have other fingerprints. In version 1, ours had the names of their files."""

@@ -1,19 +1,21 @@
-"""A hash of the code of ours that turns noisy inputs into labels: votes of two such codes must not be mixed.
-
-Comments, docstrings and layout do not count, nor in which file of the package something is.
-"""
+"""The code behind the labels of a run, ours and the user's files, as hashes: votes of two codes are never mixed."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
+import contextvars
 import functools
 import hashlib
 import io
 import itertools
+import sys
 import tokenize
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from flipproof.base.own_imports import PACKAGE, is_own_import, source_of, with_imports
+from flipproof.smoothing.fingerprint.contents import is_library
 from flipproof.smoothing.run import versions
 
 _MODELS = f"{PACKAGE}.models"
@@ -108,3 +110,46 @@ def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> 
         return lines[start[0] - 1][start[1] : end[1]]
     inner = itertools.islice(lines, start[0], end[0] - 1)
     return "".join([lines[start[0] - 1][start[1] :], *inner, lines[end[0] - 1][: end[1]]])
+
+
+_met: contextvars.ContextVar[set[str] | None] = contextvars.ContextVar("met", default=None)
+
+
+@contextlib.contextmanager
+def noting_modules() -> Iterator[set[str]]:
+    """The names of all modules whose classes, functions or contents are part of fingerprints made inside."""
+    met: set[str] = set()
+    token = _met.set(met)
+    try:
+        yield met
+    finally:
+        _met.reset(token)
+
+
+def note_modules(names: Iterable[str | None]) -> None:
+    """Notes modules, if anybody wants to know."""
+    met = _met.get()
+    if met is not None:
+        met.update(name for name in names if name is not None)
+
+
+def note_class(kind: type) -> None:
+    """Notes the modules of a class and of its bases."""
+    note_modules(owner.__module__ for owner in kind.__mro__)
+
+
+def hashes_of_files(modules: Iterable[str]) -> dict[str, str]:
+    """The sha256 of the file of every module that is the user's own. A file is named as its module is imported."""
+    found = {}
+    for name in sorted(modules):
+        path = Path(getattr(sys.modules.get(name), "__file__", None) or "")
+        if not is_library(name) and path.is_file():
+            found[_short(name, path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def _short(module: str, path: Path) -> str:
+    """The end of the path: as many folders as the module's name has packages."""
+    packages = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
+    parts = path.parts[-len(packages) - 1 :]
+    return "/".join(parts) if list(parts[:-1]) == packages else path.name

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import TooLargeError, reason_of
 from flipproof.noise.sampling.samplers import joint_sampler
-from flipproof.smoothing.classifier import ClassifierError, UnstableClassifierError
+from flipproof.smoothing.classifier import ClassifierError, Engine, UnstableClassifierError
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.smoothing.voting.answers import Answer
+from flipproof.smoothing.voting.answers import Answer, Way, likely_cause
 from flipproof.smoothing.voting.chunks import Chunk, check_fits
-from flipproof.smoothing.voting.engine import Engine
 from flipproof.smoothing.voting.evaluation import Evaluation, is_out_of_memory, too_little_memory
-from flipproof.smoothing.voting.likely_cause import Way, likely_cause
 
 _ALONE = 6
 """How many noisy rows are evaluated alone; of noisy graphs, the last one is."""

@@ -14,8 +14,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, OutputError, reason_of
-from flipproof.files.lock import is_still_at, take_lock
-from flipproof.files.whole import cannot_write, checked_path, opened, replacing
+from flipproof.files.whole import cannot_write, checked_path, is_still_at, opened, replacing, take_lock
 from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.voting.checkpoint_records import (
@@ -27,7 +26,7 @@ from flipproof.smoothing.voting.checkpoint_records import (
     read_tallies,
     tally_record,
 )
-from flipproof.smoothing.voting.sources import (
+from flipproof.smoothing.voting.drawn_samples import (
     Source,
     merged_sources,
 )

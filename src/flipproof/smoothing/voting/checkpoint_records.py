@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from flipproof.errors import FileFormatError, InvalidInputError
-from flipproof.files.json_text import json_value
-from flipproof.smoothing.voting.sources import (
+from flipproof.files.strict_json import json_value
+from flipproof.smoothing.voting.drawn_samples import (
     Source,
     check_sources,
     merged_sources,

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.smoothing.voting.chunks import Chunk
+from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.evaluation import Evaluation
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
 from flipproof.smoothing.voting.vote_counts import samples_per_portion
 
 _SPAN, _LONGEST_SPAN = 2.0, 4096  # seconds at least that a task should take, chunks at most that it has

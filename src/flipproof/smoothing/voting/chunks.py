@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from flipproof.base.arguments import checked_count
+from flipproof.base.values import checked_count
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.extras import require
 from flipproof.noise.sampling.samplers import Sampler, joint_sampler
-from flipproof.smoothing.voting.sample_ranges import MAX_SAMPLE, SampleRanges
+from flipproof.smoothing.voting.drawn_samples import MAX_SAMPLE, SampleRanges
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _CHUNK_BYTES = 32 * 10**6

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Sampler, joint_sampler
-from flipproof.smoothing.classifier import Classifier, ClassifierError
+from flipproof.smoothing.classifier import Classifier, ClassifierError, Engine
 from flipproof.smoothing.voting.answers import Answer
 from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan
-from flipproof.smoothing.voting.engine import Engine
 
 _ROLES = {"select": Role.SELECT, "estimate": Role.ESTIMATE}
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.arrays import IntArray
 from flipproof.base.threads import single_threaded
+from flipproof.base.values import IntArray
 from flipproof.noise.sampling.samplers import joint_sampler
 from flipproof.smoothing.classifier import UnstableClassifierError
+from flipproof.smoothing.voting.answers import Way, likely_cause
 from flipproof.smoothing.voting.checked_evaluation import ESCAPE, CheckedEvaluation, Probe, Recount
 from flipproof.smoothing.voting.chunks import Chunk
 from flipproof.smoothing.voting.evaluation import Evaluation
-from flipproof.smoothing.voting.likely_cause import Way, likely_cause
 
 _GRAPHS, _MOST_ROWS, _MOST_INPUTS = 2, 16, 48
 """How many noisy graphs, or rows and noisy copies of rows, are evaluated in several ways."""

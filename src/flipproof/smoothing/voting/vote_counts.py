@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import IntArray, read_only
+from flipproof.base.values import IntArray, checked_count, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.files.json_text import json_value
+from flipproof.files.strict_json import json_value
 from flipproof.files.whole import is_bomb
-from flipproof.smoothing.voting.sample_ranges import Pair, SampleRanges
+from flipproof.smoothing.voting.drawn_samples import Pair, SampleRanges
 
 ROLES = ("select", "estimate")
 

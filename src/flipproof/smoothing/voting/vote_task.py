@@ -11,23 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.arguments import checked_count
-from flipproof.base.arrays import IntArray
+from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of, space_for
 from flipproof.noise.sampling.samplers import Sampler, joint_sampler
 from flipproof.noise.spaces.space import Space, as_array, counts_of
-from flipproof.smoothing.classifier import Classifier, checked_classifier
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.smoothing.fingerprint.model_identity import model_identity
+from flipproof.smoothing.classifier import Classifier, checked_classifier, engine_for
+from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
+from flipproof.smoothing.fingerprint.package_code import hashes_of_files, note_class, noting_modules, own_code
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.votes import Votes, scope_of_outputs
 from flipproof.smoothing.voting.checkpoint import Checkpoint
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
-from flipproof.smoothing.voting.engine import engine_for
+from flipproof.smoothing.voting.drawn_samples import SampleRanges, Source, merged_versions
 from flipproof.smoothing.voting.evaluation import Evaluation
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
-from flipproof.smoothing.voting.sources import Source, merged_versions
 from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 
@@ -208,3 +205,26 @@ def _checked_targets(targets: ArrayLike | None, limit: int) -> IntArray | None:
     if np.unique(given).size < given.size:
         raise InvalidInputError("expected every target once, got some twice")
     return given.astype(np.int64)
+
+
+def model_identity(classifier: Any) -> dict[str, Any]:
+    """JSON values.
+
+    - "model" is the classifier's fingerprint,
+    - "fingerprints" the version of fingerprints,
+    - "code" a hash of what flipproof does to get from noisy inputs to labels: the module of the classifier if it is
+      one of ours, networks of ours inside, what they import of our models, and what counts labels,
+    - "files" the sha256 of each file of the user's own that the fingerprint is about.
+    """
+    with noting_modules() as met:
+        note_class(type(classifier))
+        own = getattr(classifier, "fingerprint", None)
+        model = own if isinstance(own, str) else fingerprint(classifier)
+    ours = {owner.__module__ for owner in type(classifier).__mro__} | {Evaluation.__module__}
+    models = {name for name in met if name.startswith("flipproof.models.")}
+    return {
+        "model": model,
+        "fingerprints": FINGERPRINTS_VERSION,
+        "code": own_code(ours | models),
+        "files": hashes_of_files(met),
+    }

@@ -1,4 +1,4 @@
-"""Arguments as users give them, checked in one place: truth values, counts, lists, texts, and names to choose from."""
+"""What users hand in, checked in one place: arrays, truth values, counts, lists, texts, and names to choose from."""
 
 from __future__ import annotations
 
@@ -11,6 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.errors import InvalidInputError, not_among
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+def read_only_csr(matrix: Any) -> Any:
+    """A sparse matrix whose arrays cannot be written to: it is handed to models again and again."""
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        array.setflags(write=False)
+    return matrix
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A contiguous copy of the array that cannot be written to."""
+    copy = np.array(array, order="C")
+    copy.setflags(write=False)
+    return copy
+
 
 _T = TypeVar("_T")
 _E = TypeVar("_E", bound=StrEnum)
@@ -109,3 +128,8 @@ def one_of(names: Collection[str], name: Any, what: str) -> str:
     if not isinstance(name, str) or name not in names:
         raise not_among(what, names, name)
     return name
+
+
+def sorted_rows(matrix: Any) -> Any:
+    """The CSR matrix if its rows are in order, as noisy ones are, else a copy of it with rows in order."""
+    return matrix if matrix.has_sorted_indices else matrix.sorted_indices()

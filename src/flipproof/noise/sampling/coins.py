@@ -1,4 +1,4 @@
-"""How many of n entries flip, as a table of 128-bit thresholds made with integers: exact but for a stated distance."""
+"""Exact coins: probabilities as digits of binary fractions, and how many of n flip as a table of thresholds."""
 
 from __future__ import annotations
 
@@ -7,9 +7,83 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from flipproof.base.compiled import compiled, inlined
+from flipproof.noise.sampling.bitmaps import ONE, U64, lowest_bit
+from flipproof.noise.sampling.philox import fill_tile, further_word
+
+Digits = NDArray[np.uint64]
+
+_ALL = U64(2**64 - 1)
+
+
+@functools.lru_cache(maxsize=256)
+def digits_of(probability: float) -> Digits:
+    """The probability in base 2**32, most significant digit first, without trailing zeros.
+
+    Every float64 has at most 34 such digits. One is the single digit 2**32, which every word is below.
+
+    Example:
+        >>> digits_of(0.75)
+        array([3221225472], dtype=uint64)
+    """
+    rest = Fraction(probability)
+    digits: list[int] = []
+    while rest or not digits:
+        rest *= 2**32
+        digit = 2**32 if probability == 1.0 else int(rest)
+        rest -= digit
+        digits.append(digit)
+    array = np.array(digits, dtype=np.uint64)
+    array.setflags(write=False)
+    return array
+
+
+@compiled
+def flips(word: Any, digits: Any, place: Any, purpose: Any, number: Any) -> bool:
+    """True with exactly the probability of the digits, given a uniform word; on a tie further ones decide."""
+    for i in range(1, digits.size):
+        if word != digits[i - 1]:
+            return bool(word < digits[i - 1])
+        word = further_word(place, purpose, number, i)
+    return bool(word < digits[digits.size - 1])
+
+
+@inlined
+def coins(words: Any, digits: Any, place: Any, purpose: Any, first: Any) -> Any:
+    """64 coins at once, as bits, each set with exactly the probability of the digits; `first`, a multiple of 64, on.
+
+    A coin is a binary fraction. Bit j of the sixteen 64-bit numbers in a tile, which is in `words` already, begins that
+    of coin j; the next tile goes on with it, which hardly any coin needs.
+    """
+    if digits[0] >> U64(32):
+        return _ALL
+    below, undecided = _compared(U64(0), _ALL, words, digits[0] >> U64(16))
+    if undecided:
+        fill_tile(words, 0, place, purpose, (first >> 5) + 1)
+        below, undecided = _compared(below, undecided, words, digits[0])
+        while undecided:
+            coin = lowest_bit(undecided)
+            # It agrees with the first digit: what follows decides.
+            below |= U64(flips(digits[0], digits, place, purpose, first + np.int64(coin))) << coin
+            undecided &= undecided - ONE
+    return below
+
+
+@inlined
+def _compared(below: Any, undecided: Any, words: Any, half_digit: Any) -> Any:
+    """Compares the next sixteen bits of coins that are undecided with those of the probability."""
+    for k in range(16):
+        random = U64(words[2 * k]) | (U64(words[2 * k + 1]) << U64(32))
+        bit = U64(0) - ((half_digit >> U64(15 - k)) & ONE)
+        below |= undecided & ~random & bit
+        undecided &= ~(random ^ bit)
+    return below, undecided
+
 
 _SCALE_BITS = 256
 _TAIL_BITS = 136

@@ -1,7 +1,8 @@
-"""Who drew which samples: the versions that took part, for every portion of a run."""
+"""Which noisy samples were drawn, so that none is counted twice, and by which versions."""
 
 from __future__ import annotations
 
+import itertools
 import reprlib
 import warnings
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,139 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipproof.errors import FlipproofWarning, InvalidInputError
-from flipproof.smoothing.voting.sample_ranges import SampleRanges
+
+MAX_SAMPLE = 2**40
+"""Sample numbers are below this."""
+
+Pair = tuple[int, int]
+"""A half-open range (start, stop) that is not empty."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SampleRanges:
+    """A set of sample numbers as sorted (start, stop) pairs with a gap between any two of them.
+
+    Example:
+        >>> seen = SampleRanges.of(range(10, 20), range(0, 10), range(30, 35))
+        >>> seen
+        SampleRanges.of(range(0, 20), range(30, 35))
+        >>> seen.count
+        25
+        >>> seen.missing(range(15, 40))
+        (range(20, 30), range(35, 40))
+    """
+
+    pairs: tuple[Pair, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pairs", tuple(self.pairs))
+        end = -1
+        for pair in self.pairs:
+            _check_pair(pair)
+            if pair[0] <= end:
+                raise InvalidInputError(f"expected sorted ranges with gaps between them, got {pair} after {end}")
+            end = pair[1]
+
+    @classmethod
+    def of(cls, *ranges: range) -> SampleRanges:
+        """The samples in any of the ranges, given in any order; a sample that is in two of them is refused."""
+        return cls(_joined(pair for one in ranges for pair in _pairs_of(one)))
+
+    @property
+    def count(self) -> int:
+        """How many samples there are."""
+        return sum(stop - start for start, stop in self.pairs)
+
+    def union(self, other: SampleRanges) -> SampleRanges:
+        """The samples of both, which must have none in common.
+
+        Example:
+            >>> SampleRanges.of(range(0, 10)).union(SampleRanges.of(range(5, 12)))
+            Traceback (most recent call last):
+                ...
+            flipproof.errors.InvalidInputError: expected disjoint sample ranges, got samples 5 to 9 twice
+        """
+        return SampleRanges(_joined((*self.pairs, *other.pairs)))
+
+    def overlap(self, other: SampleRanges) -> SampleRanges:
+        """The samples that are in both."""
+        mine, theirs, common = self.pairs, other.pairs, []
+        i = j = 0
+        while i < len(mine) and j < len(theirs):
+            start, stop = max(mine[i][0], theirs[j][0]), min(mine[i][1], theirs[j][1])
+            if start < stop:
+                common.append((start, stop))
+            if mine[i][1] <= theirs[j][1]:
+                i += 1
+            else:
+                j += 1
+        return SampleRanges(tuple(common))
+
+    def missing(self, wanted: range) -> tuple[range, ...]:
+        """The parts of `wanted` that are not in this set, in order."""
+        gaps = []
+        for begin, end in _pairs_of(wanted):
+            for start, stop in self.overlap(SampleRanges(((begin, end),))).pairs:
+                gaps.append(range(begin, start))
+                begin = stop
+            gaps.append(range(begin, end))
+        return tuple(gap for gap in gaps if gap)
+
+    def to_record(self) -> list[list[int]]:
+        """The pairs as JSON values."""
+        return [list(pair) for pair in self.pairs]
+
+    @classmethod
+    def from_record(cls, record: Any) -> SampleRanges:
+        """The inverse of `to_record`; refuses whatever `to_record` would not have written."""
+        if not isinstance(record, list):
+            raise InvalidInputError(f"expected a list of sample ranges, got {reprlib.repr(record)}")
+        return cls(tuple(tuple(pair) if isinstance(pair, list) else pair for pair in record))
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{start} to {stop - 1}" for start, stop in self.pairs) or "none"
+
+    def __repr__(self) -> str:
+        return f"SampleRanges.of({', '.join(f'range({start}, {stop})' for start, stop in self.pairs)})"
+
+
+def _check_pair(pair: Any) -> None:
+    numbers = isinstance(pair, tuple) and len(pair) == 2 and all(type(number) is int for number in pair)
+    if not numbers or not 0 <= pair[0] < pair[1] <= MAX_SAMPLE:
+        raise InvalidInputError(
+            f"expected a range of samples as start < stop, both from 0 to {MAX_SAMPLE}, got {reprlib.repr(pair)}"
+        )
+
+
+def _pairs_of(samples: Any) -> tuple[Pair, ...]:
+    """One pair, or none for an empty range."""
+    if not isinstance(samples, range) or samples.step != 1:
+        raise InvalidInputError(f"expected a range of samples with step 1, got {samples!r}")
+    return ((int(samples.start), int(samples.stop)),) if samples else ()
+
+
+def _joined(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Sorts the pairs and joins those that touch."""
+    ordered = sorted(pairs)
+    _check_disjoint(ordered)
+    joined: list[Pair] = []
+    for start, stop in ordered:
+        if joined and joined[-1][1] == start:
+            start = joined.pop()[0]
+        joined.append((start, stop))
+    return tuple(joined)
+
+
+def _check_disjoint(ordered: list[Pair]) -> None:
+    for (_, end), (start, stop) in itertools.pairwise(ordered):
+        if start < end:
+            last = min(end, stop) - 1
+            which = f"sample {start}" if start == last else f"samples {start} to {last}"
+            raise InvalidInputError(f"expected disjoint sample ranges, got {which} twice")
+
 
 _ROLES = ("select", "estimate")
 

@@ -1,4 +1,4 @@
-"""Strict JSON: what other programs would read differently, or not at all, is refused. Texts come from elsewhere."""
+"""Strict JSON: texts that other programs would read differently are refused, and files say what they are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,30 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flipproof.errors import FileFormatError
+from flipproof.files.whole import read_whole, replacing
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What a file is called in messages, how it says what it is, and where to turn if it does not.
+
+    Files are written in `version`; those of the earlier versions in `also` are read as well.
+    """
+
+    noun: str
+    format: str
+    version: int
+    hint: str = ""
+    also: tuple[int, ...] = ()
+
 
 _DEEPEST = 64
 _TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
@@ -116,3 +134,32 @@ def _texts(value: Any) -> Iterator[str]:
         for name, each in value.items():
             yield name
             yield from _texts(each)
+
+
+_LONGEST = 2**26
+
+
+def write_json(path: Path, kind: FileKind, record: Mapping[str, Any]) -> None:
+    """Writes the record under its format and version."""
+    whole = {"format": kind.format, "version": kind.version, **record}
+    with replacing(path) as stream:
+        stream.write(json.dumps(whole, indent=1, allow_nan=False).encode() + b"\n")
+
+
+def read_json(path: Path, kind: FileKind, any_version: bool = False) -> dict[str, Any]:
+    """The record, without its format and version."""
+    try:
+        record = json_value(read_whole(path, _LONGEST))
+    except OSError as error:
+        raise FileFormatError(f"expected a readable {kind.noun}, got {path}: {error.strerror or error}") from error
+    except FileFormatError as error:
+        raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path}: {error}") from error
+    if not isinstance(record, dict) or record.pop("format", None) != kind.format:
+        raise FileFormatError(f"expected a {kind.noun} written by flipproof, got {path}, which is something else")
+    version = record.pop("version", None)
+    if not any_version and (type(version) is not int or version != kind.version):
+        raise FileFormatError(
+            f"expected a {kind.noun} of version {kind.version}, got {path} of version {version!r}; "
+            "use the flipproof that wrote it"
+        )
+    return record
