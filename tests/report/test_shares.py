@@ -9,8 +9,8 @@ import flipproof as fp
 from flipproof.report import shares as sh
 from flipproof.report.findings import Findings
 from flipproof.smoothing.certify import caps
-from flipproof.smoothing.stairs import grid_counts
 from flipproof.theory.radii import axes_of, radii_at
+from flipproof.theory.stairs import grid_counts
 
 NOISES = {
     "binary": fp.FlipNoise(0.01, 0.6),
@@ -126,7 +126,7 @@ def test_the_cap_is_the_radius_of_an_input_on_which_all_samples_agree(rng, rule)
 
 def test_grids_end_where_the_last_certificate_ends(rng):
     certificates = make_certificates(rng, NOISES["binary"])
-    add, delete = grid_counts(certificates)
+    add, delete = grid_counts(certificates.bounded)
     assert add == tuple(range(certificates.max_radius("add").max() + 2))
     assert delete == tuple(range(certificates.max_radius("delete").max() + 2))
     shares = Findings(certificates).grid_of((add, delete)).shares
@@ -138,7 +138,7 @@ def test_grids_end_where_the_last_certificate_ends(rng):
 
 @pytest.mark.parametrize("most_cells", [1, 10, 500, 20_000])
 def test_grids_are_not_too_large(certificates, most_cells):
-    full, counts = grid_counts(certificates, 10**12), grid_counts(certificates, most_cells)
+    full, counts = grid_counts(certificates.bounded, 10**12), grid_counts(certificates.bounded, most_cells)
     lengths, full_lengths = list(map(len, counts)), list(map(len, full))
     assert math.prod(lengths) <= most_cells
     assert all(one == wanted[: len(one)] for one, wanted in zip(counts, full, strict=True))
@@ -152,11 +152,11 @@ def test_far_radii_are_not_followed_to_the_end():
     far = fp.Votes.from_counts(selection=[[99, 0]], estimation=[[10**6, 0]], noise=fp.FlipNoise(0.001, 0.97))
     certificates = fp.certify(far)
     assert certificates.max_radius("delete")[0] > 100
-    assert grid_counts(certificates)[1] == tuple(range(61))
+    assert grid_counts(certificates.bounded)[1] == tuple(range(61))
     assert Findings(certificates).lines_of()[1].counts == tuple(range(101))
     ternary = fp.certify(dataclasses.replace(far, noise=fp.FlipNoise(0.5, 0.5, 3)))
     assert ternary.max_radius("change")[0] > 24
-    assert set(map(len, grid_counts(ternary))) == {25}
+    assert set(map(len, grid_counts(ternary.bounded))) == {25}
 
 
 def test_unbounded_certificates_are_followed_a_little():
@@ -165,7 +165,7 @@ def test_unbounded_certificates_are_followed_a_little():
     )
     certificates = fp.certify(votes)
     assert certificates.max_radius("add").tolist() == [fp.UNBOUNDED, 0]
-    counts = grid_counts(certificates)
+    counts = grid_counts(certificates.bounded)
     assert counts == (tuple(range(11)),) * 2
     assert np.unique(Findings(certificates).grid_of(counts).shares).tolist() == [0.5]
     for line in Findings(certificates).lines_of():
@@ -175,7 +175,7 @@ def test_unbounded_certificates_are_followed_a_little():
 def test_when_all_inputs_abstain_there_is_still_a_grid():
     votes = fp.Votes.from_counts(selection=[[5, 5]] * 3, estimation=[[50, 50]] * 3, noise=NOISES["binary"])
     certificates = fp.certify(votes)
-    assert grid_counts(certificates) == ((0, 1), (0, 1))
+    assert grid_counts(certificates.bounded) == ((0, 1), (0, 1))
     assert not Findings(certificates).grid_of(((0, 1), (0, 1))).shares.any()
     lines = Findings(certificates).lines_of([0, 0, 0])
     assert not any(line.shares.any() for line in lines)
@@ -185,7 +185,7 @@ def test_when_all_inputs_abstain_there_is_still_a_grid():
 def test_one_input_is_certified_or_not():
     votes = fp.Votes.from_counts(selection=[[100, 0]], estimation=[[1_000, 0]], noise=NOISES["binary"])
     certificates = fp.certify(votes)
-    grid = Findings(certificates).grid_of(grid_counts(certificates))
+    grid = Findings(certificates).grid_of(grid_counts(certificates.bounded))
     assert set(np.unique(grid.shares)) == {0.0, 1.0}
     assert grid.of == 1
 
@@ -197,7 +197,7 @@ def test_without_inputs_there_are_no_shares():
     )
     certificates = fp.certify(votes)
     for asked in (
-        lambda: grid_counts(certificates),
+        lambda: grid_counts(certificates.bounded),
         lambda: Findings(certificates).grid_of(((0,), (0,))),
         lambda: Findings(certificates).grid_of(((0,), (0,)), []),
         lambda: Findings(certificates).lines_of(),
@@ -233,7 +233,7 @@ def test_wrong_labels_and_counts_are_refused(rng):
     with pytest.raises(fp.InvalidInputError, match="expected counts for add, delete, got 3 of them"):
         Findings(certificates).grid_of(((0,), (0,), (0,)))
     with pytest.raises(fp.InvalidInputError, match="at least one cell, got most_cells = 0"):
-        grid_counts(certificates, 0)
+        grid_counts(certificates.bounded, 0)
 
 
 @pytest.fixture

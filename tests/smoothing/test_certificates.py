@@ -69,7 +69,7 @@ def test_certified_ratio_and_accuracy_are_means_of_certified(certificates, rng):
 
 
 def test_a_ratio_computed_in_pieces_is_the_same(certificates, monkeypatch):
-    from flipproof.smoothing import cases as module
+    from flipproof.theory import bounded_inputs as module
 
     whole = certificates.certified_ratio(add=range(3), delete=range(9))
     monkeypatch.setattr(module, "_PAIRS_TIMES_CELLS", 40)

@@ -27,10 +27,10 @@ from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certificates_file import certificates_record
 from flipproof.smoothing.certify import certify as certified
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.stairs import ranges_along
 from flipproof.smoothing.votes import Votes
 from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT
+from flipproof.theory.stairs import ranges_along
 
 _JSON_COLUMNS = 101
 

@@ -26,16 +26,16 @@ from flipproof.report.shares import (
 )
 from flipproof.smoothing.certificates import Abstention, Certificates
 from flipproof.smoothing.certify import caps, with_more_samples
-from flipproof.smoothing.claims import Claims, Lead, default_lead, has_boxes
 from flipproof.smoothing.fingerprint.identity import check_data
-from flipproof.smoothing.stairs import Stairs, grid_counts, page_counts, ranges_along, ranges_of, reach
 from flipproof.smoothing.votes import Votes, drawn_again
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES
 from flipproof.theory.certificate import checked_certificate
 from flipproof.theory.claim import Claim
+from flipproof.theory.claims import Claims, Lead, default_lead, has_boxes
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis, Radii
 from flipproof.theory.search import SEARCH_LIMIT
+from flipproof.theory.stairs import Stairs, grid_counts, page_counts, ranges_along, ranges_of, reach
 
 MOST_GRID_AXES = 8
 """With more axes than this, combinations of all kinds are not shown: changes of any kinds are."""
@@ -247,26 +247,27 @@ class Findings:
     @cached_property
     def counts(self) -> GridCounts | None:
         """The counts of the grid that a page shows; None where there are too many axes to combine."""
-        return None if len(self.axes) > MOST_GRID_AXES else page_counts(self.certificates)
+        return None if len(self.axes) > MOST_GRID_AXES else page_counts(self.certificates.bounded)
 
     @cached_property
     def _stairs(self) -> Stairs | None:
-        return None if self.counts is None else Stairs.of(self.certificates, self.counts)
+        return None if self.counts is None else Stairs.of(self.certificates.bounded, self.counts)
 
     @cached_property
     def shown_stairs(self) -> Stairs | None:
         """The certified part of the grid for every input, within what it can suffer."""
-        return None if self._stairs is None else self._stairs.within_scope(self.certificates)
+        return None if self._stairs is None else self._stairs.within(self.certificates.bounded.room)
 
     @cached_property
     def claims(self) -> Claims:
         """The leading claim about every input."""
-        return Claims.leading(self.certificates, self.lead, self._stairs if has_boxes(self.noise) else None)
+        stairs = self._stairs if has_boxes(self.noise) else None
+        return Claims.leading(self.certificates.bounded, self.certificates.predictions, self.lead, stairs)
 
     def claim(self, index: int) -> Claim:
         """The leading claim about one input, without those about the others."""
         if self.is_smoothed:
-            return Claims.of_one(self.certificates, index, self.lead)
+            return Claims.of_one(self.certificates.bounded, self.certificates.predictions, index, self.lead)
         return cast(Claim, self.certificates.claim(index))
 
     @cached_property
@@ -315,7 +316,7 @@ class Findings:
 
     def counts_beside(self, held: Mapping[str, int]) -> GridCounts:
         """Counts of a grid over the axes that are not held."""
-        return grid_counts(self.certificates, held=held)
+        return grid_counts(self.certificates.bounded, held=held)
 
     def _measure(self, true_labels: ArrayLike | None, among: ArrayLike | None) -> tuple[str, int, Callable[..., Any]]:
         """What is measured, of how many inputs, and how."""
@@ -329,7 +330,7 @@ class Findings:
     def _line_counts(self) -> dict[str, tuple[int, ...]]:
         """Past the last certificate and the cap."""
         last = {
-            name: max(reach(self.certificates, name), cap + 1 if cap < SEARCH_LIMIT else 0)
+            name: max(reach(self.certificates.bounded, name), cap + 1 if cap < SEARCH_LIMIT else 0)
             for name, cap in self.sample_caps.items()
         }
         return {name: tuple(range(min(FAR, most) + 1)) for name, most in last.items()}

@@ -17,30 +17,22 @@ from flipproof.extras import provided
 from flipproof.files.csv_file import write_csv
 from flipproof.files.whole import checked_path
 from flipproof.noise.spaces.space import as_array
-from flipproof.smoothing.cases import Cases
 from flipproof.smoothing.certificates_file import write_certificates
-from flipproof.smoothing.claims import Claims
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_counts
 from flipproof.theory.base_law import Noise, checked_law
+from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.certificate import ANY, Promise, Subject, shown_radius
 from flipproof.theory.claim import Claim
-from flipproof.theory.frontier import frontier
-from flipproof.theory.l0_ball import largest_l0_radius
+from flipproof.theory.claims import Claims, Predictions
 from flipproof.theory.radii import (
     AnyRadii,
     Axis,
     Counts,
-    Grid,
     axes_of,
     axis_index,
-    grid_of,
-    has_parts,
-    origin_of,
-    point_of,
-    radii_at,
 )
-from flipproof.theory.search import SEARCH_LIMIT, radii_along
+from flipproof.theory.search import SEARCH_LIMIT
 from flipproof.theory.tables import Parts
 
 _SYSTEM = "Bojchevski et al. 2020"
@@ -78,19 +70,20 @@ class Certificates:
     simultaneous: bool
     bounds: Bounds = field(repr=False)
     abstention: IntArray = field(init=False, repr=False)
-    _cases: Cases = field(init=False, repr=False)
+    bounded: BoundedInputs = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         checked_kind(self.votes, Votes, "votes")
         checked_kind(self.bounds, Bounds, "bounds")
         if len(self.bounds.label) != len(self.votes):
             raise InvalidInputError(f"expected bounds of {len(self.votes)} inputs, got {len(self.bounds.label)}")
-        cases = Cases.of(self.noise, self.bounds, self.votes.scope)
-        object.__setattr__(self, "_cases", cases)
-        certain = cases.certified(origin_of(self.noise))[cases.index]
-        reason = np.where(certain, Abstention.NONE, Abstention.TOO_CLOSE)
-        reason[self.votes.estimation.sum(axis=1) == 0] = Abstention.NO_ESTIMATION_VOTES
-        reason[self.votes.selection.sum(axis=1) == 0] = Abstention.NO_SELECTION_VOTES
+        unselected, unestimated = self.votes.selection.sum(axis=1) == 0, self.votes.estimation.sum(axis=1) == 0
+        unanswered = np.asarray(unselected | unestimated)
+        bounded = BoundedInputs(self.noise, self.p_lower, self.p_upper, self.votes.scope, unanswered)
+        object.__setattr__(self, "bounded", bounded)
+        reason = np.where(bounded.certain, Abstention.NONE, Abstention.TOO_CLOSE)
+        reason[unestimated] = Abstention.NO_ESTIMATION_VOTES
+        reason[unselected] = Abstention.NO_SELECTION_VOTES
         object.__setattr__(self, "abstention", read_only(reason.astype(np.int64)))
 
     def __len__(self) -> int:
@@ -150,8 +143,7 @@ class Certificates:
 
     def certified(self, radii: AnyRadii) -> BoolArray:
         """For every input, whether its prediction is proved against all changes within the radii."""
-        certified = self._cases.certified(point_of(self.noise, radii))
-        return certified[self._cases.index] & ~self.abstained
+        return self.bounded.certified(radii)
 
     def certified_holm(self, radii: AnyRadii) -> BoolArray:
         """Like `certified`, for all inputs at once but for these radii only, which must be fixed beforehand.
@@ -160,13 +152,12 @@ class Certificates:
         certifies at least what Bonferroni's does: inputs that are certified leave their share to the rest.
         """
         selection, estimation = self.votes.selection_counts, self.votes.estimation_counts
-        point = point_of(self.noise, radii)
         certified = np.zeros(len(self), dtype=bool)
         budget = self.budget.shared_by(max(1, len(self)))
-        no_votes = np.isin(self.abstention, (Abstention.NO_SELECTION_VOTES, Abstention.NO_ESTIMATION_VOTES))
         while True:
-            cases = Cases.of(self.noise, bounds_from_counts(selection, estimation, budget, self.rule), self.votes.scope)
-            now = (cases.certified(point)[cases.index] & ~no_votes) | certified
+            bounds = bounds_from_counts(selection, estimation, budget, self.rule)
+            bounded = replace(self.bounded, p_lower=bounds.p_lower, p_upper=bounds.p_upper)
+            now = bounded.certified(radii) | certified
             if now.all() or (now == certified).all():
                 return now
             certified, budget = now, budget.shared_by(len(self) - int(now.sum()))
@@ -177,16 +168,11 @@ class Certificates:
         Never more than the input can suffer, if that is known. `UNBOUNDED` where no number of changes matters and
         it is not known; a value equal to `limit` means "at least".
         """
-        radii, scope = self.uncapped_radius(along, limit=limit), self.votes.scope
-        if scope is None:
-            return radii
-        return np.minimum(radii, scope.room_alone(self.noise)[:, axis_index(self.noise, along)])
+        return self.bounded.max_radius(along, limit)
 
     def uncapped_radius(self, along: str | tuple[str, str], *, limit: int = SEARCH_LIMIT) -> IntArray:
         """What `max_radius` would be of inputs without end: what the noise and the votes allow, one per input."""
-        axis, cases = axis_index(self.noise, along), self._cases
-        radii = radii_along(self.noise, axis, cases.p_lower, cases.p_upper, limit)
-        return np.where(self.abstained, 0, radii[cases.pair_of_input])
+        return self.bounded.uncapped_radius(along, limit)
 
     def max_l0_radius(self, *, limit: int = SEARCH_LIMIT) -> IntArray:
         """The largest certified number of changes in any mixture of kinds, one per input.
@@ -194,21 +180,17 @@ class Certificates:
         Never more than the input can suffer, if that is known. Of a noise with many parts it may be smaller than
         possible (docs/theory.md, statement 17).
         """
-        cases, scope = self._cases, self.votes.scope
-        radii = largest_l0_radius(self.noise, cases.p_lower, cases.p_upper, limit=limit)[cases.pair_of_input]
-        radii = np.where(self.abstained, 0, radii)
-        return radii if scope is None else np.minimum(radii, scope.totals)
+        return self.bounded.max_l0_radius(limit)
 
     def frontier(self, index: int, *, limit: int = SEARCH_LIMIT) -> list[AnyRadii]:
         """All maximal certified radii of one input, up to what it can suffer; empty if it abstained."""
-        number = checked_index(index, len(self), "index")
-        if self.abstained[number]:
-            return []
-        corners = frontier(self.noise, float(self.p_lower[number]), float(self.p_upper[number]), limit=limit)
-        room = self._cases.room[self._cases.index[number]]
-        points = np.unique(np.minimum([point_of(self.noise, corner) for corner in corners], room), axis=0)
-        inside = (points[:, None, :] <= points[None, :, :]).all(axis=2).sum(axis=1) > 1  # below another one, too
-        return [radii_at(self.noise, tuple(point)) for point in points[~inside].tolist()]
+        return self.bounded.frontier(checked_index(index, len(self), "index"), limit)
+
+    @property
+    def predictions(self) -> Predictions:
+        """What claims say beside the changes that inputs withstand."""
+        votes = self.votes
+        return Predictions(votes.ids, self.label, self.alpha, self.simultaneous, votes.checked)
 
     def claim(self, index: int, along: str | tuple[str, str] | None = None) -> Claim:
         """What is proved about one input, as a value: what sentences, tables and files say.
@@ -220,11 +202,12 @@ class Certificates:
         """
         number = checked_index(index, len(self), "index")
         if along is None:
-            return Claims.of_one(self, number)
-        one = self.selected(np.array([number]))
+            return Claims.of_one(self.bounded, self.predictions, number)
+        row = np.array([number])
+        one, predictions = self.bounded.selected(row), self.predictions.selected(row)
         if isinstance(along, str) and along == ANY:
-            return Claims.together(one)[0]
-        return Claims.along(one, axis_index(self.noise, along))[0]
+            return Claims.together(one, predictions)[0]
+        return Claims.along(one, predictions, axis_index(self.noise, along))[0]
 
     def certified_ratio(
         self,
@@ -235,8 +218,7 @@ class Certificates:
         change: Counts | None = None,
     ) -> Any:
         """The share of inputs that are certified, over a grid of radii as in `critical_table`."""
-        grid = self._grid(parts, {"add": add, "delete": delete, "change": change})
-        return self._share(grid, ~self.abstained)
+        return self.bounded.share(self.bounded.grid(parts, {"add": add, "delete": delete, "change": change}))
 
     def certified_accuracy(
         self,
@@ -263,8 +245,8 @@ class Certificates:
                 f"expected true labels as numbers of classes in [0, {self.votes.classes}), got {wrong}; "
                 "of a scikit-learn model: np.searchsorted(model.classes_, y)"
             )
-        grid = self._grid(parts, {"add": add, "delete": delete, "change": change})
-        return self._share(grid, ~self.abstained & (truth == self.label))
+        grid = self.bounded.grid(parts, {"add": add, "delete": delete, "change": change})
+        return self.bounded.share(grid, truth == self.label)
 
     def staircases(
         self,
@@ -280,12 +262,7 @@ class Certificates:
         height says how many of the last axis' counts are certified beside the counts of the other axes: as rho falls
         in every radius, these are the first ones.
         """
-        grid, cases = self._grid(parts, {"add": add, "delete": delete, "change": change}), self._cases
-        every = np.zeros((cases.pair.size + 1, *grid.shape[:-1]), dtype=np.int64)  # the last one is that of abstentions
-        for chosen, certified in cases.certified_on(grid):
-            every[chosen] = np.moveaxis(certified.reshape(*grid.shape, -1).sum(axis=len(grid.shape) - 1), -1, 0)
-        stairs, index = np.unique(every, axis=0, return_inverse=True)
-        return stairs, index.ravel()[np.where(self.abstained, cases.pair.size, cases.index)]
+        return self.bounded.staircases(self.bounded.grid(parts, {"add": add, "delete": delete, "change": change}))
 
     def selected(self, rows: IntArray) -> Certificates:
         """The certificates of some inputs, with their ids and the bounds and the alpha they had among all."""
@@ -295,22 +272,6 @@ class Certificates:
             votes=self.votes.selected(rows),
             bounds=Bounds(bounds.label[rows], bounds.runner_up[rows], bounds.p_lower[rows], bounds.p_upper[rows]),
         )
-
-    def _grid(self, parts: Parts | None, kinds: Mapping[str, Counts | None]) -> Grid:
-        """The counts that were asked for; without any, radius 0, whatever the noise."""
-        nothing = parts is None and all(counts is None for counts in kinds.values())
-        return grid_of(self.noise, {} if nothing and has_parts(self.noise) else parts, kinds)
-
-    def _share(self, grid: Grid, counted: BoolArray) -> Any:
-        if not len(self):
-            raise InvalidInputError("expected at least one input, got none")
-        cases = self._cases
-        weight = np.bincount(cases.index, counted, minlength=cases.pair.size)
-        total = np.zeros(grid.cells)
-        for chosen, certified in cases.certified_on(grid):
-            total += certified @ weight[chosen]
-        share = total.reshape(grid.shape) / len(self)
-        return share if grid.shape else share.item()
 
     def plot_heatmap(
         self,

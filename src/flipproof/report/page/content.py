@@ -19,7 +19,7 @@ from flipproof.report.words.promises import axis_words, not_promised, promise, s
 from flipproof.report.words.sentences import Sentences
 from flipproof.report.words.verdict import AnyChanges, percent, proviso, withstanding
 from flipproof.run_folder.split import Split
-from flipproof.smoothing.claims import Lead
+from flipproof.theory.claims import Lead
 from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT
 

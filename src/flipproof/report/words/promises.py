@@ -11,7 +11,7 @@ from flipproof.report.described_inputs import joined
 from flipproof.report.findings import Findings
 from flipproof.report.words.sentences import claimed, head, unchecked_words
 from flipproof.report.words.verdict import headline
-from flipproof.smoothing.claims import Lead
+from flipproof.theory.claims import Lead
 
 _DONE = {"add": "added", "delete": "deleted", "change": "changed"}
 

@@ -13,7 +13,7 @@ from flipproof.report.described_inputs import joined, singular
 from flipproof.report.findings import Findings
 from flipproof.report.page.packing import endless, known_cap, packed
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, ShareLine, counts_past, mean_radius
-from flipproof.smoothing.claims import Lead
+from flipproof.theory.claims import Lead
 from flipproof.theory.radii import UNBOUNDED
 
 _DONE = {"add": "added", "delete": "deleted", "change": "changed"}

@@ -6,19 +6,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
+from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.law import Noise
-from flipproof.theory.radii import Axis, axes_of, axis_index
+from flipproof.theory.radii import Axis, Grid, axes_of, axis_index
 from flipproof.theory.regions import positions_at
 from flipproof.theory.search import SEARCH_LIMIT
-
-if TYPE_CHECKING:
-    from flipproof.smoothing.certificates import Certificates
 
 GridCounts = tuple[tuple[int, ...], ...]
 """Numbers of changes in increasing order, for each axis of a noise."""
@@ -42,7 +40,7 @@ _NOTHING_HELD: Mapping[str, int] = MappingProxyType({})
 
 
 def grid_counts(
-    certificates: Certificates, most_cells: int = _MOST_CELLS, held: Mapping[str, int] = _NOTHING_HELD
+    inputs: BoundedInputs, most_cells: int = _MOST_CELLS, held: Mapping[str, int] = _NOTHING_HELD
 ) -> GridCounts:
     """Counts along every axis that show where certificates end: 0, 1, ... to one more than the largest radius.
 
@@ -52,11 +50,11 @@ def grid_counts(
     """
     if checked_count(most_cells, "most_cells") < 1:
         raise InvalidInputError(f"expected at least one cell, got most_cells = {most_cells}")
-    names = tuple(map(str, certificates.axes))
+    names = tuple(map(str, inputs.axes))
     free = [name for name in names if name not in held]
     far = _FAR if len(free) <= 2 else _FAR_OF_MANY
-    lengths = {name: min(far, reach(certificates, name)) + 1 for name in free}
-    while math.prod(lengths.values()) > most_cells or _masses(certificates.noise, held, lengths) > _MOST_MASSES:
+    lengths = {name: min(far, reach(inputs, name)) + 1 for name in free}
+    while math.prod(lengths.values()) > most_cells or _masses(inputs.noise, held, lengths) > _MOST_MASSES:
         lengths[max(reversed(lengths), key=lengths.__getitem__)] -= 1
     return tuple((held[name],) if name in held else tuple(range(lengths[name])) for name in names)
 
@@ -67,18 +65,17 @@ def _masses(noise: Noise, held: Mapping[str, int], lengths: Mapping[str, int]) -
     return math.prod(lengths.values()) * positions_at(noise, corner)
 
 
-def page_counts(certificates: Certificates) -> GridCounts:
-    """Counts along every axis, not more than can be computed for so many inputs."""
-    return grid_counts(certificates, min(_MOST_CELLS, max(4, _MARGINS // max(1, len(certificates)))))
+def page_counts(inputs: BoundedInputs) -> GridCounts:
+    """Counts along every axis, not more than can be computed for all inputs of a page."""
+    return grid_counts(inputs, min(_MOST_CELLS, max(4, _MARGINS // max(1, len(inputs)))))
 
 
-def reach(certificates: Certificates, axis: str) -> int:
+def reach(inputs: BoundedInputs, axis: str) -> int:
     """The count at which the last certificate with an end has ended."""
-    if not len(certificates):
+    if not len(inputs):
         raise InvalidInputError("expected at least one input, got none")
-    radii, scope = certificates.uncapped_radius(axis), certificates.votes.scope
-    if scope is not None:  # beside changes of other kinds there may be more room than alone
-        radii = np.minimum(radii, scope.room(certificates.noise)[:, axis_index(certificates.noise, axis)])
+    # beside changes of other kinds there may be more room than alone
+    radii = np.minimum(inputs.uncapped_radius(axis), inputs.room[:, axis_index(inputs.noise, axis)])
     endless = radii >= SEARCH_LIMIT
     last = int(radii[~endless].max(initial=0)) + 1
     return max(last, _ENDLESS) if endless.any() else last
@@ -113,10 +110,10 @@ class Stairs:
     index: IntArray
 
     @classmethod
-    def of(cls, certificates: Certificates, counts: GridCounts | None = None) -> Stairs:
+    def of(cls, inputs: BoundedInputs, counts: GridCounts | None = None) -> Stairs:
         """Over the given counts, by default those of a page."""
-        parts, kinds = ranges_of(certificates.noise, page_counts(certificates) if counts is None else counts)
-        return cls(*certificates.staircases(parts, **kinds))
+        counts = page_counts(inputs) if counts is None else counts
+        return cls(*inputs.staircases(Grid(counts, tuple(map(len, counts)))))
 
     def within(self, room: IntArray) -> Stairs:
         """What is left of every staircase within the room [inputs, axes] of its input."""
@@ -125,11 +122,6 @@ class Stairs:
         heights[(leading.T[None] > cases[:, None, 1:-1]).any(axis=2)] = 0
         stairs, index = np.unique(heights, axis=0, return_inverse=True)
         return Stairs(stairs.reshape(-1, *self.heights.shape[1:]), index.ravel()[case])
-
-    def within_scope(self, certificates: Certificates) -> Stairs:
-        """What is left of every staircase within what its input can suffer, if that is known."""
-        scope = certificates.votes.scope
-        return self if scope is None else self.within(scope.room(certificates.noise))
 
     def _cases(self, room: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Counts of the leading axes, distinct rows (staircase, room), and which of them each input has."""
