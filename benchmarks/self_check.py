@@ -16,9 +16,9 @@ import torch
 import flipproof as fp
 from claims import Claim, report
 from flipproof.base.threads import single_threaded
-from flipproof.smoothing.vote import _Job, _Missing
 from flipproof.smoothing.voting.chunks import Chunk
 from flipproof.smoothing.voting.self_check import CheckedEvaluation, SelfCheck
+from flipproof.smoothing.voting.vote_task import MissingSamples, VoteTask
 from sampling import ATTRIBUTE_NOISE, WORDS, attributes, graph
 
 MEMORY = 2 * 10**9
@@ -30,9 +30,9 @@ def share_of_check(space, noise, engine, samples, targets=None):
     torch.manual_seed(0)
     classifier = fp.NodeClassifier(fp.GCN(WORDS, 7), classes=7)  # untrained: the labels do not matter here
     fp.vote(classifier, space, noise, 64, 64, engine=engine, targets=targets, progress=False)  # compiles
-    job = _Job.of(classifier, space, noise, 0, targets)
+    job = VoteTask.of(classifier, space, noise, 0, targets)
     evaluation = job.evaluation(MEMORY, None, engine)
-    missing = _Missing(evaluation.plan, {"select": [range(0)], "estimate": [range(samples)]})
+    missing = MissingSamples(evaluation.plan, {"select": [range(0)], "estimate": [range(samples)]})
     seconds = {True: 0.0, False: 0.0}
     start = time.perf_counter()
     check = SelfCheck(CheckedEvaluation.of(evaluation, MEMORY), 0, missing.gaps())

@@ -1,5 +1,7 @@
 """The package as a whole: what it exports, what it imports, and that its documents tell the truth."""
 
+import ast
+import importlib.util
 import os
 import re
 import shlex
@@ -169,3 +171,16 @@ def test_the_sequences_example_runs(noise, tmp_path, monkeypatch):
 def test_examples_are_short():
     for path in sorted((ROOT / "examples").glob("*.py")):
         assert len(path.read_text().splitlines()) <= 40, path.name
+
+
+SCRIPTS = [path for folder in ("benchmarks", "examples", "fuzz") for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_scripts_import_names_that_are_there(script):
+    """Benchmarks and fuzz targets are run seldom, so they would not be missed for long."""
+    for node in ast.walk(ast.parse(script.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "flipproof":
+            module = importlib.import_module(node.module)
+            missing = [name.name for name in node.names if not hasattr(module, name.name)]
+            assert all(importlib.util.find_spec(f"{node.module}.{name}") for name in missing), missing

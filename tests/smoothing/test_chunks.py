@@ -8,6 +8,7 @@ import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan, checked_memory, checked_wanted
 from flipproof.smoothing.voting.drawn_samples import MAX_SAMPLE, SampleRanges
+from flipproof.smoothing.voting.evaluation import input_size
 
 PATH = [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
 
@@ -30,7 +31,7 @@ def samplers():
 @pytest.mark.parametrize("limit", [100_000, 10**6, 10**7, 10**9, 10**12])
 def test_a_call_takes_a_small_part_of_the_limit(name, limit):
     sampler = samplers()[name]
-    plan = ChunkPlan.for_sampler(sampler, sampler.rows, limit, None)
+    plan = ChunkPlan.for_inputs(input_size(sampler), sampler.rows, limit, None)
     taken = plan.chunk_size * plan.rows_per_call * sampler.bytes_per_row
     assert taken <= limit // 16 or (plan.chunk_size, plan.rows_per_call) == (1, 1)
     assert taken <= min(limit // 2, 32 * 10**6)
@@ -43,7 +44,7 @@ def test_the_estimates_hold_for_what_is_drawn():
     limit = 2 * 10**6
     for name in ("images", "bits"):
         sampler = samplers()[name]
-        plan = ChunkPlan.for_sampler(sampler, sampler.rows, limit, None)
+        plan = ChunkPlan.for_inputs(input_size(sampler), sampler.rows, limit, None)
         samples, rows = range(plan.chunk_size), np.arange(plan.rows_per_call)
         sampler.draw(Role.ESTIMATE, samples, rows)  # compiled by now
         tracemalloc.start()
@@ -56,25 +57,25 @@ def test_the_estimates_hold_for_what_is_drawn():
 def test_a_given_size_is_kept_and_rows_make_room_for_it():
     sampler = samplers()["images"]
     one = sampler.bytes_per_row
-    assert ChunkPlan.for_sampler(sampler, 50, 16 * 100 * one, 10) == ChunkPlan(10, 10)
-    assert ChunkPlan.for_sampler(sampler, 50, 16 * 100 * one, 100) == ChunkPlan(100, 1)
-    assert ChunkPlan.for_sampler(sampler, 50, 16 * 10_000 * one, 10) == ChunkPlan(10, 50)
+    assert ChunkPlan.for_inputs(input_size(sampler), 50, 16 * 100 * one, 10) == ChunkPlan(10, 10)
+    assert ChunkPlan.for_inputs(input_size(sampler), 50, 16 * 100 * one, 100) == ChunkPlan(100, 1)
+    assert ChunkPlan.for_inputs(input_size(sampler), 50, 16 * 10_000 * one, 10) == ChunkPlan(10, 50)
 
 
 def test_what_cannot_fit_is_refused():
     sampler = samplers()["images"]
     one = sampler.bytes_per_row
-    assert ChunkPlan.for_sampler(sampler, 50, 2 * one, None) == ChunkPlan(1, 1)
+    assert ChunkPlan.for_inputs(input_size(sampler), 50, 2 * one, None) == ChunkPlan(1, 1)
     with pytest.raises(fp.TooLargeError, match=r"of at least 7\.4KB for one noisy input, got 7\.4KB; raise"):
-        ChunkPlan.for_sampler(sampler, 50, 2 * one - 1, None)
+        ChunkPlan.for_inputs(input_size(sampler), 50, 2 * one - 1, None)
     with pytest.raises(fp.TooLargeError, match="expected chunk_size of at most 5 for a memory limit of"):
-        ChunkPlan.for_sampler(sampler, 50, 10 * one, 6)
+        ChunkPlan.for_inputs(input_size(sampler), 50, 10 * one, 6)
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, True, "8"])
 def test_a_bad_size_is_refused(size):
     with pytest.raises(fp.InvalidInputError, match="expected chunk_size to be"):
-        ChunkPlan.for_sampler(samplers()["images"], 50, 10**9, size)
+        ChunkPlan.for_inputs(input_size(samplers()["images"]), 50, 10**9, size)
 
 
 def test_chunks_begin_at_multiples_of_their_size_and_skip_what_was_seen():

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 import flipproof as fp
 from flipproof.smoothing.fingerprint.identity import differences_between
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.voting.answers import Answer
-from flipproof.smoothing.voting.checked_evaluation import ROUNDING
+from flipproof.smoothing.voting.answers import ROUNDING, Answer
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence, Sized
 from enum import StrEnum
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError, not_among
 
@@ -133,3 +133,96 @@ def one_of(names: Collection[str], name: Any, what: str) -> str:
 def sorted_rows(matrix: Any) -> Any:
     """The CSR matrix if its rows are in order, as noisy ones are, else a copy of it with rows in order."""
     return matrix if matrix.has_sorted_indices else matrix.sorted_indices()
+
+
+def as_array(given: Any, name: str) -> NDArray[Any]:
+    """Numbers as a numpy array; torch tensors are welcome."""
+    if hasattr(given, "detach"):
+        given = given.detach().cpu()
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError) as error:
+        _refuse_ragged(given, name)
+        raise InvalidInputError(f"expected {name} to be an array, got {type(given).__name__}: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise InvalidInputError(f"expected {name} to be numbers, got {array.dtype}")
+    return array
+
+
+def _refuse_ragged(given: Any, name: str) -> None:
+    """Names the first row that is longer or shorter than the first one."""
+    if not isinstance(given, Sequence) or not all(isinstance(row, Sized) for row in given):
+        return
+    lengths = [len(row) for row in given]
+    other = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
+    if other is not None:
+        raise InvalidInputError(
+            f"expected {name} to be rows of one length, got row {other} of length {lengths[other]} after {lengths[0]}"
+        )
+
+
+def as_integers(given: Any, name: str, axis: str = "position") -> NDArray[Any]:
+    """Non-negative integers, however they are written: 0.0 and 1.0 and True are fine, 0.5 is not."""
+    array = as_array(given, name)
+    if array.dtype.kind == "b":
+        return array.astype(np.uint8)
+    if array.dtype.kind == "f":
+        refuse_first(array, (array != np.floor(array)) | np.isinf(array), f"{name} to be integers", axis)
+    if array.size and array.min() < 0:
+        refuse_first(array, array < 0, f"{name} to be non-negative", axis)
+    if array.size and int(array.max()) >= 2**31:
+        refuse_first(array, array >= 2**31, f"{name} below {2**31}", axis)
+    return array.astype(np.min_scalar_type(int(array.max(initial=0))))
+
+
+def first_place(wrong: BoolArray) -> tuple[int, ...] | None:
+    """The index of the first entry that is true, row by row, or None.
+
+    Example:
+        >>> first_place(np.array([[False, False], [False, True]]))
+        (1, 1)
+    """
+    return tuple(int(i) for i in np.unravel_index(wrong.argmax(), wrong.shape)) if wrong.any() else None
+
+
+def place_words(index: tuple[int, ...], axis: str = "position") -> str:
+    """Where an entry stands, in words; the first number is that of its row.
+
+    Example:
+        >>> place_words((3, 7)), place_words((3, 0, 7)), place_words((3,))
+        ('row 3, position 7', 'row 3, position (0, 7)', 'row 3')
+    """
+    row, *rest = index
+    if not rest:
+        return f"row {row}"
+    return f"row {row}, {axis} {rest[0] if len(rest) == 1 else tuple(rest)}"
+
+
+def refuse_first(values: NDArray[Any], wrong: BoolArray, expected: str, axis: str = "position") -> None:
+    """Raises for the first entry that is wrong, and says where it is."""
+    index = first_place(wrong)
+    if index is not None:
+        raise InvalidInputError(f"expected {expected}, got {values[index]} at {place_words(index, axis)}")
+
+
+def checked_probabilities(values: ArrayLike, name: str, dimensions: int | None = None) -> FloatArray:
+    """Returns the values as float64, all in [0, 1], or raises with `name` and the first bad one."""
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError):
+        raise InvalidInputError(f"expected {name} to be an array of numbers in [0, 1], got {values!r}") from None
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise InvalidInputError(f"expected {name} to be float64 numbers in [0, 1], got {values!r}")
+    if dimensions is not None and array.ndim != dimensions:
+        raise InvalidInputError(f"expected {name} in an array of {dimensions} dimension, got shape {array.shape}")
+    array = array.astype(np.float64)
+    wrong = ~((array >= 0.0) & (array <= 1.0))
+    if wrong.any():
+        raise InvalidInputError(f"expected {name} in [0, 1], got {float(array[wrong].flat[0])!r}")
+    return array
+
+
+def in_shape_of(given: NDArray[Any], function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> Any:
+    """Applies a function of flat arrays; a scalar comes back as a Python number, an array in its shape."""
+    result = function(*(np.ascontiguousarray(array).ravel() for array in arrays))
+    return result.item() if given.ndim == 0 else result.reshape(given.shape)

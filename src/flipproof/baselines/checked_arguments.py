@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.values import IntArray, checked_count
+from flipproof.base.values import IntArray, as_array, checked_count
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph, checked_graph
-from flipproof.noise.spaces.space import as_array
 from flipproof.theory.radii import UNBOUNDED
 
 NO_LIMIT = 2**62

@@ -32,6 +32,7 @@ from flipproof.comparison.white_box_rivals import (
 )
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.files.whole import make_folder
+from flipproof.noise.laws import scope_of_outputs
 from flipproof.pipeline.kinds.kind import prepared_task
 from flipproof.pipeline.machine import Machine, Samples, check_can_vote
 from flipproof.pipeline.prepared import PreparedTask
@@ -39,7 +40,6 @@ from flipproof.pipeline.shared_runs import Runs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.run import installed_versions
-from flipproof.smoothing.votes import scope_of_outputs
 from flipproof.theory.base_law import Noise, checked_noise
 from flipproof.theory.certificate import ANY
 from flipproof.theory.radii import axes_of

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.values import as_array
 from flipproof.datasets.kinds.labels import numbered, plain_array, split_of_pyg
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.graph import index_of_networkx, merges_duplicates
 from flipproof.noise.spaces.pyg import index_of_pyg
-from flipproof.noise.spaces.space import as_array
 from flipproof.run_folder.split import Split
 
 

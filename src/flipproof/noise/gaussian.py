@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import FloatArray, IntArray, read_only
+from flipproof.base.values import FloatArray, IntArray, as_array, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Sampler, Stream, register_sampler, span_of
-from flipproof.noise.spaces.space import PartCounts, as_array, value_counts
+from flipproof.noise.spaces.space import PartCounts, value_counts
 from flipproof.theory.base_law import Law, Noise, register_law
 
 LARGEST = 1e30

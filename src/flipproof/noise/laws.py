@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise import ablation as ablation
 from flipproof.noise import gaussian as gaussian
@@ -15,7 +17,7 @@ from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.pyg import check_homogeneous
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
-from flipproof.noise.spaces.space import Space
+from flipproof.noise.spaces.space import Space, is_joint
 from flipproof.theory.base_law import Law as Law
 from flipproof.theory.base_law import checked_law
 from flipproof.theory.base_law import law_from_record as law_from_record
@@ -90,3 +92,13 @@ def sampler_of(space: Space, law: Law, seed: int) -> Sampler:
     """
     make = registered_sampler(law, space)
     return space.sampler(law, seed) if make is None else make(space, law, seed)  # type: ignore[arg-type]
+
+
+def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray | None = None) -> Scope | None:
+    """What noise can touch in the input of every output. Those of a joint input, such as a graph, share it."""
+    scope = scope_of(space, noise)
+    if scope is None:
+        return None
+    if is_joint(space):
+        return scope.selected(np.zeros(outputs, dtype=np.int64))
+    return scope if targets is None else scope.selected(targets)

@@ -16,7 +16,7 @@ from flipproof.datasets.fetching.data_file import MissingDataError
 from flipproof.datasets.readers.own_files import is_own
 from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError
-from flipproof.noise.laws import sampler_of
+from flipproof.noise.laws import sampler_of, scope_of_outputs
 from flipproof.noise.spaces.space import counts_of
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask
@@ -27,7 +27,7 @@ from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.identity import differences_between
 from flipproof.smoothing.run import sampling_error
-from flipproof.smoothing.votes import Votes, scope_of_outputs
+from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.voting.vote_task import model_identity
 from flipproof.verification.check import Check
 from flipproof.verification.check import verify as check_files

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from flipproof.base.values import checked_count, checked_flag, checked_items, checked_kind, checked_texts
 from flipproof.errors import OutputError
 from flipproof.files.whole import cannot_write
-from flipproof.noise.laws import space_of
+from flipproof.noise.laws import scope_of_outputs, space_of
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.words import image_words
 from flipproof.report.described_inputs import DescribedInputs
@@ -27,7 +27,6 @@ from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.votes import scope_of_outputs
 from flipproof.theory.certificate import Certificate, checked_certificate
 
 

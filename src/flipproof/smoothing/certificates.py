@@ -11,16 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_index, checked_kind, checked_rows, read_only
+from flipproof.base.values import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_array,
+    checked_index,
+    checked_kind,
+    checked_rows,
+    read_only,
+)
 from flipproof.errors import InvalidInputError
 from flipproof.extras import provided
 from flipproof.files.csv_file import write_csv
 from flipproof.files.whole import checked_path
-from flipproof.noise.spaces.space import as_array
 from flipproof.smoothing.certificates_file import write_certificates
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_counts
-from flipproof.theory.base_law import Noise, checked_law
+from flipproof.theory.base_law import Noise
 from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.certificate import ANY, Promise, Subject, shown_radius
 from flipproof.theory.claim import Claim
@@ -29,8 +37,6 @@ from flipproof.theory.radii import (
     AnyRadii,
     Axis,
     Counts,
-    axes_of,
-    axis_index,
 )
 from flipproof.theory.search import SEARCH_LIMIT
 from flipproof.theory.tables import Parts
@@ -79,7 +85,8 @@ class Certificates:
             raise InvalidInputError(f"expected bounds of {len(self.votes)} inputs, got {len(self.bounds.label)}")
         unselected, unestimated = self.votes.selection.sum(axis=1) == 0, self.votes.estimation.sum(axis=1) == 0
         unanswered = np.asarray(unselected | unestimated)
-        bounded = BoundedInputs(self.noise, self.p_lower, self.p_upper, self.votes.scope, unanswered)
+        noise, scope = self.votes.noise, self.votes.scope
+        bounded = BoundedInputs.under(noise, self.p_lower, self.p_upper, scope, unanswered)
         object.__setattr__(self, "bounded", bounded)
         reason = np.where(bounded.certain, Abstention.NONE, Abstention.TOO_CLOSE)
         reason[unestimated] = Abstention.NO_ESTIMATION_VOTES
@@ -92,13 +99,12 @@ class Certificates:
     @property
     def noise(self) -> Noise:
         """The law under which the votes were drawn and against which the certificates hold."""
-        expected, got = "votes under a FlipNoise or a JointNoise", "{}; see flipproof.baselines"
-        return checked_law(self.votes.noise, Noise, expected, got)  # type: ignore[type-abstract]
+        return self.bounded.noise
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The kinds of change that radii count."""
-        return axes_of(self.noise)
+        return self.bounded.axes
 
     @property
     def promise(self) -> Promise:
@@ -207,7 +213,7 @@ class Certificates:
         one, predictions = self.bounded.selected(row), self.predictions.selected(row)
         if isinstance(along, str) and along == ANY:
             return Claims.together(one, predictions)[0]
-        return Claims.along(one, predictions, axis_index(self.noise, along))[0]
+        return Claims.along(one, predictions, along)[0]
 
     def certified_ratio(
         self,
@@ -318,8 +324,8 @@ class Certificates:
             "runner_up": self.bounds.runner_up,
         }
         columns[f"max_{ANY}"] = self.max_l0_radius()
-        for axis in axes_of(self.noise):
-            columns[f"max_{axis}"] = self.max_radius(str(axis))
+        for name in self.bounded.axis_names:
+            columns[f"max_{name}"] = self.max_radius(name)
         return columns
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -16,7 +16,6 @@ from flipproof.files.strict_json import FileKind, read_json, write_json
 from flipproof.smoothing.votes_file import SCOPE_COUNTS, compact, scope_record
 from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.statistics.bounds import splits_alpha
-from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def _samples(count: int, ranges: SampleRanges | None) -> dict[str, Any]:
 
 def _claim(certificates: Certificates) -> str:
     over = "for all inputs at once" if certificates.simultaneous else "for each input by itself"
-    axes, scope = [str(axis) for axis in axes_of(certificates.noise)], certificates.votes.scope
+    axes, scope = certificates.bounded.axis_names, certificates.votes.scope
     fixed = "all that gets no noise" if scope is None else ", ".join(("the model", *scope.fixed))
     run = certificates.votes.run
     unchecked = "" if run is None or run.checked else f" {_NOT_CHECKED}"

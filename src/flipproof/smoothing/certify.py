@@ -10,8 +10,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import AlphaBudget, Counts, Rule, bounds_from_counts
-from flipproof.theory.radii import axes_of
-from flipproof.theory.search import largest_radius
+from flipproof.theory.bounded_inputs import BoundedInputs
 
 
 def certify(
@@ -53,10 +52,8 @@ def caps(certificates: Certificates) -> tuple[int, ...]:
         certificates.budget,
         certificates.rule,
     )
-    return tuple(
-        largest_radius(certificates.noise, float(agreed.p_lower[0]), str(axis), float(agreed.p_upper[0]))
-        for axis in axes_of(certificates.noise)
-    )
+    bounded = BoundedInputs(certificates.noise, agreed.p_lower, agreed.p_upper, None, np.zeros(1, dtype=bool))
+    return tuple(int(bounded.uncapped_radius(name)[0]) for name in bounded.axis_names)
 
 
 def with_more_samples(certificates: Certificates, factor: int) -> Certificates:

@@ -16,11 +16,11 @@ from flipproof.base.progress import Column, ProgressLine, progress_line
 from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray, checked_flag
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law
+from flipproof.noise.laws import Law, scope_of_outputs
 from flipproof.smoothing.classifier import TORCH, Classifier, ClassifierError, WorkerError
 from flipproof.smoothing.fingerprint.identity import differences_again, of_other_fingerprints
 from flipproof.smoothing.run import versions
-from flipproof.smoothing.votes import Votes, scope_of_outputs
+from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.voting.checked_evaluation import CheckedEvaluation
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.voting.chunks import (

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, checked_kind, checked_rows, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, checked_any_law, sampler_of, scope_of, space_for
+from flipproof.noise.laws import Law, checked_any_law, sampler_of, scope_of_outputs, space_for
 from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.spaces.space import Space, is_joint
+from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes_file import read_votes, write_votes
@@ -230,16 +230,6 @@ class Votes:
     def load(cls, path: str | os.PathLike[str]) -> Votes:
         """Reads votes that `save` wrote; anything else is refused with a `FileFormatError`."""
         return read_votes(path, cls)
-
-
-def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray | None = None) -> Scope | None:
-    """What noise can touch in the input of every output. Those of a joint input, such as a graph, share it."""
-    scope = scope_of(space, noise)
-    if scope is None:
-        return None
-    if is_joint(space):
-        return scope.selected(np.zeros(outputs, dtype=np.int64))
-    return scope if targets is None else scope.selected(targets)
 
 
 def drawn_again(votes: Votes, space: Space, samples: range, rows: IntArray) -> Any:

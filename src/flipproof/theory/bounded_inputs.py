@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.theory.any_law import worst_at
+from flipproof.theory.base_law import checked_law
 from flipproof.theory.frontier import frontier
 from flipproof.theory.l0_ball import largest_l0_radius
-from flipproof.theory.law import Noise
+from flipproof.theory.law import Law, Noise
 from flipproof.theory.radii import (
     UNBOUNDED,
     AnyRadii,
@@ -67,6 +68,15 @@ class BoundedInputs:
         object.__setattr__(self, "_cases", cases)
         object.__setattr__(self, "certain", cases.certified(origin_of(self.noise))[cases.index])
 
+    @classmethod
+    def under(
+        cls, law: Law, p_lower: FloatArray, p_upper: FloatArray, scope: Scope | None, unanswered: BoolArray
+    ) -> BoundedInputs:
+        """The inputs, if the law is one that certificates can be made under."""
+        expected, got = "votes under a FlipNoise or a JointNoise", "{}; see flipproof.baselines"
+        noise = checked_law(law, Noise, expected, got)  # type: ignore[type-abstract]
+        return cls(noise, p_lower, p_upper, scope, unanswered)
+
     def __len__(self) -> int:
         return int(self.p_lower.size)
 
@@ -79,6 +89,11 @@ class BoundedInputs:
     def axes(self) -> tuple[Axis, ...]:
         """The kinds of change that radii count."""
         return axes_of(self.noise)
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """What the kinds of change are called, such as "add" or "structure.add"."""
+        return tuple(map(str, self.axes))
 
     @property
     def room(self) -> IntArray:

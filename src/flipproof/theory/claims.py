@@ -12,7 +12,7 @@ from flipproof.base.values import IntArray
 from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.claim import Budget, Claim
 from flipproof.theory.law import Noise
-from flipproof.theory.radii import UNBOUNDED, axes_of
+from flipproof.theory.radii import UNBOUNDED, axes_of, axis_index
 from flipproof.theory.stairs import Stairs, page_counts
 
 _MOST_AXES = 4
@@ -109,9 +109,9 @@ class Claims:
         return cls.leading(one, predictions.selected(row), lead, stairs)[0]
 
     @classmethod
-    def along(cls, inputs: BoundedInputs, predictions: Predictions, axis: int) -> Claims:
+    def along(cls, inputs: BoundedInputs, predictions: Predictions, along: str | tuple[str, str]) -> Claims:
         """What is certified along one axis, nothing else being changed."""
-        radii = inputs.max_radius(str(inputs.axes[axis]))
+        radii, axis = inputs.max_radius(along), axis_index(inputs.noise, along)
         counts = np.where(np.arange(len(inputs.axes)) == axis, radii[:, None], 0)
         return cls._of(inputs, predictions, counts, inputs.room_alone)
 
@@ -162,14 +162,14 @@ class Claims:
 def _boxes(inputs: BoundedInputs, stairs: Stairs | None) -> IntArray:
     """The largest certified combination, within what an input can suffer; of kinds without end, any number."""
     boxes = (Stairs.of(inputs) if stairs is None else stairs).largest_boxes(inputs.room)
-    alone = np.stack([inputs.uncapped_radius(str(axis)) for axis in inputs.axes], axis=1)
+    alone = np.stack([inputs.uncapped_radius(name) for name in inputs.axis_names], axis=1)
     counts = np.minimum(np.where(alone == UNBOUNDED, UNBOUNDED, boxes), inputs.room)
     return np.minimum(counts, _room_beside(inputs, counts))
 
 
 def _alone(inputs: BoundedInputs) -> IntArray:
     """The largest radius of one kind, nothing else being changed."""
-    radii = np.stack([inputs.max_radius(str(axis)) for axis in inputs.axes], axis=1)
+    radii = np.stack([inputs.max_radius(name) for name in inputs.axis_names], axis=1)
     return np.where(np.arange(radii.shape[1]) == radii.argmax(axis=1)[:, None], radii, 0)
 
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import FloatArray, IntArray, checked_count
+from flipproof.base.values import FloatArray, IntArray, checked_count, in_shape_of
 from flipproof.errors import InvalidInputError
 from flipproof.theory.any_law import scanned_totals
 from flipproof.theory.base_law import checked_noise
 from flipproof.theory.domination import Curve, WorstChange, curve_of, worst_change
 from flipproof.theory.lattice import MAX_WORK
-from flipproof.theory.law import JointNoise, Noise, checked_pairs, in_shape_of
+from flipproof.theory.law import JointNoise, Noise, checked_pairs
 from flipproof.theory.radii import (
     UNBOUNDED,
     Axis,

@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from flipproof.base.values import FloatArray
+from flipproof.base.values import FloatArray, checked_probabilities
 from flipproof.errors import InvalidInputError
 from flipproof.theory.base_law import KINDS, Axis, register_reader
 from flipproof.theory.base_law import Law as Law
 from flipproof.theory.base_law import Noise as Noise
-
-
-def checked_probabilities(values: ArrayLike, name: str, dimensions: int | None = None) -> FloatArray:
-    """Returns the values as float64, all in [0, 1], or raises with `name` and the first bad one."""
-    try:
-        array = np.asarray(values)
-    except (ValueError, TypeError):
-        raise InvalidInputError(f"expected {name} to be an array of numbers in [0, 1], got {values!r}") from None
-    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-        raise InvalidInputError(f"expected {name} to be float64 numbers in [0, 1], got {values!r}")
-    if dimensions is not None and array.ndim != dimensions:
-        raise InvalidInputError(f"expected {name} in an array of {dimensions} dimension, got shape {array.shape}")
-    array = array.astype(np.float64)
-    wrong = ~((array >= 0.0) & (array <= 1.0))
-    if wrong.any():
-        raise InvalidInputError(f"expected {name} in [0, 1], got {float(array[wrong].flat[0])!r}")
-    return array
 
 
 def checked_pairs(p_lower: ArrayLike, p_upper: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
@@ -51,12 +34,6 @@ def checked_pairs(p_lower: ArrayLike, p_upper: ArrayLike | None) -> tuple[FloatA
             f"expected p_lower and p_upper of equal shape, got {lower.shape} and {upper.shape}"
         ) from None
     return lower, upper
-
-
-def in_shape_of(given: NDArray[Any], function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> Any:
-    """Applies a function of flat arrays; a scalar comes back as a Python number, an array in its shape."""
-    result = function(*(np.ascontiguousarray(array).ravel() for array in arrays))
-    return result.item() if given.ndim == 0 else result.reshape(given.shape)
 
 
 MAX_CATEGORIES = 2**31

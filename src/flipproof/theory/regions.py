@@ -12,10 +12,10 @@ from functools import lru_cache
 import numpy as np
 
 from flipproof.base.rounding import LOG_ERROR, ROUNDOFF, TINY, raised
-from flipproof.base.values import FloatArray, checked_kind, read_only
+from flipproof.base.values import FloatArray, checked_kind, checked_probabilities, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of, refuse_if_large
-from flipproof.theory.law import FlipNoise, Noise, checked_probabilities
+from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import AnyRadii, Point, Radii, by_part, point_of, radii_at
 
 MAX_REGIONS = 2**23

@@ -8,10 +8,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count, in_shape_of
 from flipproof.theory.any_law import scanned_radii
 from flipproof.theory.lattice import lattice_of
-from flipproof.theory.law import Noise, checked_pairs, in_shape_of
+from flipproof.theory.law import Noise, checked_pairs
 from flipproof.theory.radii import UNBOUNDED, axis_index, parts_of, unit_of
 from flipproof.theory.regions import regions_at
 

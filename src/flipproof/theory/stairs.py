@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.values import IntArray, checked_count
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.law import Noise
@@ -48,9 +48,9 @@ def grid_counts(
     10. The longest axes, of several the last, are cut until the grid has at most `most_cells` cells, and until its
     masses fit into memory. Axes that are held have one count.
     """
-    if checked_count(most_cells, "most_cells") < 1:
+    if most_cells < 1:
         raise InvalidInputError(f"expected at least one cell, got most_cells = {most_cells}")
-    names = tuple(map(str, inputs.axes))
+    names = inputs.axis_names
     free = [name for name in names if name not in held]
     far = _FAR if len(free) <= 2 else _FAR_OF_MANY
     lengths = {name: min(far, reach(inputs, name)) + 1 for name in free}

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipproof.base.rounding import ROUNDOFF, raised
-from flipproof.base.values import BoolArray, FloatArray, IntArray
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_probabilities
 from flipproof.theory.any_law import table_below
 from flipproof.theory.lattice import Keys, Lattice, lattice_of, refuse_if_large
-from flipproof.theory.law import FlipNoise, Noise, checked_pairs, checked_probabilities
+from flipproof.theory.law import FlipNoise, Noise, checked_pairs
 from flipproof.theory.radii import Counts, Grid, by_part, grid_of
 from flipproof.theory.regions import mass_slack
 

@@ -7,9 +7,9 @@ from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import FloatArray
+from flipproof.base.values import FloatArray, checked_probabilities, in_shape_of
 from flipproof.theory.any_law import RegionsBelow, worst_at
-from flipproof.theory.law import Noise, checked_pairs, checked_probabilities, in_shape_of
+from flipproof.theory.law import Noise, checked_pairs
 from flipproof.theory.radii import AnyRadii, point_of
 from flipproof.theory.regions import Regions
 

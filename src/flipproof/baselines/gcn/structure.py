@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.base.progress import one_by_one
-from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count, read_only
+from flipproof.base.values import BoolArray, FloatArray, IntArray, as_array, checked_count, read_only
 from flipproof.baselines.checked_arguments import (
     check_width,
     checked_local,
@@ -42,7 +42,6 @@ from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.spaces.graph import Graph, plain_attributes
-from flipproof.noise.spaces.space import as_array
 from flipproof.theory.certificate import Promise, Subject
 
 SYSTEM = "Zügner and Günnemann 2020"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.values import FloatArray, read_only, read_only_csr
+from flipproof.base.values import FloatArray, as_array, read_only, read_only_csr
 from flipproof.baselines.checked_arguments import check_width, checked_nodes, graph_of
 from flipproof.baselines.walks.policy import ACCURACY, summed
 from flipproof.baselines.walks.walk import Threat, Walk, square_csr
@@ -17,7 +17,6 @@ from flipproof.datasets.kinds.labels import checked_labels
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
-from flipproof.noise.spaces.space import as_array
 
 _LEAST_TELEPORT = 0.001  # with less, values take more than 10^5 steps to settle
 _LARGEST = 1e100  # products of these, and sums of many of them, are float64 numbers too

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.values import FloatArray, IntArray, checked_count, read_only, read_only_csr
+from flipproof.base.values import FloatArray, IntArray, as_array, checked_count, read_only, read_only_csr
 from flipproof.baselines.checked_arguments import checked_local, local_of_each
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.rows import binary_csr
-from flipproof.noise.spaces.space import as_array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

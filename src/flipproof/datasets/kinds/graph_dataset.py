@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.values import IntArray, checked_index, checked_items, checked_rows, chosen, read_only
+from flipproof.base.values import IntArray, as_array, checked_index, checked_items, checked_rows, chosen, read_only
 from flipproof.datasets.kinds.graph_file import read_graphs, write_graphs
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split
 from flipproof.errors import InvalidInputError
@@ -20,7 +20,6 @@ from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.graph import STRUCTURE, Graph
 from flipproof.noise.spaces.graphs import Graphs, naming_graph
 from flipproof.noise.spaces.rows import DenseRows
-from flipproof.noise.spaces.space import as_array
 from flipproof.run_folder.split import Split
 
 

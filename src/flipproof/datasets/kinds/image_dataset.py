@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import BoolArray, IntArray, checked_count, read_only
+from flipproof.base.values import BoolArray, IntArray, checked_count, first_place, read_only
 from flipproof.datasets.kinds.image_file import read_images, write_images
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array
 from flipproof.errors import InvalidInputError
-from flipproof.noise.spaces.space import first_place
 
 Images = NDArray[np.uint8]
 _AXES = ("image", "row", "column", "colour")

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.values import IntArray, checked_flag, read_only, read_only_csr
+from flipproof.base.values import IntArray, as_array, checked_flag, read_only, read_only_csr
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split
 from flipproof.datasets.kinds.node_file import read_nodes, write_nodes
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.rows import binary_csr
-from flipproof.noise.spaces.space import as_array
 from flipproof.run_folder.split import Split
 
 

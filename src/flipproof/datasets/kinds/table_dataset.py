@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray, checked_count, checked_items, checked_rows, read_only
+from flipproof.base.values import IntArray, checked_count, checked_items, checked_rows, first_place, read_only
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array, plain_names
 from flipproof.errors import InvalidInputError
-from flipproof.noise.spaces.space import first_place
 from flipproof.noise.spaces.table import Table
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.values import checked_count, sorted_rows
+from flipproof.base.values import as_array, checked_count, sorted_rows
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of, space_of
 from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.spaces.space import as_array
 from flipproof.run_folder.split import checked_labels, label_array
 from flipproof.smoothing.voting.chunks import check_fits, checked_memory
+from flipproof.smoothing.voting.evaluation import input_size
 
 
 def fit_estimator(
@@ -46,7 +46,7 @@ def fit_estimator(
     sampler = sampler_of(space, noise if copies else noise.without_noise(), seed)
     chosen = _checked_rows(rows, sampler.rows)
     known = checked_labels(label_array(labels, sampler.rows)[chosen], chosen.size)
-    check_fits(sampler, None, checked_memory(memory_limit), max(1, copies) * chosen.size)
+    check_fits(input_size(sampler), checked_memory(memory_limit), max(1, copies) * chosen.size)
     if np.unique(known).size < 2:
         raise InvalidInputError("expected labels of at least two classes among rows, got 1")
     batch = sampler.draw(Role.TRAIN, range(max(1, copies)), chosen)

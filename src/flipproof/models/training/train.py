@@ -22,6 +22,7 @@ from flipproof.noise.spaces.space import is_joint
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings
 from flipproof.smoothing.voting.chunks import check_fits, checked_memory
+from flipproof.smoothing.voting.evaluation import input_size
 
 
 def train(
@@ -139,7 +140,7 @@ def _node_batches(
     sampler: Any = None
     if settings.noisy_samples:
         sampler = sampler_of(graph, _checked_noise(noise, "noisy_samples=0 trains without"), seed)
-        check_fits(sampler, classifier, memory_limit, settings.noisy_samples)
+        check_fits(input_size(sampler, classifier), memory_limit, settings.noisy_samples)
     batches = NodeBatches(
         classifier.forward(), classifier.classes, graph.clean(), train, validated, sampler, settings.noisy_samples
     )
@@ -170,7 +171,7 @@ def _row_batches(
     if settings.epochs * copies > VALIDATION_FROM:
         raise InvalidInputError(f"expected fewer than {VALIDATION_FROM} noisy copies, got {settings.epochs * copies}")
     batch_size = min(settings.batch_size, split.train.size)
-    check_fits(sampler, classifier, memory_limit, copies * batch_size)
+    check_fits(input_size(sampler, classifier), memory_limit, copies * batch_size)
     batches = RowBatches(classifier, sampler, known, split.train, split.validation, copies, batch_size, seed)
     return batches, known[split.train]
 

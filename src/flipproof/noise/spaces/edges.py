@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.values import IntArray, checked_flag, read_only
+from flipproof.base.values import IntArray, as_array, checked_flag, read_only
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.spaces.space import as_array
 
 MOST_NODES = 2**30
 

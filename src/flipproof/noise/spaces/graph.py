@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.values import IntArray, checked_count, checked_kind, one_of, read_only, read_only_csr
+from flipproof.base.values import IntArray, as_array, checked_count, checked_kind, one_of, read_only, read_only_csr
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Stream
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
 from flipproof.noise.spaces.pyg import index_of_pyg
 from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr
-from flipproof.noise.spaces.space import PartCounts, as_array, noise_of_parts
+from flipproof.noise.spaces.space import PartCounts, noise_of_parts
 from flipproof.noise.spaces.words import graph_words
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import parts_of

@@ -10,18 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray, read_only, read_only_csr
+from flipproof.base.values import IntArray, as_array, as_integers, place_words, read_only, read_only_csr
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling.samplers import BitSampler, Role, Stream, ValueSampler
-from flipproof.noise.spaces.space import (
-    PartCounts,
-    as_array,
-    as_integers,
-    check_categories,
-    noise_of_parts,
-    place_words,
-    value_counts,
-)
+from flipproof.noise.spaces.space import PartCounts, check_categories, noise_of_parts, value_counts
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.scope import Scope
 

@@ -9,19 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import checked_items, checked_texts, read_only
+from flipproof.base.values import as_array, as_integers, checked_items, checked_texts, first_place, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.rows import DenseSampler, dense_sampler
-from flipproof.noise.spaces.space import (
-    PartCounts,
-    as_array,
-    as_integers,
-    check_categories,
-    first_place,
-    noise_of_parts,
-    value_counts,
-)
+from flipproof.noise.spaces.space import PartCounts, check_categories, noise_of_parts, value_counts
 from flipproof.noise.spaces.words import part_words, table_words
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.radii import parts_of

@@ -9,19 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import BoolArray, IntArray, read_only
+from flipproof.base.values import BoolArray, IntArray, as_array, as_integers, first_place, place_words, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Stream, ValueSampler
 from flipproof.noise.spaces.rows import DenseSampler, only_noise
-from flipproof.noise.spaces.space import (
-    PartCounts,
-    as_array,
-    as_integers,
-    check_categories,
-    first_place,
-    place_words,
-    value_counts,
-)
+from flipproof.noise.spaces.space import PartCounts, check_categories, value_counts
 from flipproof.noise.spaces.words import sequence_words
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.scope import Scope

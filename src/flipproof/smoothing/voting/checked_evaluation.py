@@ -10,11 +10,10 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.errors import TooLargeError, reason_of
-from flipproof.noise.sampling.samplers import joint_sampler
 from flipproof.smoothing.classifier import ClassifierError, Engine, UnstableClassifierError
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.voting.answers import Answer, Way, likely_cause
-from flipproof.smoothing.voting.chunks import Chunk, check_fits
+from flipproof.smoothing.voting.chunks import Chunk
 from flipproof.smoothing.voting.evaluation import Evaluation, is_out_of_memory, too_little_memory
 
 _ALONE = 6
@@ -108,7 +107,7 @@ class CheckedEvaluation:
         """Pairs of answers that should be the same."""
         evaluation, role, samples, rows = self.evaluation, probe.role, probe.samples, probe.rows
         yield Way.TWICE, first, evaluation.answer(role, samples, rows)
-        for sample, row in _spread(len(samples), rows.size, _ALONE if joint_sampler(evaluation.sampler) is None else 1):
+        for sample, row in _spread(len(samples), rows.size, 1 if evaluation.is_joint else _ALONE):
             try:
                 alone = evaluation.answer(role, samples[sample : sample + 1], rows[row : row + 1])
             except Exception as error:
@@ -129,15 +128,8 @@ class CheckedEvaluation:
 
     def _on_whole_graph(self) -> Evaluation | None:
         """The evaluation on the whole graph, if only the surroundings of targets are drawn and memory is enough."""
-        evaluation, joint = self.evaluation, joint_sampler(self.evaluation.sampler)
-        found = None if joint is None else joint.unrestricted()
-        if found is None:
-            return None
-        (whole, targets), engine = found, evaluation.engine
-        if engine.fused is not None:
-            offer = evaluation.classifier.fused(whole)  # type: ignore[attr-defined]
-            engine = Engine(engine.name, None if isinstance(offer, str) else offer)
-        return self._if_it_fits(replace(evaluation, sampler=whole, outputs=targets, engine=engine))
+        whole = self.evaluation.on_whole_graph()
+        return None if whole is None else self._if_it_fits(whole)
 
     def _by_torch(self) -> Evaluation | None:
         """The evaluation by the torch module, if the engine is fused and a noisy graph fits into memory."""
@@ -147,8 +139,7 @@ class CheckedEvaluation:
 
     def _if_it_fits(self, evaluation: Evaluation) -> Evaluation | None:
         try:
-            if evaluation.engine.fused is None:
-                check_fits(evaluation.sampler, evaluation.classifier, self.memory_limit)
+            evaluation.check_fits(self.memory_limit)
         except TooLargeError:
             return None
         return evaluation
@@ -188,5 +179,4 @@ def _spread(samples: int, rows: int, most: int) -> list[tuple[int, int]]:
 
 def _shared_contents(evaluation: Evaluation) -> str:
     """A hash of the arrays that all noisy copies share."""
-    joint = joint_sampler(evaluation.sampler)
-    return "" if joint is None else fingerprint(joint.shared)
+    return fingerprint(evaluation.shared) if evaluation.is_joint else ""

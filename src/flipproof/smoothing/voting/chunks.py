@@ -13,7 +13,6 @@ from typing import Any
 from flipproof.base.values import checked_count
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.extras import require
-from flipproof.noise.sampling.samplers import Sampler, joint_sampler
 from flipproof.smoothing.voting.drawn_samples import MAX_SAMPLE, SampleRanges
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -42,6 +41,21 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class InputSize:
+    """What one noisy input takes in memory.
+
+    Attributes:
+        per_row: bytes of a noisy row as the classifier takes it.
+        total: bytes of the input with everything that the classifier makes of it.
+        is_joint: whether it is one input with many predictions, such as a graph.
+    """
+
+    per_row: int
+    total: int
+    is_joint: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkPlan:
     """`chunk_size` samples are evaluated together, `rows_per_call` rows of each at a time.
 
@@ -58,24 +72,16 @@ class ChunkPlan:
             object.__setattr__(self, name, _at_least_one(getattr(self, name), name))
 
     @classmethod
-    def for_sampler(
-        cls, sampler: Sampler, rows: int, memory_limit: int, chunk_size: int | None, classifier: Any = None
-    ) -> ChunkPlan:
-        """The largest chunks that are still of use, if no size is given.
-
-        A classifier may say what it makes of every entry of a sparse row, if it wants dense ones (`bytes_per_entry`),
-        and of every edge of a graph (`bytes_per_edge`).
-        """
-        check_fits(sampler, classifier, memory_limit)
+    def for_inputs(cls, size: InputSize, rows: int, memory_limit: int, chunk_size: int | None) -> ChunkPlan:
+        """The largest chunks of noisy inputs that are still of use, if no size is given."""
+        check_fits(size, memory_limit)
         budget = min(_CHUNK_BYTES, memory_limit // _SHARE_OF_LIMIT)
-        columns = getattr(sampler, "columns", 0)
-        per_row = sampler.bytes_per_row + getattr(classifier, "bytes_per_entry", 0) * columns
         if chunk_size is None:
-            most = _MOST_SAMPLES if joint_sampler(sampler) is None else _MOST_GRAPHS
-            fitting = min(most, _MOST_ROWS // max(1, rows), budget // (per_row * max(1, rows)))
+            most = _MOST_GRAPHS if size.is_joint else _MOST_SAMPLES
+            fitting = min(most, _MOST_ROWS // max(1, rows), budget // (size.per_row * max(1, rows)))
             chunk_size = 1 << max(0, fitting.bit_length() - 1)
-        chunk_size = _fitting(chunk_size, per_row, memory_limit)
-        return cls(chunk_size, max(1, min(rows, budget // (per_row * chunk_size))))
+        chunk_size = _fitting(chunk_size, size.per_row, memory_limit)
+        return cls(chunk_size, max(1, min(rows, budget // (size.per_row * chunk_size))))
 
     @classmethod
     def for_fused(
@@ -112,13 +118,9 @@ class ChunkPlan:
         return range(start, start + self.chunk_size)
 
 
-def check_fits(sampler: Sampler, classifier: Any, memory_limit: int, copies: int = 1) -> None:
+def check_fits(size: InputSize, memory_limit: int, copies: int = 1) -> None:
     """Refuses noise whose samples, with what a classifier makes of them, are too large, and says how large."""
-    columns, joint = getattr(sampler, "columns", 0), joint_sampler(sampler)
-    edges = 0.0 if joint is None else joint.expected_edges
-    made = getattr(classifier, "bytes_per_entry", 0) * columns + getattr(classifier, "bytes_per_edge", 0) * edges
-    size = copies * (sampler.bytes_per_row + int(made))
-    _check_size(size, memory_limit, "one noisy input" if copies == 1 else f"{copies} noisy inputs")
+    _check_size(copies * size.total, memory_limit, "one noisy input" if copies == 1 else f"{copies} noisy inputs")
 
 
 def _check_size(size: int, memory_limit: int, what: str) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray
+from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Sampler, joint_sampler
-from flipproof.smoothing.classifier import Classifier, ClassifierError, Engine
+from flipproof.smoothing.classifier import Classifier, ClassifierError, Engine, engine_for
 from flipproof.smoothing.voting.answers import Answer
-from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan
+from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan, InputSize, check_fits
 
 _ROLES = {"select": Role.SELECT, "estimate": Role.ESTIMATE}
 
@@ -36,8 +36,68 @@ class Evaluation:
     outputs: IntArray | None = None
     engine: Engine = field(default_factory=Engine)
 
+    @classmethod
+    def of(
+        cls,
+        classifier: Classifier,
+        sampler: Sampler,
+        targets: IntArray | None,
+        memory_limit: int,
+        chunk_size: int | None = None,
+        engine: str | None = None,
+    ) -> Evaluation:
+        """How a chunk is evaluated; around the targets only, where that gives the same labels."""
+        rows, outputs, joint = np.arange(sampler.rows), None, joint_sampler(sampler)
+        if targets is not None and joint is not None:
+            hops = getattr(classifier, "hops", None)
+            if hops is not None:
+                sampler = joint = joint.restricted(targets, checked_count(hops, "hops")) or joint
+            outputs = targets if joint.places is None else joint.places
+        elif targets is not None:
+            rows = targets
+        chosen = engine_for(classifier, sampler, engine)
+        if (fused := chosen.fused) is not None:
+            plan = ChunkPlan.for_fused(fused.bytes_per_sample, fused.working_bytes, memory_limit, chunk_size)
+        else:
+            plan = ChunkPlan.for_inputs(input_size(sampler, classifier), rows.size, memory_limit, chunk_size)
+        return cls(classifier, sampler, plan, rows, outputs, chosen)
+
     def __repr__(self) -> str:
         return f"Evaluation of {self.classifier!r}"
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether one noisy input, such as a graph, gets many predictions."""
+        return joint_sampler(self.sampler) is not None
+
+    @property
+    def predictions(self) -> int:
+        """How many predictions a sample of all rows gets."""
+        joint = joint_sampler(self.sampler)
+        return int(self.rows.size) if joint is None else joint.outputs
+
+    @property
+    def shared(self) -> Any:
+        """What all noisy copies of a joint input have in common, and no classifier may change."""
+        joint = joint_sampler(self.sampler)
+        return None if joint is None else joint.shared
+
+    def on_whole_graph(self) -> Evaluation | None:
+        """The evaluation with everything drawn; None if nothing was left out around the targets."""
+        joint = joint_sampler(self.sampler)
+        found = None if joint is None else joint.unrestricted()
+        if found is None:
+            return None
+        (whole, targets), engine = found, self.engine
+        if engine.fused is not None:
+            offer = self.classifier.fused(whole)  # type: ignore[attr-defined]
+            engine = Engine(engine.name, None if isinstance(offer, str) else offer)
+        return replace(self, sampler=whole, outputs=targets, engine=engine)
+
+    def check_fits(self, memory_limit: int) -> None:
+        """Refuses noisy inputs that are too large, unless they are never made."""
+        if self.engine.fused is None:
+            check_fits(input_size(self.sampler, self.classifier), memory_limit)
 
     def __call__(self, chunk: Chunk) -> IntArray:
         """How often each label was given to each input on the samples of the chunk."""
@@ -89,7 +149,7 @@ class Evaluation:
         if hasattr(given, "detach"):
             given = given.detach().cpu()
         labels = np.asarray(given)
-        if joint_sampler(self.sampler) is not None:
+        if self.is_joint:
             expected, fits = f"[{samples}, outputs]", labels.ndim == 2 and labels.shape[0] == samples
         else:
             expected, fits = f"[{samples * rows}]", labels.shape in ((samples * rows,), (samples, rows))
@@ -110,6 +170,19 @@ class Evaluation:
         if self.outputs.max() >= labels:
             raise InvalidInputError(f"expected a label for every target, got {labels} labels per graph")
         return answer.outputs(self.outputs)
+
+
+def input_size(sampler: Sampler, classifier: Any = None) -> InputSize:
+    """What a noisy input takes, with what a classifier makes of it.
+
+    A classifier may say what it makes of every entry of a sparse row, if it wants dense ones (`bytes_per_entry`), and
+    of every edge of a graph (`bytes_per_edge`).
+    """
+    joint = joint_sampler(sampler)
+    dense = getattr(classifier, "bytes_per_entry", 0) * getattr(sampler, "columns", 0)
+    messages = getattr(classifier, "bytes_per_edge", 0) * (0.0 if joint is None else joint.expected_edges)
+    drawn = sampler.bytes_per_row
+    return InputSize(drawn + dense, drawn + int(dense + messages), joint is not None)
 
 
 def is_out_of_memory(error: Exception) -> bool:

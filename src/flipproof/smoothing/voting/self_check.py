@@ -15,7 +15,6 @@ import numpy as np
 
 from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray
-from flipproof.noise.sampling.samplers import joint_sampler
 from flipproof.smoothing.classifier import UnstableClassifierError
 from flipproof.smoothing.voting.answers import Way, likely_cause
 from flipproof.smoothing.voting.checked_evaluation import ESCAPE, CheckedEvaluation, Probe, Recount
@@ -107,9 +106,8 @@ class SelfCheck:
     def _probe(self, stage: int, early: bool) -> Probe:
         evaluation, rng = self.work.evaluation, np.random.default_rng([self.seed, stage])
         role, sample = self._sample(rng)
-        joint = joint_sampler(evaluation.sampler)
-        if joint is not None:
-            scores = joint.outputs * evaluation.classifier.classes
+        if evaluation.is_joint:
+            scores = evaluation.predictions * evaluation.classifier.classes
             rows, copies = evaluation.rows, min(_GRAPHS, max(1, _MOST_SCORES // max(1, scores)))
         else:
             rows = rng.permutation(evaluation.rows)[:_MOST_ROWS]
@@ -137,8 +135,7 @@ class SelfCheck:
         whole = plan.whole(range(sample, sample + 1))
         start = int(rng.integers(-(-rows // plan.rows_per_call))) * plan.rows_per_call
         samples = range(max(gap.start, whole.start), min(gap.stop, whole.stop))
-        joint = joint_sampler(self.evaluation.sampler)
-        some = slice(start, start + plan.rows_per_call) if joint is None else slice(None)
+        some = slice(None) if self.evaluation.is_joint else slice(start, start + plan.rows_per_call)
         return Recount(Chunk(role, samples), some)
 
     def _compare_counts(self) -> None:

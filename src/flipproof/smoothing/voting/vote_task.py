@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import IntArray, checked_count
+from flipproof.base.values import IntArray, as_array
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, sampler_of, space_for
+from flipproof.noise.laws import Law, sampler_of, scope_of_outputs, space_for
 from flipproof.noise.sampling.samplers import Sampler, joint_sampler
-from flipproof.noise.spaces.space import Space, as_array, counts_of
-from flipproof.smoothing.classifier import Classifier, checked_classifier, engine_for
+from flipproof.noise.spaces.space import Space, counts_of
+from flipproof.smoothing.classifier import Classifier, checked_classifier
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
 from flipproof.smoothing.fingerprint.package_code import hashes_of_files, note_class, noting_modules, own_code
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
-from flipproof.smoothing.votes import Votes, scope_of_outputs
+from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.voting.checkpoint import Checkpoint
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
 from flipproof.smoothing.voting.drawn_samples import SampleRanges, Source, merged_versions
@@ -48,23 +48,9 @@ class VoteTask:
         limit = sampler.rows if joint is None else joint.outputs
         return cls(checked, space, noise, seed, _checked_targets(targets, limit), sampler)
 
-    def evaluation(self, memory_limit: int, chunk_size: int | None, asked: str | None) -> Evaluation:
-        """How a chunk is evaluated; around the targets only, where that gives the same labels."""
-        sampler, rows, outputs, joint = self.sampler, np.arange(self.sampler.rows), None, joint_sampler(self.sampler)
-        if self.targets is not None and joint is not None:
-            hops = getattr(self.classifier, "hops", None)
-            if hops is not None:
-                sampler = joint = joint.restricted(self.targets, checked_count(hops, "hops")) or joint
-            outputs = self.targets if joint.places is None else joint.places
-        elif self.targets is not None:
-            rows = self.targets
-        engine = engine_for(self.classifier, sampler, asked)
-        if engine.fused is not None:
-            fused = engine.fused
-            plan = ChunkPlan.for_fused(fused.bytes_per_sample, fused.working_bytes, memory_limit, chunk_size)
-        else:
-            plan = ChunkPlan.for_sampler(sampler, rows.size, memory_limit, chunk_size, self.classifier)
-        return Evaluation(self.classifier, sampler, plan, rows, outputs, engine)
+    def evaluation(self, memory_limit: int, chunk_size: int | None, engine: str | None) -> Evaluation:
+        """How a chunk is evaluated."""
+        return Evaluation.of(self.classifier, self.sampler, self.targets, memory_limit, chunk_size, engine)
 
     def identity(self, evaluation: Evaluation, checked: bool) -> dict[str, Any]:
         """Everything that the votes depend on, as JSON values."""
