@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable, Collection, Sequence, Sized
 from enum import StrEnum
@@ -226,3 +227,16 @@ def in_shape_of(given: NDArray[Any], function: Callable[..., NDArray[Any]], *arr
     """Applies a function of flat arrays; a scalar comes back as a Python number, an array in its shape."""
     result = function(*(np.ascontiguousarray(array).ravel() for array in arrays))
     return result.item() if given.ndim == 0 else result.reshape(given.shape)
+
+
+def checked_probability(value: Any, name: str) -> float:
+    """Returns `value` as a float in [0, 1], or raises with `name` in the message."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InvalidInputError(f"expected {name} to be a number in [0, 1], got {value!r}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if math.isnan(number) or not 0.0 <= number <= 1.0:
+        raise InvalidInputError(f"expected {name} in [0, 1], got {number!r}")
+    return number

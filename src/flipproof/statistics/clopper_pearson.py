@@ -7,9 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import IntArray, checked_count
+from flipproof.base.values import IntArray, checked_count, checked_probability
 from flipproof.errors import InvalidInputError
-from flipproof.theory.law import checked_probability
 
 MAX_SAMPLES = 2**50
 SMALLEST_ALPHA = 1e-100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import FloatArray, checked_probabilities
+from flipproof.base.values import FloatArray, checked_probabilities, checked_probability
 from flipproof.errors import InvalidInputError
 from flipproof.theory.base_law import KINDS, Axis, register_reader
 from flipproof.theory.base_law import Law as Law
@@ -45,19 +44,6 @@ _LEVELS = {
     "delete": "another value becomes zero",
     "change": "a value that is not zero becomes another one that is not zero",
 }
-
-
-def checked_probability(value: Any, name: str) -> float:
-    """Returns `value` as a float in [0, 1], or raises with `name` in the message."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InvalidInputError(f"expected {name} to be a number in [0, 1], got {value!r}")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if math.isnan(number) or not 0.0 <= number <= 1.0:
-        raise InvalidInputError(f"expected {name} in [0, 1], got {number!r}")
-    return number
 
 
 @dataclass(frozen=True, slots=True)

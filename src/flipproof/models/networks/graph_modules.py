@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from flipproof.base.values import checked_count
+from flipproof.base.values import checked_count, checked_probability
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.torch_modules import checked_size
 from flipproof.models.networks.node_modules import Gathering
-from flipproof.theory.law import checked_probability
 
 require("torch")
 import torch  # noqa: E402

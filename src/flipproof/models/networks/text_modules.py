@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from flipproof.base.values import checked_probability
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.torch_modules import checked_size
-from flipproof.theory.law import checked_probability
 
 require("torch")
 import torch  # noqa: E402
