@@ -19,7 +19,7 @@ from flipproof.cli.values import promise_of
 from flipproof.errors import InvalidInputError, OutputError
 from flipproof.pipeline.steps import certify_run, open_run
 from flipproof.report.by_class import cautions
-from flipproof.report.findings import Findings
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.words.promises import share_words
 from flipproof.report.words.verdict import headline
 from flipproof.run_folder.finished_run import FinishedRun, PromiseSettings
@@ -137,7 +137,7 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
 
 def _print_verdict(certificates: Certificates) -> None:
     """How many inputs withstand one change, and what a reader of the shares must know."""
-    found = Findings(certificates)
+    found = CertifiedInputs(certificates)
     print_wrapped("robust", headline(found))
     for sentence in cautions(found):
         print_wrapped("caution", sentence)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipproof.base.values import BoolArray, IntArray
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
 from flipproof.report.section import Blind
 from flipproof.report.words.promises import known_share
 from flipproof.report.words.sentences import unchecked_words
@@ -43,22 +43,22 @@ class ClassResult:
     right: dict[str, float | None]
 
 
-def class_results(found: Findings) -> list[ClassResult]:
+def class_results(certified: CertifiedInputs) -> list[ClassResult]:
     """One for every class that is a true label of a judged input, or predicted for one; none without labels."""
-    rows, described = found.judged, found.described
+    rows, described = certified.judged, certified.described
     if described.labels is None:
         return []
-    truth, given = np.asarray(described.labels)[rows], np.where(found.abstained, -1, found.label)[rows]
-    kinds = [(each.change, each.inputs[rows]) for each in withstanding(found)]
+    truth, given = np.asarray(described.labels)[rows], np.where(certified.abstained, -1, certified.label)[rows]
+    kinds = [(each.change, each.inputs[rows]) for each in withstanding(certified)]
     return [
         _result(described.class_name(label), label, truth, given, kinds)
-        for label in range(found.classes)
+        for label in range(certified.classes)
         if (truth == label).any() or (given == label).any()
     ]
 
 
 def _result(
-    name: str, label: int, truth: IntArray, given: IntArray, found: Sequence[tuple[str, BoolArray]]
+    name: str, label: int, truth: IntArray, given: IntArray, kinds: Sequence[tuple[str, BoolArray]]
 ) -> ClassResult:
     in_class = truth == label
     return ClassResult(
@@ -66,10 +66,10 @@ def _result(
         inputs=int(in_class.sum()),
         predicted=int((given == label).sum()),
         accuracy=_share(given[in_class] == label) if in_class.any() else None,
-        withstand={change: _share(inputs[in_class]) if in_class.any() else None for change, inputs in found},
+        withstand={change: _share(inputs[in_class]) if in_class.any() else None for change, inputs in kinds},
         right={
             change: _share(inputs[in_class] & (given[in_class] == label)) if in_class.any() else None
-            for change, inputs in found
+            for change, inputs in kinds
         },
     )
 
@@ -78,33 +78,33 @@ def _share(flags: BoolArray) -> float:
     return float(flags.mean()) if flags.size else 0.0
 
 
-def majority(found: Findings) -> Blind | None:
+def majority(certified: CertifiedInputs) -> Blind | None:
     """Always the most frequent class, as it is known from the training inputs if there are any; None without labels."""
-    described = found.described
-    if not found.is_judged:
+    described = certified.described
+    if not certified.is_judged:
         return None
     labels, split = np.asarray(described.labels), described.split
     known = labels if split is None or not split.train.size else labels[split.train]
     most = int(np.bincount(known).argmax())
-    return Blind(f"always answering {described.class_name(most)}", _share(labels[found.judged] == most))
+    return Blind(f"always answering {described.class_name(most)}", _share(labels[certified.judged] == most))
 
 
-def cautions(found: Findings, blind: Blind | None = None) -> list[str]:
+def cautions(certified: CertifiedInputs, blind: Blind | None = None) -> list[str]:
     """What a reader of the shares must know: sentences, most often none."""
     return [
-        *unchecked_words(found),
-        *_one_answer(found),
-        *_drowned(found),
-        *_easily_beaten(found, majority(found) if blind is None else blind),
-        *_unchecked_labels(found.described),
+        *unchecked_words(certified),
+        *_one_answer(certified),
+        *_drowned(certified),
+        *_easily_beaten(certified, majority(certified) if blind is None else blind),
+        *_unchecked_labels(certified.described),
     ]
 
 
-def _one_answer(found: Findings) -> Iterator[str]:
-    described = found.described
-    answers = np.bincount(found.label[~found.abstained], minlength=1)
+def _one_answer(certified: CertifiedInputs) -> Iterator[str]:
+    described = certified.described
+    answers = np.bincount(certified.label[~certified.abstained], minlength=1)
     total, most = int(answers.sum()), int(answers.argmax())
-    if total > 1 and found.classes > 1 and answers[most] >= _NEARLY_ALL * total:
+    if total > 1 and certified.classes > 1 and answers[most] >= _NEARLY_ALL * total:
         every = "every" if answers[most] == total else f"{percent(int(answers[most]), total)} of the"
         units = described.unit if answers[most] == total else described.units
         yield (
@@ -113,27 +113,27 @@ def _one_answer(found: Findings) -> Iterator[str]:
         )
 
 
-def _drowned(found: Findings) -> Iterator[str]:
+def _drowned(certified: CertifiedInputs) -> Iterator[str]:
     """Only bits are there or not: of categories, none means nothing."""
-    scope = found.votes.scope
+    scope = certified.votes.scope
     if scope is None:
         return
-    for number, (name, part) in enumerate(found.flips.items()):
+    for number, (name, part) in enumerate(certified.flips.items()):
         ones, zeros = int(scope.nonzeros[:, number].sum()), float(scope.zeros[:, number].sum())
         if part.categories == 2 and part.p_plus * zeros > _DROWNED * max(ones, 1):
-            entries = found.described.entries_of(name)
+            entries = certified.described.entries_of(name)
             yield (
                 f"Noise drowns the input: for every observed one of the {entries}, p_plus = {part.p_plus:g} adds about "
                 f"{part.p_plus * zeros / max(ones, 1):,.1f} others. Predictions may say little about the input."
             )
 
 
-def _easily_beaten(found: Findings, blind: Blind | None) -> Iterator[str]:
+def _easily_beaten(certified: CertifiedInputs, blind: Blind | None) -> Iterator[str]:
     """Whoever ignores what is noisy is right as often, and robust without end."""
-    described = found.described
+    described = certified.described
     if blind is None or described.labels is None:
         return
-    right = _share((~found.abstained & (found.label == described.labels))[found.judged])
+    right = _share((~certified.abstained & (certified.label == described.labels))[certified.judged])
     if right <= blind.accuracy:
         yield (
             f"The smoothed classifier is right for {right:.3f} of the judged {described.units}; {blind.words}, which "
@@ -149,8 +149,8 @@ def _unchecked_labels(described: DescribedInputs) -> Iterator[str]:
         )
 
 
-def class_rows(results: Sequence[ClassResult], found: Sequence[Withstanding]) -> Iterator[list[str]]:
+def class_rows(results: Sequence[ClassResult], kinds: Sequence[Withstanding]) -> Iterator[list[str]]:
     """A table for people: class, inputs, predicted, accuracy, and for each kind of change both shares."""
     for each in results:
-        shares = [known_share(side[kind.change]) for kind in found for side in (each.withstand, each.right)]
+        shares = [known_share(side[kind.change]) for kind in kinds for side in (each.withstand, each.right)]
         yield [each.name, f"{each.inputs:,}", f"{each.predicted:,}", known_share(each.accuracy), *shares]

@@ -131,8 +131,8 @@ def singular(entries: str) -> str:
         return " or ".join(map(singular, entries.split(" or ")))
     noun, rest = entries, ""
     for link in (" of ", " with "):
-        head, found, tail = noun.partition(link)
-        noun, rest = head, f"{found}{tail}{rest}"
+        head, separator, tail = noun.partition(link)
+        noun, rest = head, f"{separator}{tail}{rest}"
     if noun.endswith("ies"):
         return f"{noun[:-3]}y{rest}"
     return f"{noun[:-1] if noun.endswith('s') else noun}{rest}"

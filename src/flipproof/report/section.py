@@ -9,8 +9,8 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.files.strict_json import is_number
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.records import UNKNOWN, UNTOLD, DataRecord, TrainingRecord, VotesRecord
 from flipproof.run_folder.task import Task
@@ -59,20 +59,20 @@ class Section:
     unjudged: str | None = None
 
     @cached_property
-    def found(self) -> Findings:
+    def certified(self) -> CertifiedInputs:
         """What the certificates say of the inputs."""
-        return Findings(self.certificates, self.described)
+        return CertifiedInputs(self.certificates, self.described)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise InvalidInputError(f"expected a name for the run, got {self.name!r}")
-        self.found.check()
+        self.certified.check()
 
 
 def run_section(run: FinishedRun, command: str | None = None) -> Section:
     """What a report says about a run; `command` repeats it."""
     task, described = run.task, replace(described_run(run, run.shown), labels_compared=run.shown is not None)
-    found = Findings(run.certificates, described)
+    certified = CertifiedInputs(run.certificates, described)
     return Section(
         name=f"{run.data.name}, {task.model.name}, noise {run.words.noise}",
         certificates=run.certificates,
@@ -83,9 +83,9 @@ def run_section(run: FinishedRun, command: str | None = None) -> Section:
         facts=(
             _data_facts(run.data),
             _model_facts(task, run.training),
-            noise_facts(found, task.noisy),
-            _vote_facts(task, run.votes, found),
-            promise_facts(found),
+            noise_facts(certified, task.noisy),
+            _vote_facts(task, run.votes, certified),
+            promise_facts(certified),
             Facts("Versions", tuple(sorted(run.votes.versions.items()))),
         ),
         command=command,
@@ -106,15 +106,15 @@ def described_run(run: FinishedRun, shown: Mapping[str, Any] | None = None) -> D
     return DescribedInputs(**{"unit": run.words.unit, **run.words.changes, **known, **(shown or {})})
 
 
-def noise_facts(found: Findings, only_part: str = "") -> Facts:
+def noise_facts(certified: CertifiedInputs, only_part: str = "") -> Facts:
     """The law, with all digits of its probabilities. A noise without parts may be known to be on one."""
-    named = ((name or only_part, fact, value) for name, fact, value in found.noise_facts)
+    named = ((name or only_part, fact, value) for name, fact, value in certified.noise_facts)
     return Facts("Noise", tuple((f"{name}: {fact}" if name else fact, value) for name, fact, value in named))
 
 
-def promise_facts(found: Findings) -> Facts:
+def promise_facts(certified: CertifiedInputs) -> Facts:
     """alpha, where it goes, and the rule."""
-    certificates, votes = found.certificates, found.votes
+    certificates, votes = certified.certificates, certified.votes
     budget = certificates.budget
     return Facts(
         "Promise",
@@ -148,8 +148,8 @@ def _model_facts(task: Task, training: TrainingRecord) -> Facts:
     )
 
 
-def _vote_facts(task: Task, votes: VotesRecord, found: Findings) -> Facts:
-    run = found.votes.run
+def _vote_facts(task: Task, votes: VotesRecord, certified: CertifiedInputs) -> Facts:
+    run = certified.votes.run
     speed = f"{votes.drawn / votes.seconds:,.0f} samples/s" if votes.seconds else "unknown"
     return Facts(
         "Votes",
@@ -159,8 +159,8 @@ def _vote_facts(task: Task, votes: VotesRecord, found: Findings) -> Facts:
             ("time", f"{votes.seconds:,.1f} s"),
             ("throughput", speed),
             ("workers", str(votes.workers)),
-            ("engine", found.engine or "the classifier itself"),
-            ("classifier checked", "unknown" if run is None else "yes" if found.checked else "no"),
+            ("engine", certified.engine or "the classifier itself"),
+            ("classifier checked", "unknown" if run is None else "yes" if certified.checked else "no"),
             ("votes, sha256", votes.sha256),
         ),
     )

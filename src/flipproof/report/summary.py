@@ -11,7 +11,7 @@ import numpy as np
 
 from flipproof.base.values import BoolArray, IntArray
 from flipproof.report.by_class import ClassResult, cautions, class_results, majority
-from flipproof.report.findings import Findings
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.section import Blind, blind_of, described_run
 from flipproof.report.shares import mean_radius
 from flipproof.report.words.promises import plain_words
@@ -107,54 +107,54 @@ class Told:
 
 def summary_of(run: FinishedRun) -> Summary:
     """Sums up a finished run."""
-    return _summary(run, Findings(run.certificates, described_run(run)))
+    return _summary(run, CertifiedInputs(run.certificates, described_run(run)))
 
 
 def told_summary(run: FinishedRun) -> tuple[Summary, Told]:
     """Sums up a finished run for a terminal."""
-    found = Findings(run.certificates, described_run(run))
-    return _summary(run, found), Told(found.noise_words, found.engine, _example(found))
+    certified = CertifiedInputs(run.certificates, described_run(run))
+    return _summary(run, certified), Told(certified.noise_words, certified.engine, _example(certified))
 
 
-def _example(found: Findings) -> str:
+def _example(certified: CertifiedInputs) -> str:
     """What is proved about an input in the middle: half of those that are certified are surer, half are less."""
-    order = found.certificates.bounds.p_lower.argsort()
-    certified = order[~found.abstained[order]]
-    if not certified.size:
+    order = certified.certificates.bounds.p_lower.argsort()
+    labelled = order[~certified.abstained[order]]
+    if not labelled.size:
         return "none: nothing is certified"
-    number = int(certified[certified.size // 2])
-    return f"{found.described.unit} {found.votes.ids[number]}: {plain_words(found, number)}"
+    number = int(labelled[labelled.size // 2])
+    return f"{certified.described.unit} {certified.votes.ids[number]}: {plain_words(certified, number)}"
 
 
-def _summary(run: FinishedRun, found: Findings) -> Summary:
+def _summary(run: FinishedRun, certified: CertifiedInputs) -> Summary:
     inputs, training, votes, test = run.inputs, run.training, run.votes, run.inputs.split.test
-    right = np.equal(found.label, inputs.labels) & ~found.abstained
-    blind = blind_of(training) or majority(found)
+    right = np.equal(certified.label, inputs.labels) & ~certified.abstained
+    blind = blind_of(training) or majority(certified)
     return Summary(
-        headline=headline(found) if found.inputs else "There are no inputs: nothing is certified.",
-        withstand={each.change: each.count for each in withstanding(found)},
-        cautions=cautions(found, blind),
+        headline=headline(certified) if certified.inputs else "There are no inputs: nothing is certified.",
+        withstand={each.change: each.count for each in withstanding(certified)},
+        cautions=cautions(certified, blind),
         blind=blind,
-        by_class=class_results(found),
+        by_class=class_results(certified),
         kind=run.task.kind,
         data=run.data,
         model=run.task.model.name,
         noisy=run.task.noisy,
-        inputs=found.inputs,
+        inputs=certified.inputs,
         test_inputs=int(test.size),
         base_accuracy=_accuracy(np.equal(inputs.base_label, inputs.labels), test),
         smoothed_accuracy=_accuracy(right, test),
-        abstained=int(found.abstained.sum()),
+        abstained=int(certified.abstained.sum()),
         axes={
             axis: replace(
-                _axis_summary(radii, found.sample_caps[axis], partial(found.certified, axis), test, right),
-                uncapped_mean=mean_radius(found.uncapped_radii[axis]),
+                _axis_summary(radii, certified.sample_caps[axis], partial(certified.withstands, axis), test, right),
+                uncapped_mean=mean_radius(certified.uncapped_radii[axis]),
             )
-            for axis, radii in found.radii.items()
+            for axis, radii in certified.radii.items()
         },
         any_change=None
-        if (radii := found.any_radii) is None
-        else _axis_summary(radii, UNBOUNDED, partial(found.withstands_any, radii), test, right),
+        if (radii := certified.any_radii) is None
+        else _axis_summary(radii, UNBOUNDED, partial(certified.withstands_any, radii), test, right),
         training_epochs=training.epochs,
         training_seconds=training.seconds,
         voting_seconds=votes.seconds,
@@ -166,7 +166,7 @@ def _axis_summary(
     largest: IntArray, cap: int, withstands: Callable[[int], BoolArray], test: IntArray, right: BoolArray
 ) -> AxisSummary:
     radii = _few(int(largest.max(initial=0)))
-    certified = [withstands(radius) for radius in radii]
+    shares = [withstands(radius) for radius in radii]
     return AxisSummary(
         mean=mean_radius(largest),
         mean_test=mean_radius(largest[test]) if test.size else None,
@@ -174,8 +174,8 @@ def _axis_summary(
         largest=int(largest.max(initial=0)),
         cap=cap,
         radii=radii,
-        ratio=[float(share.mean()) for share in certified],
-        accuracy=[float((share & right)[test].mean()) for share in certified] if test.size else None,
+        ratio=[float(share.mean()) for share in shares],
+        accuracy=[float((share & right)[test].mean()) for share in shares] if test.size else None,
     )
 
 

@@ -16,10 +16,10 @@ from flipproof.files.whole import cannot_write
 from flipproof.noise.laws import space_of
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.words import image_words
+from flipproof.report.certified_inputs import MOST_GRID_AXES, CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.figures import drawing, figures
 from flipproof.report.figures.figures import plot_heatmap
-from flipproof.report.findings import MOST_GRID_AXES, Findings
 from flipproof.report.page.page import check_replaceable, write_page
 from flipproof.report.section import Facts, Section, noise_facts, promise_facts, run_section
 from flipproof.report.words.promises import plain_words
@@ -89,7 +89,7 @@ def write_report(
         node_names=_texts(node_names, "node_names"),
         **change_words(certificates, space, entries, image_shape),
     )
-    Findings(certificates, described).check()
+    CertifiedInputs(certificates, described).check()
     write_page(path, [section_of(_in_scope(certificates, space), name, described)], checked_flag(force, "force"))
 
 
@@ -126,8 +126,8 @@ def in_words(
     names = _texts(class_names, "class_names") or ()
     space = None if inputs is None else space_of(inputs)
     described = DescribedInputs(unit=unit, class_names=names, space=space, **change_words(certificates, space, entries))
-    Findings(certificates, described).check()
-    return plain_words(Findings(_in_scope(certificates, space), described), index)
+    CertifiedInputs(certificates, described).check()
+    return plain_words(CertifiedInputs(_in_scope(certificates, space), described), index)
 
 
 def _in_scope(certificates: Certificate, space: Space | None) -> Certificate:
@@ -150,9 +150,9 @@ def change_words(
     if not isinstance(certificates, Certificates):
         return {} if entries is None else {"entries": {axis.part or "": entries for axis in certificates.axes}}
     space_words = getattr(space, "words", None)
-    found: dict[str, Any] | None = None if space_words is None else space_words(certificates.noise, entries)
-    if found is not None:
-        return found
+    words: dict[str, Any] | None = None if space_words is None else space_words(certificates.noise, entries)
+    if words is not None:
+        return words
     if entries is not None:
         parts = [name for name in certificates.noise.part_names if name is not None]
         return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts}}
@@ -176,8 +176,8 @@ def section_of(certificates: Certificate, name: str, described: DescribedInputs 
         promise = certificates.promise
         rows = (("published by", promise.system), ("rule", promise.rule), ("alpha", repr(promise.alpha)))
         return Section(name, certificates, described, facts=(Facts("Promise", rows),))
-    run, found = certificates.votes.run, Findings(certificates)
-    facts = (noise_facts(found), promise_facts(found), *_run_facts(run))
+    run, certified = certificates.votes.run, CertifiedInputs(certificates)
+    facts = (noise_facts(certified), promise_facts(certified), *_run_facts(run))
     speed = None if run is None else run.samples_per_second
     return Section(name, certificates, described, facts=facts, samples_per_second=speed)
 
@@ -201,8 +201,8 @@ def write_run_report(run: FinishedRun, command: str | None = None) -> Path:
 
 def write_figures(folder: Path, section: Section) -> None:
     """Writes every figure as PNG and SVG. With more than two axes the heatmap is over the first two, or left out."""
-    found = section.found
-    if not found.inputs:
+    certified = section.certified
+    if not certified.inputs:
         return
     try:
         folder.mkdir(exist_ok=True)
@@ -210,7 +210,7 @@ def write_figures(folder: Path, section: Section) -> None:
         raise cannot_write(folder, error) from error
     if folder.is_symlink():
         raise OutputError(f"expected a folder for figures, got {folder}, which is a link to something else")
-    if len(found.axes) <= MOST_GRID_AXES:
+    if len(certified.axes) <= MOST_GRID_AXES:
         drawing.save(plot_heatmap(section.certificates), folder / "heatmap")
-    drawing.save(figures.lines([line for lines in found.lines for line in lines]), folder / "lines")
-    drawing.save(figures.bounds(section.certificates.bounds.p_lower, found.abstained), folder / "bounds")
+    drawing.save(figures.lines([line for lines in certified.lines for line in lines]), folder / "lines")
+    drawing.save(figures.bounds(section.certificates.bounds.p_lower, certified.abstained), folder / "bounds")

@@ -31,7 +31,7 @@ def plot_rows(rows: Iterable[Mapping[str, Any]]) -> Figure:
     lines: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         lines.setdefault((row["attacker"], _name(row)), []).append(row)
-    return figures.lines([_line(attacker, name, found) for (attacker, name), found in lines.items()])
+    return figures.lines([_line(attacker, name, of_line) for (attacker, name), of_line in lines.items()])
 
 
 def write_comparison(folder: Path, rows: Sequence[Mapping[str, Any]], whole: Mapping[str, Any]) -> list[Path]:

@@ -97,9 +97,9 @@ def fix_layout(figure: Figure) -> None:
 
 def add_legend(figure: Figure) -> None:
     """One entry for each label, above the panels."""
-    found: dict[str, Any] = {}
+    handles: dict[str, Any] = {}
     for panel in figure.axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    words = [textwrap.fill(label, _LETTERS) for label in found]
-    figure.legend(list(found.values()), words, loc="outside upper center", frameon=False, ncols=1)
+            handles.setdefault(label, handle)
+    words = [textwrap.fill(label, _LETTERS) for label in handles]
+    figure.legend(list(handles.values()), words, loc="outside upper center", frameon=False, ncols=1)

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import BoolArray, FloatArray, checked_count
 from flipproof.errors import InvalidInputError, not_among
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.figures.drawing import FONT_SIZE, LINE_STYLES, add_legend, fix_layout, new_figure, style
-from flipproof.report.findings import Findings
 from flipproof.report.shares import ShareGrid, ShareLine
 from flipproof.smoothing.certificates import Certificates
 
@@ -207,11 +207,11 @@ def plot_heatmap(
     true_labels: ArrayLike | None = None,
 ) -> Figure:
     """The certified ratio over two axes, or the certified accuracy if true labels are given."""
-    found = Findings(certificates)
-    y, x, fixed = _chosen(list(found.axes), y, x, held or {})
+    certified = CertifiedInputs(certificates)
+    y, x, fixed = _chosen(list(certified.axes), y, x, held or {})
     if len(fixed) > _MOST_HELD:
         raise InvalidInputError(f"expected at most {_MOST_HELD + 2} axes to draw, got {len(fixed) + 2}; see plot_lines")
-    return heatmap(found.grid_of(found.counts_beside(fixed), true_labels).plane(y, x, fixed))
+    return heatmap(certified.grid_of(certified.counts_beside(fixed), true_labels).plane(y, x, fixed))
 
 
 def _chosen(
@@ -233,5 +233,5 @@ def _chosen(
 
 def plot_lines(certificates: Certificates, true_labels: ArrayLike | None = None) -> Figure:
     """The certified ratio along every axis, and the certified accuracy if true labels are given."""
-    found = Findings(certificates)
-    return lines(found.lines_of() + (() if true_labels is None else found.lines_of(true_labels)))
+    certified = CertifiedInputs(certificates)
+    return lines(certified.lines_of() + (() if true_labels is None else certified.lines_of(true_labels)))

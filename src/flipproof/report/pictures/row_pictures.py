@@ -17,7 +17,7 @@ from flipproof.noise.spaces.graph import plain_attributes
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.table import Table
-from flipproof.report.findings import Findings
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.page.packing import PICTURE_BYTES, first_texts, packed
 
 COPIES = 3
@@ -43,31 +43,31 @@ class Pixels:
 
 
 @singledispatch
-def pixels_of(space: Any, found: Findings) -> Pixels | None:
+def pixels_of(space: Any, certified: CertifiedInputs) -> Pixels | None:
     """The entries of data as pixels; None if they are not in the order of the certificates."""
     raise InvalidInputError(f"expected rows of pixels for image_shape, got {type(space).__name__}")
 
 
 @pixels_of.register(DenseRows)
 @pixels_of.register(SparseRows)
-def _(space: Any, found: Findings) -> Pixels:
+def _(space: Any, certified: CertifiedInputs) -> Pixels:
     rows = dense(plain_attributes(space))
     width = math.prod(rows.shape[1:])
-    return Pixels(rows, levels(found, rows), lambda count: drawn_rows(found, space, count, width))
+    return Pixels(rows, levels(certified, rows), lambda count: drawn_rows(certified, space, count, width))
 
 
-def levels(found: Findings, rows: NDArray[Any], part: str | None = None) -> int:
+def levels(certified: CertifiedInputs, rows: NDArray[Any], part: str | None = None) -> int:
     """How many values an entry may have under the noise of a part, or of the only one."""
-    flips = found.flips
+    flips = certified.flips
     if not flips:  # another law, of which only the clean values are known
         return max(2, 1 + int(rows.max(initial=0)))
     noise = flips.get(part, flips.get(None))
     return 2 if noise is None else int(noise.categories)
 
 
-def images(found: Findings, space: Space, shape: tuple[int, ...]) -> dict[str, Any] | None:
+def images(certified: CertifiedInputs, space: Space, shape: tuple[int, ...]) -> dict[str, Any] | None:
     """The first images, as many as a page can hold, each with the first noisy copies that were voted on."""
-    pixels = pixels_of(space, found)
+    pixels = pixels_of(space, certified)
     if pixels is None:
         return None
     clean = _as_bytes(pixels.rows, math.prod(shape))
@@ -88,7 +88,7 @@ def images(found: Findings, space: Space, shape: tuple[int, ...]) -> dict[str, A
 
 
 def table_rows(
-    found: Findings,
+    certified: CertifiedInputs,
     table: Table,
     column_names: tuple[str, ...] | None = None,
     value_names: tuple[tuple[str, ...], ...] | None = None,
@@ -96,7 +96,7 @@ def table_rows(
     """The first rows of a table and the first names of columns and categories, as many as a page can hold."""
     rows, width = table.values.shape
     count = min(rows, PICTURE_BYTES // (4 * max(1, width) * (1 + COPIES)))
-    numbers, noisy = drawn_rows(found, table, count, width)
+    numbers, noisy = drawn_rows(certified, table, count, width)
     return {
         "columns": first_texts(column_names or (), _NAME_BYTES),
         "values": _first_value_names(value_names or ()),
@@ -124,12 +124,12 @@ def _as_bytes(rows: NDArray[Any], size: int) -> NDArray[Any]:
     return flat.astype(np.uint8)
 
 
-def drawn_rows(found: Findings, space: Space, count: int, width: int) -> tuple[list[int], NDArray[Any]]:
+def drawn_rows(certified: CertifiedInputs, space: Space, count: int, width: int) -> tuple[list[int], NDArray[Any]]:
     """The first copies of the first rows, as an array [copies, rows, width], and the numbers of these copies."""
-    samples = found.voted_samples[:COPIES]
+    samples = certified.voted_samples[:COPIES]
     if not samples:
         return [], np.zeros((0, count, width), dtype=np.int64)
-    rows = dense(found.drawn(space, samples, np.arange(count)))
+    rows = dense(certified.drawn(space, samples, np.arange(count)))
     return list(samples), rows.reshape(len(samples), count, width)
 
 

@@ -11,7 +11,7 @@ from flipproof.base.values import BoolArray, IntArray
 from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import noise_of_parts
 from flipproof.noise.spaces.tokens import Tokens
-from flipproof.report.findings import Findings
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.page.packing import PICTURE_BYTES, first_texts, packed
 from flipproof.report.pictures.row_pictures import COPIES, drawn_rows
 
@@ -22,11 +22,11 @@ _MOST_DRAWN = 5_000_000
 """How many words all noisy copies may have when they are drawn."""
 
 
-def sequences(found: Findings, tokens: Tokens, vocabulary: tuple[str, ...]) -> dict[str, Any]:
+def sequences(certified: CertifiedInputs, tokens: Tokens, vocabulary: tuple[str, ...]) -> dict[str, Any]:
     """The first sequences, as many as a page can hold. A word has its number in the vocabulary plus one, 0 is none."""
     rows, length = tokens.values.shape
     count = min(rows, PICTURE_BYTES // (4 * max(1, length) * (1 + COPIES)))
-    numbers, noisy = drawn_rows(found, tokens, count, length)
+    numbers, noisy = drawn_rows(certified, tokens, count, length)
     return {
         "words": first_texts(vocabulary, _VOCABULARY_BYTES),
         "count": count,
@@ -42,17 +42,17 @@ def _numbered(tokens: Tokens, values: NDArray[Any]) -> IntArray:
     return np.where(np.isin(values, empty), 0, values + 1)
 
 
-def bags(found: Findings, rows: SparseRows, vocabulary: tuple[str, ...]) -> dict[str, Any]:
+def bags(certified: CertifiedInputs, rows: SparseRows, vocabulary: tuple[str, ...]) -> dict[str, Any]:
     """The first bags, as many as a page can hold: their words, which of them the noisy copies kept, and what they got.
 
     Only the first of many added words are listed.
     """
-    count = _count_of_bags(found, rows)
+    count = _count_of_bags(certified, rows)
     starts = rows.starts[: count + 1]
     clean = rows.positions[: starts[-1]].astype(np.int64)
-    samples = found.voted_samples[:COPIES]
+    samples = certified.voted_samples[:COPIES]
     codes = np.repeat(np.arange(count), np.diff(starts)) * rows.columns + clean
-    copies = [_noisy_bag(found, rows, range(each, each + 1), count) for each in samples]
+    copies = [_noisy_bag(certified, rows, range(each, each + 1), count) for each in samples]
     added = [copy[~_among(codes, copy)] for copy in copies]
     owners = [each // rows.columns for each in added]
     counts = np.array([np.bincount(each, minlength=count) for each in owners]).reshape(len(samples), count)
@@ -70,19 +70,19 @@ def bags(found: Findings, rows: SparseRows, vocabulary: tuple[str, ...]) -> dict
     }
 
 
-def _count_of_bags(found: Findings, rows: SparseRows) -> int:
+def _count_of_bags(certified: CertifiedInputs, rows: SparseRows) -> int:
     """How many fit the page, and can be drawn without much memory."""
     sizes = np.diff(rows.starts)
-    (noise,) = noise_of_parts(found.noise, rows.parts).values()
+    (noise,) = noise_of_parts(certified.noise, rows.parts).values()
     packed_bytes = 4 + 4 * sizes + COPIES * (sizes + 8 + 4 * _MOST_ADDED)
     ones = COPIES * (sizes + noise.p_plus * rows.columns)
     fits = (np.cumsum(packed_bytes) <= PICTURE_BYTES) & (np.cumsum(ones) <= _MOST_DRAWN)
     return int(fits.sum())
 
 
-def _noisy_bag(found: Findings, rows: SparseRows, sample: range, count: int) -> IntArray:
+def _noisy_bag(certified: CertifiedInputs, rows: SparseRows, sample: range, count: int) -> IntArray:
     """The words of one copy of the first bags, in order: bag times number of columns, plus column."""
-    copy = found.drawn(rows, sample, np.arange(count))
+    copy = certified.drawn(rows, sample, np.arange(count))
     owner = np.repeat(np.arange(count), np.diff(copy.indptr))
     return np.sort(owner * rows.columns + copy.indices.astype(np.int64))
 

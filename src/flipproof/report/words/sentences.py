@@ -8,8 +8,8 @@ from typing import Any
 
 from flipproof.base.values import IntArray
 from flipproof.noise.spaces.words import EXCHANGE
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs, joined, singular
-from flipproof.report.findings import Findings
 from flipproof.report.page.packing import packed
 from flipproof.report.words.verdict import any_change_words, any_entries
 from flipproof.theory.claim import Budget, Claim
@@ -32,26 +32,26 @@ class Sentences:
     index: IntArray
 
     @classmethod
-    def of(cls, found: Findings) -> Sentences:
+    def of(cls, certified: CertifiedInputs) -> Sentences:
         """Those of the leading claims."""
-        return cls(tuple(head(claim, found) for claim in found.claims.distinct), found.claims.index)
+        return cls(tuple(head(claim, certified) for claim in certified.claims.distinct), certified.claims.index)
 
     def content(self) -> dict[str, Any]:
         """As a page has them."""
         return {"heads": list(self.heads), "index": packed(self.index, "u4")}
 
 
-def head(claim: Claim, found: Findings) -> str:
+def head(claim: Claim, certified: CertifiedInputs) -> str:
     """What a claim says of an input, up to the names of classes."""
-    described = found.described
+    described = certified.described
     if claim.abstains:
         return f"The smoothed classifier abstains from this {described.unit}: nothing is certified."
     if not any(budget.room for budget in claim.budgets):
         return f"Nothing in this {described.unit} gets noise: there is no change to withstand."
     if not claim.withstands_a_change:
-        entry = singular(any_entries(found))
+        entry = singular(any_entries(certified))
         return f"No robustness proven: even one changed {entry} might change the prediction for this {described.unit}."
-    proved = f"o attacker who {_attack(claim, found)} can change the prediction for this {described.unit}"
+    proved = f"o attacker who {_attack(claim, certified)} can change the prediction for this {described.unit}"
     return f"If {_FUNCTION}, which was not checked, n{proved}" if claim.checked is False else f"N{proved}"
 
 
@@ -67,9 +67,9 @@ def claimed(claim: Claim, described: DescribedInputs) -> str:
     return f"No attacker who {attack} can change the prediction for this {described.unit}."
 
 
-def unchecked_words(found: Findings) -> list[str]:
+def unchecked_words(certified: CertifiedInputs) -> list[str]:
     """What everything depends on where nobody checked it; nothing where it was, or the votes came from elsewhere."""
-    if found.checked is not False:
+    if certified.checked is not False:
         return []
     return [
         f"The certificates hold only if {_FUNCTION}. That was not checked: the votes were drawn with --no-check "
@@ -77,20 +77,20 @@ def unchecked_words(found: Findings) -> list[str]:
     ]
 
 
-def _attack(claim: Claim, found: Findings) -> str:
+def _attack(claim: Claim, certified: CertifiedInputs) -> str:
     """What is done, and what is left alone."""
-    done = _done(claim, found)
+    done = _done(claim, certified)
     if claim.fixed == ():
         return done
     kept = "leaves alone what gets no noise" if claim.fixed is None else f"leaves {joined(claim.fixed)} alone"
     return f"{done}{' ' if done.endswith(',') else ', '}and {kept},"
 
 
-def _done(claim: Claim, found: Findings) -> str:
-    described = found.described
+def _done(claim: Claim, certified: CertifiedInputs) -> str:
+    described = certified.described
     first, *others = claim.budgets
     if not others:
-        done = any_change_words(found).does.format(_up_to(first, any_entries(found)))
+        done = any_change_words(certified).does.format(_up_to(first, any_entries(certified)))
         return done.removesuffix(" in all") if _endless(first) else done
     if EXCHANGE in described.changes and first.count == others[0].count:
         return described.changes[EXCHANGE].does.format(_up_to(others[0], described.entries_of(None)))

@@ -9,8 +9,8 @@ import numpy as np
 
 from flipproof.base.values import BoolArray, IntArray
 from flipproof.noise.spaces.words import ANY, EXCHANGE, ChangeWords
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import joined, singular
-from flipproof.report.findings import Findings
 from flipproof.report.page.packing import endless, known_cap, packed
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, ShareLine, counts_past, mean_radius
 from flipproof.smoothing.claims import Lead
@@ -40,34 +40,34 @@ class Withstanding:
         return int(self.inputs.sum())
 
 
-def withstanding(found: Findings) -> tuple[Withstanding, ...]:
+def withstanding(certified: CertifiedInputs) -> tuple[Withstanding, ...]:
     """For every kind of change that the headline speaks of: all kinds together, exchanges, or one by one."""
-    if found.lead is Lead.TOGETHER:
-        together = Withstanding(ANY, f"any one {_any_one(found)}", found.withstands_one_of_any_kind)
-        alone = () if together.count else _alone(found)  # one kind may be certified where not all are
+    if certified.lead is Lead.TOGETHER:
+        together = Withstanding(ANY, f"any one {_any_one(certified)}", certified.withstands_one_of_any_kind)
+        alone = () if together.count else _alone(certified)  # one kind may be certified where not all are
         return (together, *(each for each in alone if each.count))
-    if found.lead is not Lead.EXCHANGES:
-        return _alone(found)
-    words = _singular_done(found.described.changes[EXCHANGE].done, found.described.entries_of(None))
-    return (Withstanding(EXCHANGE, f"any one {words}", found.withstands_exchange), *_alone(found))
+    if certified.lead is not Lead.EXCHANGES:
+        return _alone(certified)
+    words = _singular_done(certified.described.changes[EXCHANGE].done, certified.described.entries_of(None))
+    return (Withstanding(EXCHANGE, f"any one {words}", certified.withstands_exchange), *_alone(certified))
 
 
-def _alone(found: Findings) -> tuple[Withstanding, ...]:
+def _alone(certified: CertifiedInputs) -> tuple[Withstanding, ...]:
     """Kind by kind."""
     return tuple(
-        Withstanding(name, f"any one {one_change(name, found)}", inputs)
-        for name, inputs in found.withstands_one.items()
+        Withstanding(name, f"any one {one_change(name, certified)}", inputs)
+        for name, inputs in certified.withstands_one.items()
     )
 
 
-def proviso(found: Findings) -> str:
+def proviso(certified: CertifiedInputs) -> str:
     """What must be left alone for a certificate to hold, as the end of a phrase; empty if everything gets noise."""
-    if found.fixed is None:
+    if certified.fixed is None:
         return ", with what gets no noise left alone"
-    return f", with {joined(found.fixed)} left alone" if found.fixed else ""
+    return f", with {joined(certified.fixed)} left alone" if certified.fixed else ""
 
 
-def headline(found: Findings) -> str:
+def headline(certified: CertifiedInputs) -> str:
     """What a reader must know first.
 
     Example:
@@ -75,17 +75,17 @@ def headline(found: Findings) -> str:
         >>> from flipproof.report.described_inputs import DescribedInputs
         >>> counts, noise = [[9990, 10], [5010, 4990]], fp.FlipNoise(0.01, 0.6)
         >>> votes = fp.Votes.from_counts(selection=counts, estimation=counts, noise=noise, inputs=[[0, 1], [1, 1]])
-        >>> headline(Findings(fp.certify(votes), DescribedInputs(unit="message", entries={"": "words"})))
+        >>> headline(CertifiedInputs(fp.certify(votes), DescribedInputs(unit="message", entries={"": "words"})))
         '1 of 2 messages (50 %) withstands any one added word and 1 (50 %) any one deleted word.'
     """
-    first, *others = withstanding(found)
+    first, *others = withstanding(certified)
     if not any(each.count for each in (first, *others)):
         return NOTHING_PROVEN
-    of, units = first.inputs.size, found.described.count(first.inputs.size)
+    of, units = first.inputs.size, certified.described.count(first.inputs.size)
     verb = "withstands" if first.count == 1 else "withstand"
     start = f"{first.count:,} of {units} ({percent(first.count, of)}) {verb} {first.words}"
     rest = (f"{each.count:,} ({percent(each.count, of)}) {each.words}" for each in others)
-    return f"{joined([start, *rest])}{proviso(found)}."
+    return f"{joined([start, *rest])}{proviso(certified)}."
 
 
 def percent(count: int, of: int) -> str:
@@ -98,15 +98,15 @@ def percent(count: int, of: int) -> str:
     return "under 1 %" if 0 < 100 * count < of else f"{100 * count // max(1, of)} %"
 
 
-def one_change(axis: str, found: Findings) -> str:
+def one_change(axis: str, certified: CertifiedInputs) -> str:
     """A single change along an axis: "deleted edge"."""
-    part, kind = found.axes[axis]
-    words, entries = found.described.changes.get(axis), found.described.entries_of(part)
+    part, kind = certified.axes[axis]
+    words, entries = certified.described.changes.get(axis), certified.described.entries_of(part)
     return f"{_DONE[kind]} {singular(entries)}" if words is None else _singular_done(words.done, entries)
 
 
-def _any_one(found: Findings) -> str:
-    entries, done = any_entries(found), any_change_words(found).done
+def _any_one(certified: CertifiedInputs) -> str:
+    entries, done = any_entries(certified), any_change_words(certified).done
     return f"changed {singular(entries)}" if "changed in any way" in done else _singular_done(done, entries)
 
 
@@ -115,23 +115,23 @@ def _singular_done(done: str, entries: str) -> str:
     return one.replace("into empty places", "into an empty place")
 
 
-def any_entries(found: Findings) -> str:
+def any_entries(certified: CertifiedInputs) -> str:
     """What is changed, whatever part it is of.
 
     The entry "" of `DescribedInputs.entries` says it for all parts; otherwise two parts are named and more are not.
     """
-    names = dict.fromkeys(found.described.entries_of(name) for name in found.parts)
-    return found.described.entries.get("", " or ".join(names) if len(names) <= 2 else "entries")
+    names = dict.fromkeys(certified.described.entries_of(name) for name in certified.parts)
+    return certified.described.entries.get("", " or ".join(names) if len(names) <= 2 else "entries")
 
 
-def any_change_words(found: Findings) -> ChangeWords:
+def any_change_words(certified: CertifiedInputs) -> ChangeWords:
     """Changes of all kinds together. Bits are added or deleted: who exchanges two of them changes both."""
-    entries = any_entries(found)
-    if found.adds_or_deletes:
+    entries = any_entries(certified)
+    if certified.adds_or_deletes:
         default = ChangeWords("adds or deletes {} in all", f"{entries} added or deleted in all")
     else:
         default = ChangeWords("changes {} in any way", f"{entries} changed in any way")
-    return found.described.changes.get(ANY, default)
+    return certified.described.changes.get(ANY, default)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +140,7 @@ class AnyChanges:
 
     Attributes:
         words: what is counted.
-        radii: one per input, as `Findings.any_radii` has them.
+        radii: one per input, as `CertifiedInputs.any_radii` has them.
         lines: shares over the number of changes, for the certified ratio and, if labels are known, the accuracy.
     """
 
@@ -149,15 +149,17 @@ class AnyChanges:
     lines: tuple[ShareLine, ...]
 
     @classmethod
-    def of(cls, found: Findings) -> AnyChanges | None:
+    def of(cls, certified: CertifiedInputs) -> AnyChanges | None:
         """Those of all inputs, if they are known."""
-        radii, labels = found.any_radii, found.described.labels
+        radii, labels = certified.any_radii, certified.described.labels
         if radii is None:
             return None
-        lines = [_line(CERTIFIED_RATIO, found, radii, ~found.abstained, np.arange(found.inputs))]
-        if labels is not None and found.is_judged:
-            lines.append(_line(CERTIFIED_ACCURACY, found, radii, np.equal(found.label, labels), found.judged))
-        return cls(any_change_words(found).done, radii, tuple(lines))
+        lines = [_line(CERTIFIED_RATIO, certified, radii, ~certified.abstained, np.arange(certified.inputs))]
+        if labels is not None and certified.is_judged:
+            lines.append(
+                _line(CERTIFIED_ACCURACY, certified, radii, np.equal(certified.label, labels), certified.judged)
+            )
+        return cls(any_change_words(certified).done, radii, tuple(lines))
 
     def content(self, inputs: bool) -> dict[str, Any]:
         """Like an axis, and with the radii of all inputs if they are wanted."""
@@ -171,8 +173,8 @@ class AnyChanges:
         }
 
 
-def _line(measure: str, found: Findings, radii: IntArray, counted: BoolArray, rows: IntArray) -> ShareLine:
+def _line(measure: str, certified: CertifiedInputs, radii: IntArray, counted: BoolArray, rows: IntArray) -> ShareLine:
     """From 0 to one more than the last certificate that ends; the cap is not known."""
     counts = counts_past(radii)
-    shares = np.array([(counted & found.withstands_any(radii, count))[rows].mean() for count in counts])
+    shares = np.array([(counted & certified.withstands_any(radii, count))[rows].mean() for count in counts])
     return ShareLine("any", counts, shares, measure, rows.size, UNBOUNDED)

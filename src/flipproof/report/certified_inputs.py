@@ -1,4 +1,4 @@
-"""What certificates say: the one place of this room that asks certificates, votes and laws. The rest reads values."""
+"""What is certified of the inputs of a report: the one place of this room that asks certificates, votes and laws."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ REASONS = tuple(why.words for why in Abstention)
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class CertifiedInputs:
     """What is certified of described inputs: every answer is computed once, when it is first read.
 
     Attributes:
@@ -70,8 +70,8 @@ class Findings:
         """Pictures of other data than those that were voted on would mislead."""
         if self.votes.run is not None:
             check_data(self.votes.run.identity, space)
-        elif (found := inputs_of(space, space.sampler(self.noise, 0).rows)) != self.inputs:
-            raise InvalidInputError(f"expected the data of {self.inputs} inputs, got those of {found}")
+        elif (given := inputs_of(space, space.sampler(self.noise, 0).rows)) != self.inputs:
+            raise InvalidInputError(f"expected the data of {self.inputs} inputs, got those of {given}")
 
     @cached_property
     def is_smoothed(self) -> bool:
@@ -198,7 +198,7 @@ class Findings:
         """Along every axis the largest radius that the number of samples allows."""
         return dict(zip(self.axes, caps(self.certificates), strict=True))
 
-    def certified(self, name: str, count: int) -> BoolArray:
+    def withstands(self, name: str, count: int) -> BoolArray:
         """Which inputs withstand so many changes along an axis."""
         axis, radii = self.axes[name], Radii(**{self.axes[name].kind: count})
         return np.asarray(self.certificates.certified(radii if axis.part is None else {axis.part: radii}))
@@ -206,7 +206,7 @@ class Findings:
     @cached_property
     def withstands_one(self) -> dict[str, BoolArray]:
         """Along every axis, which inputs withstand any one change."""
-        return {name: self.certified(name, 1) for name in self.axes}
+        return {name: self.withstands(name, 1) for name in self.axes}
 
     @cached_property
     def withstands_exchange(self) -> BoolArray:
@@ -334,8 +334,11 @@ class Findings:
         }
         return {name: tuple(range(min(FAR, most) + 1)) for name, most in last.items()}
 
-    def with_samples(self, factor: int) -> Findings | None:
-        """What would be found with so many times the samples, if they fell alike; None if nobody can draw as many."""
+    def with_samples(self, factor: int) -> CertifiedInputs | None:
+        """The certificates of a run with `factor` times the samples and the same shares of votes.
+
+        None if that is more samples than can be drawn.
+        """
         if factor * self.votes.n_estimate > MAX_SAMPLES:
             return None
         return self if factor == 1 else replace(self, certificates=with_more_samples(self.certificates, factor))
