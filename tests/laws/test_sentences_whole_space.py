@@ -20,7 +20,7 @@ from worlds import ahead, entry_law
 import flipproof as fp
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.words.sentences import Sentences
+from flipproof.report.words.promises import Sentences
 from flipproof.report.writing import change_words
 
 ALPHA = 1e-7

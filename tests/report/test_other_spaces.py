@@ -9,8 +9,7 @@ import flipproof as fp
 from flipproof.errors import InvalidInputError
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.pictures.pictures import pictures, pictures_of
-from flipproof.report.pictures.row_pictures import Pixels, pixels_of
+from flipproof.report.pictures.pictures import Pixels, pictures, pictures_of, pixels_of
 from page_data import unpacked
 
 NOISE = fp.FlipNoise(0.05, 0.3)

@@ -11,8 +11,7 @@ from flipproof.noise.sampling.samplers import Role
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.pictures.graph_pictures import neighbourhoods, small_graphs
-from flipproof.report.pictures.pictures import pictures
-from flipproof.report.pictures.row_pictures import images
+from flipproof.report.pictures.pictures import images, pictures
 from page_data import PICTURES_OF_A_PAGE, unpacked
 
 NOISE = fp.FlipNoise(0.05, 0.3)

@@ -10,8 +10,7 @@ import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.pictures.pictures import pictures
-from flipproof.report.pictures.row_pictures import table_rows
+from flipproof.report.pictures.pictures import pictures, table_rows
 from flipproof.report.pictures.word_pictures import bags, sequences
 from page_data import PICTURES_OF_A_PAGE, unpacked
 

@@ -11,8 +11,7 @@ from flipproof.base.values import BoolArray, IntArray
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.section import Blind
-from flipproof.report.words.promises import known_share
-from flipproof.report.words.sentences import unchecked_words
+from flipproof.report.words.promises import known_share, unchecked_words
 from flipproof.report.words.verdict import Withstanding, percent, withstanding
 
 _NEARLY_ALL = 0.98

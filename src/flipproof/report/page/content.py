@@ -15,8 +15,7 @@ from flipproof.report.page.plain_content import plain_content, tile
 from flipproof.report.pictures.pictures import pictures
 from flipproof.report.section import Section
 from flipproof.report.shares import ShareGrid, ShareLine, mean_radius
-from flipproof.report.words.promises import axis_words, not_promised, promise, share_words
-from flipproof.report.words.sentences import Sentences
+from flipproof.report.words.promises import Sentences, axis_words, not_promised, promise, share_words
 from flipproof.report.words.verdict import AnyChanges, percent, proviso, withstanding
 from flipproof.run_folder.split import Split
 from flipproof.smoothing.claims import Lead

@@ -13,8 +13,7 @@ from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.page.packing import endless, first_texts, packed
 from flipproof.report.section import Section
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, counts_past, mean_radius
-from flipproof.report.words.promises import axis_words, share_words
-from flipproof.report.words.sentences import claimed
+from flipproof.report.words.promises import axis_words, claimed, share_words
 from flipproof.report.words.verdict import percent
 from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT

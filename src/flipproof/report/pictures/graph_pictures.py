@@ -16,13 +16,23 @@ from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.space import noise_of_parts
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.page.packing import first_texts, packed
-from flipproof.report.pictures.row_pictures import COPIES, Pixels, dense, levels, pixels_of
+from flipproof.report.pictures.pictures import COPIES, Pictures, Pixels, dense, levels, pictures_of, pixels_of
 
 _MOST_EDGES = 200_000
 _MOST_ADDED = 400_000
 _MOST_ADDED_TO_ONE = 2_000
 """A noisy copy with more added edges than this is no picture."""
 _NAME_BYTES = 100_000
+
+
+@pictures_of.register
+def _(graph: Graph, certified: CertifiedInputs) -> Pictures:
+    return {"graph": neighbourhoods(graph) if certified.in_order else None}
+
+
+@pictures_of.register
+def _(graphs: Graphs, certified: CertifiedInputs) -> Pictures:
+    return {"graphs": small_graphs(certified, graphs, certified.described.node_names)}
 
 
 def neighbourhoods(graph: Graph) -> dict[str, Any] | None:

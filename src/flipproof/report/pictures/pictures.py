@@ -1,23 +1,36 @@
-"""What inputs look like, as arrays for a page. A page with all of them and 100,000 inputs stays below 20 MB."""
+"""What inputs look like, as arrays for a page. A page with all of them and 100,000 inputs stays below 20 MB.
+
+Images and rows of tables are drawn here, each with the first noisy copies that were voted on. Words and graphs are
+drawn by the other files of this folder, which register themselves with `pictures_of` and `pixels_of`.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import singledispatch
+from itertools import chain, islice
 from typing import Any
 
-from flipproof.noise.spaces.graph import Graph
-from flipproof.noise.spaces.graphs import Graphs
-from flipproof.noise.spaces.rows import SparseRows
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.errors import InvalidInputError
+from flipproof.noise.spaces.graph import plain_attributes
+from flipproof.noise.spaces.rows import DenseRows, SparseRows
+from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.table import Table
-from flipproof.noise.spaces.tokens import Tokens
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.page.packing import first_texts
-from flipproof.report.pictures.graph_pictures import neighbourhoods, small_graphs
-from flipproof.report.pictures.row_pictures import images, table_rows
-from flipproof.report.pictures.word_pictures import bags, sequences
+from flipproof.report.page.packing import PICTURE_BYTES, first_texts, packed
 
 Pictures = dict[str, Any]
 """By form, what a page draws: "images", "sequences", "bags", "rows", "graphs" or "graph"; None stands for none."""
+
+COPIES = 3
+"""How many noisy copies of an input a page shows at most."""
+_NAME_BYTES = 250_000
+"""Those of columns, and as many again for their categories."""
 
 
 def pictures(certified: CertifiedInputs) -> Pictures | None:
@@ -28,41 +41,132 @@ def pictures(certified: CertifiedInputs) -> Pictures | None:
     if space is not None and not certified.on_some:
         drawn["images"] = None if shape is None else images(certified, space, shape)
         drawn |= pictures_of(space, certified)
-    held = {name: picture for name, picture in drawn.items() if picture is not None}
-    return held or None
+    available = {name: picture for name, picture in drawn.items() if picture is not None}
+    return available or None
 
 
 @singledispatch
-def pictures_of(space: Any, certified: CertifiedInputs) -> Pictures:
-    """The pictures of one kind of data beside images: none, until `pictures_of.register` is told of its class.
+def pictures_of(space: Space, certified: CertifiedInputs) -> Pictures:
+    """The pictures of one kind of data beside images: none, unless its class is registered (`pictures_of.register`).
 
-    Whatever can be shown as images is registered with `row_pictures.pixels_of`.
+    A kind of data that can be shown as images registers with `pixels_of`.
     """
     return {}
 
 
 @pictures_of.register
-def _(space: Tokens, certified: CertifiedInputs) -> Pictures:
-    words = certified.described.vocabulary
-    return {} if words is None else {"sequences": sequences(certified, space, words)}
-
-
-@pictures_of.register
-def _(space: SparseRows, certified: CertifiedInputs) -> Pictures:
-    words = None if certified.described.image_shape is not None else certified.described.vocabulary
-    return {} if words is None else {"bags": bags(certified, space, words)}
-
-
-@pictures_of.register
 def _(space: Table, certified: CertifiedInputs) -> Pictures:
-    return {"rows": table_rows(certified, space, certified.described.column_names, certified.described.value_names)}
+    described = certified.described
+    return {"rows": table_rows(certified, space, described.column_names, described.value_names)}
 
 
-@pictures_of.register
-def _(space: Graphs, certified: CertifiedInputs) -> Pictures:
-    return {"graphs": small_graphs(certified, space, certified.described.node_names)}
+@dataclass(frozen=True, slots=True)
+class Pixels:
+    """Data that can be shown as images.
+
+    Attributes:
+        rows: the entries of every input.
+        levels: how many values an entry may have.
+        copies: draws noisy copies of the first so many images: their numbers, and entries [copies, images, entries];
+            None if noise leaves the images alone.
+    """
+
+    rows: NDArray[Any]
+    levels: int
+    copies: Callable[[int], tuple[list[int], NDArray[Any]]] | None
 
 
-@pictures_of.register
-def _(space: Graph, certified: CertifiedInputs) -> Pictures:
-    return {"graph": neighbourhoods(space) if certified.in_order else None}
+@singledispatch
+def pixels_of(space: Any, certified: CertifiedInputs) -> Pixels | None:
+    """The entries of data as pixels; None if they are not in the order of the certificates."""
+    raise InvalidInputError(f"expected rows of pixels for image_shape, got {type(space).__name__}")
+
+
+@pixels_of.register(DenseRows)
+@pixels_of.register(SparseRows)
+def _(space: Any, certified: CertifiedInputs) -> Pixels:
+    rows = dense(plain_attributes(space))
+    width = math.prod(rows.shape[1:])
+    return Pixels(rows, levels(certified, rows), lambda count: drawn_rows(certified, space, count, width))
+
+
+def levels(certified: CertifiedInputs, rows: NDArray[Any], part: str | None = None) -> int:
+    """How many values an entry may have under the noise of a part, or of the only one."""
+    flips = certified.flips
+    if not flips:  # another law, of which only the clean values are known
+        return max(2, 1 + int(rows.max(initial=0)))
+    noise = flips.get(part, flips.get(None))
+    return 2 if noise is None else int(noise.categories)
+
+
+def images(certified: CertifiedInputs, space: Space, shape: tuple[int, ...]) -> dict[str, Any] | None:
+    """The first images, as many as a page can hold, each with the first noisy copies that were voted on."""
+    pixels = pixels_of(space, certified)
+    if pixels is None:
+        return None
+    clean = _as_bytes(pixels.rows, math.prod(shape))
+    count = min(len(clean), PICTURE_BYTES // (clean.shape[1] * (1 + COPIES)))
+    numbers, noisy = ([], clean[:0]) if pixels.copies is None else pixels.copies(count)
+    height, width, channels = (*shape, 1)[:3]
+    return {
+        "height": height,
+        "width": width,
+        "channels": channels,
+        "levels": pixels.levels,
+        "count": count,
+        "clean": packed(clean[:count].reshape(count, height, width, channels), "u1"),
+        "touched": pixels.copies is not None,
+        "copies": numbers,
+        "noisy": packed(noisy.reshape(len(numbers), count, height, width, channels), "u1"),
+    }
+
+
+def table_rows(
+    certified: CertifiedInputs,
+    table: Table,
+    column_names: tuple[str, ...] | None = None,
+    value_names: tuple[tuple[str, ...], ...] | None = None,
+) -> dict[str, Any]:
+    """The first rows of a table and the first names of columns and categories, as many as a page can hold."""
+    rows, width = table.values.shape
+    count = min(rows, PICTURE_BYTES // (4 * max(1, width) * (1 + COPIES)))
+    numbers, noisy = drawn_rows(certified, table, count, width)
+    return {
+        "columns": first_texts(column_names or (), _NAME_BYTES),
+        "values": _first_value_names(value_names or ()),
+        "count": count,
+        "copies": numbers,
+        "clean": packed(table.values[:count], "u4"),
+        "noisy": packed(noisy, "u4"),
+    }
+
+
+def _first_value_names(value_names: tuple[tuple[str, ...], ...]) -> list[list[str]]:
+    """The names of the categories of each column; fewer, or none, where the page is full."""
+    held = iter(first_texts(tuple(chain.from_iterable(value_names)), _NAME_BYTES))
+    return [list(islice(held, len(names))) for names in value_names]
+
+
+def _as_bytes(rows: NDArray[Any], size: int) -> NDArray[Any]:
+    """The entries of every input as one row of bytes."""
+    flat = rows.reshape(len(rows), -1) if rows.ndim > 1 else np.zeros((0, 0))
+    if flat.shape[1] != size or not np.array_equal(flat, flat.astype(np.uint8)):
+        raise InvalidInputError(
+            f"expected images of {size} pixels with levels 0 to 255, as image_shape says, got {flat.shape[1]} entries "
+            "per input, or others"
+        )
+    return flat.astype(np.uint8)
+
+
+def drawn_rows(certified: CertifiedInputs, space: Space, count: int, width: int) -> tuple[list[int], NDArray[Any]]:
+    """The first copies of the first rows, as an array [copies, rows, width], and the numbers of these copies."""
+    samples = certified.voted_samples[:COPIES]
+    if not samples:
+        return [], np.zeros((0, count, width), dtype=np.int64)
+    rows = dense(certified.drawn(space, samples, np.arange(count)))
+    return list(samples), rows.reshape(len(samples), count, width)
+
+
+def dense(rows: Any) -> NDArray[Any]:
+    """An array, whatever holds the rows."""
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)

@@ -13,13 +13,25 @@ from flipproof.noise.spaces.space import noise_of_parts
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.page.packing import PICTURE_BYTES, first_texts, packed
-from flipproof.report.pictures.row_pictures import COPIES, drawn_rows
+from flipproof.report.pictures.pictures import COPIES, Pictures, drawn_rows, pictures_of
 
 _VOCABULARY_BYTES = 1_000_000
 _MOST_ADDED = 30
 """How many added words of a copy are listed; of the others a page knows the number."""
 _MOST_DRAWN = 5_000_000
 """How many words all noisy copies may have when they are drawn."""
+
+
+@pictures_of.register
+def _(tokens: Tokens, certified: CertifiedInputs) -> Pictures:
+    words = certified.described.vocabulary
+    return {} if words is None else {"sequences": sequences(certified, tokens, words)}
+
+
+@pictures_of.register
+def _(rows: SparseRows, certified: CertifiedInputs) -> Pictures:
+    words = None if certified.described.image_shape is not None else certified.described.vocabulary
+    return {} if words is None else {"bags": bags(certified, rows, words)}
 
 
 def sequences(certified: CertifiedInputs, tokens: Tokens, vocabulary: tuple[str, ...]) -> dict[str, Any]:
