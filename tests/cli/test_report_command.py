@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import flipproof as fp
-from flipproof.cli.repeat import repeating_command
+from flipproof.cli.report import repeating_command
 from page_data import data_of, unpacked
 
 SMALL = ["--hidden", 16, "--epochs", 150, "--train-per-class", 5, "--validation-per-class", 5]

@@ -171,8 +171,8 @@ def test_a_run_without_inputs_and_one_without_labels(rng):
 @pytest.mark.parametrize(
     ("described", "reason"),
     [
-        (DescribedInputs(labels=[0, 1]), "expected 40 integer labels"),
-        (DescribedInputs(labels=[7] * 40), "expected true labels below 3, got 7"),
+        (DescribedInputs(labels=np.array([0, 1])), r"expected 40 true labels, got shape \(2,\)"),
+        (DescribedInputs(labels=np.full(40, 7)), "expected true labels below 3, got 7"),
         (DescribedInputs(names=("a",)), "expected 40 names, one per input, got 1"),
         (DescribedInputs(texts=("a",), unit="message"), "expected 40 texts, one per message, got 1"),
         (DescribedInputs(class_names=("a",)), "expected 3 class names, got 1"),

@@ -11,16 +11,16 @@ import typer
 
 from flipproof.base.values import IntArray
 from flipproof.cli.command_options import TableOptions, VotesArgument
-from flipproof.cli.output import columns_that_fit, json_radius, print_table, radius_words, up_to
+from flipproof.cli.output import columns_that_fit, print_table, up_to
 from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import ForceOption, OutputOptions, PageOption, PromiseOptions
-from flipproof.cli.summary import print_summary, print_wrapped, summary_facts
 from flipproof.cli.values import promise_of
 from flipproof.errors import InvalidInputError, OutputError
 from flipproof.pipeline.steps import certify_run, open_run
 from flipproof.report.by_class import cautions
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.words.promises import share_words
+from flipproof.report.summary import summary_lines, summary_record, wrapped
+from flipproof.report.words.numbers import json_radius, radius_words, share_words
 from flipproof.report.words.verdict import headline
 from flipproof.run_folder.finished_run import FinishedRun, PromiseSettings
 from flipproof.smoothing.certificates import Certificates
@@ -36,33 +36,30 @@ _JSON_COLUMNS = 101
 
 
 def certify(
-    asked: VotesArgument,
-    promised: PromiseOptions,
-    table: TableOptions,
-    drawn: PageOption,
-    output: OutputOptions,
-    forced: ForceOption,
+    argument: VotesArgument,
+    promise_flags: PromiseOptions,
+    table_flags: TableOptions,
+    page_flags: PageOption,
+    output_flags: OutputOptions,
+    force_flags: ForceOption,
 ) -> None:
     """Turns votes into certificates, and shows them as a summary, a table, JSON or CSV."""
-    votes = asked.votes
-    _check_csv(table.csv, votes, forced.force)
-    promise = promise_of(promised)
-    run = _certified_run(votes, promise, table, forced.force) if votes.is_dir() else None
-    if run is None:
-        certificates = certified(Votes.load(votes), promise.alpha, promise.rule, promise.simultaneous)
-    else:
-        certificates = run.certificates
-    columns = _JSON_COLUMNS if output.as_json else columns_that_fit(5)
+    votes, table, force = argument.votes, table_flags, force_flags.force
+    _check_csv(table.csv, votes, force)
+    promise = promise_of(promise_flags)
+    run = _certified_run(votes, promise, table, force) if votes.is_dir() else None
+    certificates = promise.of(Votes.load(votes)) if run is None else run.certificates
+    columns = _JSON_COLUMNS if output_flags.as_json else columns_that_fit(5)
     ratio = certified_ratio(certificates, columns, table.add, table.delete, table.change)
     if table.csv is not None:
         certificates.to_csv(table.csv)
-    if output.as_json:
-        facts = {} if run is None else summary_facts(run)
-        typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | facts))
+    if output_flags.as_json:
+        summary = {} if run is None else summary_record(run)
+        typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | summary))
     else:
         _print(run, certificates, ratio, table)
-    if run is not None and drawn.report:
-        offer_run_page(run, quiet=output.as_json)
+    if run is not None and page_flags.report:
+        offer_run_page(run, quiet=output_flags.as_json)
 
 
 def _certified_run(path: Path, promise: PromiseSettings, table: TableOptions, force: bool) -> FinishedRun:
@@ -77,7 +74,7 @@ def _print(run: FinishedRun | None, certificates: Certificates, ratio: dict[str,
     if run is None:
         print_certificates(certificates, ratio)
     else:
-        print_summary(run)
+        typer.echo("\n".join(summary_lines(run)))
         if table.given:
             print_ratio(certificates, ratio)
     if table.csv is not None:
@@ -137,10 +134,10 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
 
 def _print_verdict(certificates: Certificates) -> None:
     """How many inputs withstand one change, and what a reader of the shares must know."""
-    found = CertifiedInputs(certificates)
-    print_wrapped("robust", headline(found))
-    for sentence in cautions(found):
-        print_wrapped("caution", sentence)
+    inputs = CertifiedInputs(certificates)
+    sentences = [("robust", headline(inputs)), *(("caution", each) for each in cautions(inputs))]
+    for title, sentence in sentences:
+        typer.echo("\n".join(wrapped(title, sentence)))
 
 
 def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:

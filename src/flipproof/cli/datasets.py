@@ -22,20 +22,20 @@ from flipproof.errors import InvalidInputError
 _WIDTH = 80
 
 
-def datasets(asked: DatasetsOptions) -> None:
+def datasets(flags: DatasetsOptions) -> None:
     """Lists the datasets, or shows the card of one."""
-    if asked.name is None:
-        if asked.download:
+    if flags.name is None:
+        if flags.download:
             raise InvalidInputError("--download needs the name of a dataset; flipproof datasets lists them")
-        if asked.as_json:
+        if flags.as_json:
             typer.echo(json.dumps([_facts(each) for each in all_cards()]))
         else:
             _print_table(all_cards())
         return
-    chosen = card_of(asked.name)
-    if asked.download:
+    chosen = card_of(flags.name)
+    if flags.download:
         load(chosen.name)
-    if asked.as_json:
+    if flags.as_json:
         typer.echo(json.dumps(_facts(chosen)))
     else:
         _print_card(chosen)

@@ -1,56 +1,25 @@
-"""What the program prints: numbers and tables, on terminals that lack letters, full disks and broken pipes."""
+"""Where the program prints: terminals that are narrow or lack letters, full disks, broken pipes.
+
+It imports nothing heavy, because `--help` goes through it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import io
-import math
 import os
 import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from flipproof.base.values import checked_count
-from flipproof.errors import FlipproofError, FlipproofWarning, OutputError
-from flipproof.theory.law import Noise
-from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, point_of
-from flipproof.theory.search import SEARCH_LIMIT
-
-
-def radius_words(radius: int | None) -> str:
-    """A radius as a person would write it; None is one that was not found."""
-    if radius is None:
-        return "unknown"
-    if radius == UNBOUNDED:
-        return "unbounded"
-    return str(radius) if radius < SEARCH_LIMIT else f"at least {radius}"
-
-
-def json_radius(radius: int | None) -> int | str | None:
-    """A radius as JSON has it: a number, "unbounded", or null where it was not found."""
-    return "unbounded" if radius == UNBOUNDED else radius
-
-
-def radii_words(noise: Noise, radii: AnyRadii) -> str:
-    """Radii as "add 1, delete 2"."""
-    counts = zip(axes_of(noise), point_of(noise, radii), strict=True)
-    return ", ".join(f"{axis} {radius_words(count)}" for axis, count in counts)
-
-
-def critical_words(p: float) -> str:
-    """A critical probability, rounded up, with enough digits to tell it from 1."""
-    if p >= 1.0:
-        return "never" if math.isinf(p) else "only 1"
-    digits = 4 if p < 0.999 else 1 - math.floor(math.log10(1.0 - p))
-    return str(Decimal(p).quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
+from flipproof.errors import FlipproofError, FlipproofWarning, InvalidInputError, OutputError
 
 
 def columns_that_fit(cell: int) -> int:
@@ -62,7 +31,9 @@ def columns_that_fit(cell: int) -> int:
 
 def up_to(count: int, name: str) -> range:
     """The counts from 0 to the one given on the command line."""
-    return range(1 + checked_count(count, name))
+    if count < 0:
+        raise InvalidInputError(f"expected {name} to be a non-negative integer, got {count}")
+    return range(1 + count)
 
 
 def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Sequence[str]]]) -> None:

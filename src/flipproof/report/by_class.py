@@ -11,8 +11,9 @@ from flipproof.base.values import BoolArray, IntArray
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.section import Blind
-from flipproof.report.words.promises import known_share, unchecked_words
-from flipproof.report.words.verdict import Withstanding, percent, withstanding
+from flipproof.report.words.numbers import known_share, percent
+from flipproof.report.words.promises import unchecked_words
+from flipproof.report.words.verdict import Withstanding, withstanding
 
 _NEARLY_ALL = 0.98
 """The share of predictions from which on one class is said to be the only answer."""

@@ -15,7 +15,7 @@ from flipproof.noise.spaces.space import Space, noise_of_parts
 from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.noise.spaces.words import ChangeWords
-from flipproof.run_folder.split import Split, checked_labels
+from flipproof.run_folder.split import Split
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis
 
@@ -97,9 +97,10 @@ class DescribedInputs:
     def check(self, inputs: int, classes: int) -> None:
         """Refuses what does not fit so many inputs and classes."""
         if self.labels is not None:
-            known = checked_labels(self.labels, inputs)
-            if known.size and known.max() >= classes:
-                raise InvalidInputError(f"expected true labels below {classes}, got {known.max()}")
+            if self.labels.shape != (inputs,):
+                raise InvalidInputError(f"expected {inputs} true labels, got shape {self.labels.shape}")
+            if inputs and self.labels.max() >= classes:
+                raise InvalidInputError(f"expected true labels below {classes}, got {self.labels.max()}")
         if not isinstance(self.unit, str) or not self.unit:
             raise InvalidInputError(f"expected unit to be a word, got {self.unit!r}")
         wrong = next((word for word in self.entries.values() if not isinstance(word, str) or not word), None)

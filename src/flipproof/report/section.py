@@ -14,6 +14,9 @@ from flipproof.report.described_inputs import DescribedInputs
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.records import UNKNOWN, UNTOLD, DataRecord, TrainingRecord, VotesRecord
 from flipproof.run_folder.task import Task
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.run import Run
+from flipproof.theory.certificate import Certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,26 @@ class Section:
         if not isinstance(self.name, str):
             raise InvalidInputError(f"expected a name for the run, got {self.name!r}")
         self.certified.check()
+
+
+def section_of(certificates: Certificate, name: str, described: DescribedInputs | None = None) -> Section:
+    """Certificates that belong to no run folder."""
+    described = DescribedInputs() if described is None else described
+    if not isinstance(certificates, Certificates):
+        promise = certificates.promise
+        rows = (("published by", promise.system), ("rule", promise.rule), ("alpha", repr(promise.alpha)))
+        return Section(name, certificates, described, facts=(Facts("Promise", rows),))
+    run, certified = certificates.votes.run, CertifiedInputs(certificates)
+    facts = (noise_facts(certified), promise_facts(certified), *_run_facts(run))
+    speed = None if run is None else run.samples_per_second
+    return Section(name, certificates, described, facts=facts, samples_per_second=speed)
+
+
+def _run_facts(run: Run | None) -> tuple[Facts, ...]:
+    if run is None:
+        return ()
+    hashes = (("seed", str(run.identity["seed"])), ("model", run.identity["model"]), ("data", run.identity["data"]))
+    return Facts("Votes", hashes), Facts("Versions", tuple(sorted(run.versions.items())))
 
 
 def run_section(run: FinishedRun, command: str | None = None) -> Section:

@@ -1,10 +1,12 @@
-"""What a run came to, in a few numbers: accuracies, certified shares, radii, abstentions, time."""
+"""The summary of a run: accuracies, certified shares, radii, abstentions and times, as a value and as text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import chain, zip_longest
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,20 @@ from flipproof.report.by_class import ClassResult, cautions, class_results, majo
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.section import Blind, blind_of, described_run
 from flipproof.report.shares import mean_radius
+from flipproof.report.words.numbers import duration, known_share, radius_words, share_words
 from flipproof.report.words.promises import plain_words
 from flipproof.report.words.verdict import headline, withstanding
 from flipproof.run_folder.finished_run import FinishedRun
-from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.records import NOT_REPORTED, DataRecord
 from flipproof.theory.radii import UNBOUNDED
 
 _FEW = 6
+"""How many radii the shares are shown at, beside 0 and 1."""
 _FAR = 60
+"""The largest of these radii."""
+_WIDTH = 78
+"""Letters in a line of text, beside its title."""
+_MOST_CLASSES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,34 +104,14 @@ class Summary:
         return record
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a terminal says beside the summary: the law part by part, what drew the votes, and one sentence."""
-
-    noise: tuple[str, ...]
-    engine: str | None
-    example: str
-
-
 def summary_of(run: FinishedRun) -> Summary:
     """Sums up a finished run."""
     return _summary(run, CertifiedInputs(run.certificates, described_run(run)))
 
 
-def told_summary(run: FinishedRun) -> tuple[Summary, Told]:
-    """Sums up a finished run for a terminal."""
-    certified = CertifiedInputs(run.certificates, described_run(run))
-    return _summary(run, certified), Told(certified.noise_words, certified.engine, _example(certified))
-
-
-def _example(certified: CertifiedInputs) -> str:
-    """What is proved about an input in the middle: half of those that are certified are surer, half are less."""
-    order = certified.certificates.bounds.p_lower.argsort()
-    labelled = order[~certified.abstained[order]]
-    if not labelled.size:
-        return "none: nothing is certified"
-    number = int(labelled[labelled.size // 2])
-    return f"{certified.described.unit} {certified.votes.ids[number]}: {plain_words(certified, number)}"
+def summary_record(run: FinishedRun) -> dict[str, Any]:
+    """The task and the summary of a run as JSON values."""
+    return {"task": dict(run.asked), "summary": summary_of(run).to_record()}
 
 
 def _summary(run: FinishedRun, certified: CertifiedInputs) -> Summary:
@@ -187,3 +175,145 @@ def _few(largest: int) -> list[int]:
     """A few radii from 0 over 1 to the largest, or to a large one if that is very far away."""
     few = np.linspace(0, min(largest, _FAR), _FEW + 1).round().astype(int).tolist()
     return sorted({1, *few})
+
+
+def summary_lines(run: FinishedRun) -> list[str]:
+    """The summary for a terminal: headline, facts, radii, an example, results by class, and shares at a few radii."""
+    certified = CertifiedInputs(run.certificates, described_run(run))
+    summary, units = _summary(run, certified), certified.described.units
+    axes = _shown_axes(summary)
+    has_others = summary.inputs > summary.test_inputs > 0
+    return [
+        *wrapped("robust", summary.headline),
+        *chain.from_iterable(wrapped("caution", sentence) for sentence in summary.cautions),
+        *(f"{name:<10}{words}" for name, words in _facts(run, summary, certified)),
+        *(f"{'radius':<10}{axis}: {_radius_line(along, has_others)}" for axis, along in axes.items()),
+        *wrapped("example", _example(certified)),
+        *_class_lines(summary, units),
+        "",
+        "Share certified, by number of changes:",
+        *chain.from_iterable(_share_lines(axis, along, units) for axis, along in axes.items()),
+    ]
+
+
+def wrapped(title: str, sentence: str) -> list[str]:
+    """A sentence beside its title, on as many lines as it takes.
+
+    Example:
+        >>> wrapped("robust", "3 of 4 nodes (75 %) withstand any one added edge.")
+        ['robust    3 of 4 nodes (75 %) withstand any one added edge.']
+    """
+    lines = zip_longest((title,), wrap(sentence, _WIDTH), fillvalue="")
+    return [f"{name:<10}{line}".rstrip() for name, line in lines]
+
+
+def training_words(epochs: int, seconds: float) -> str:
+    """How long training took; some models are fitted without epochs, and some were trained elsewhere.
+
+    Example:
+        >>> training_words(1, 2.0), training_words(0, 2.0), training_words(0, 0.0)
+        ('1 epoch in 2.0 s', 'fitted in 2.0 s', 'trained elsewhere')
+    """
+    if not seconds:
+        return "trained elsewhere"
+    how = f"{epochs:,} epoch{'' if epochs == 1 else 's'}" if epochs else "fitted"
+    return f"{how} in {duration(seconds)}"
+
+
+def _facts(run: FinishedRun, summary: Summary, certified: CertifiedInputs) -> Iterator[tuple[str, str]]:
+    """Lines with a title; a line that goes on has none."""
+    certificates, units = run.certificates, certified.described.units
+    votes, data = certificates.votes, summary.data
+    trained = training_words(summary.training_epochs, summary.training_seconds)
+    noise, *other_parts = certified.noise_words
+    speed = f"{summary.samples_per_second:,.0f} samples/s" + (
+        f", {certified.engine} engine" if certified.engine else ""
+    )
+    scope = f"for all {units} at once" if certificates.simultaneous else f"for each {certified.described.unit}"
+    yield "data", f"{data.name}: {data.words}"
+    yield "model", f"{summary.model}, {trained}"
+    yield "noise", f"{run.words.noise}; {noise}"
+    yield from (("", part) for part in other_parts)
+    yield "votes", f"{votes.n_select:,} samples to select labels, {votes.n_estimate:,} to bound probabilities"
+    yield "time", f"{duration(summary.voting_seconds)} for votes, {speed}"
+    yield (
+        "promise",
+        f"wrong with probability at most {certificates.budget.alpha:g}, {scope}; {certificates.rule} rule",
+    )
+    yield "accuracy", _accuracy_words(summary, units)
+    if summary.blind is not None:
+        yield "", f"{summary.blind.accuracy:.3f} by {summary.blind.words}"
+    yield "abstained", f"{summary.abstained:,} of {summary.inputs:,} {units}"
+
+
+def _example(certified: CertifiedInputs) -> str:
+    """What is proved about the labelled input with the median lower bound."""
+    order = certified.certificates.bounds.p_lower.argsort()
+    labelled = order[~certified.abstained[order]]
+    if not labelled.size:
+        return "none: nothing is certified"
+    number = int(labelled[labelled.size // 2])
+    return f"{certified.described.unit} {certified.votes.ids[number]}: {plain_words(certified, number)}"
+
+
+def _accuracy_words(summary: Summary, units: str) -> str:
+    if summary.base_accuracy is None or summary.smoothed_accuracy is None:
+        return NOT_REPORTED
+    accuracies = f"base {summary.base_accuracy:.3f}, smoothed {summary.smoothed_accuracy:.3f}"
+    return f"{accuracies} on {summary.test_inputs:,} test {units}"
+
+
+def _shown_axes(summary: Summary) -> dict[str, AxisSummary]:
+    """Only all kinds together if that is what the headline counts: the report has the single kinds."""
+    together = {} if summary.any_change is None else {"any change": summary.any_change}
+    return together if together and list(summary.withstand) == ["any"] else {**summary.axes, **together}
+
+
+def _radius_line(along: AxisSummary, has_others: bool) -> str:
+    """Mean and largest radius; the mean over test inputs too if other inputs are certified beside them."""
+    means = ""
+    if along.mean is not None:
+        test = f" (test {along.mean_test:.2f})" if has_others and along.mean_test is not None else ""
+        means = f"mean {along.mean:.2f}{test}, "
+    capped = " (all the samples allow)" if along.largest == along.cap else ""
+    return f"{means}largest {radius_words(along.largest)}{capped}"
+
+
+def _weakest_share(result: ClassResult) -> float:
+    """The share certified and right against the worst kind of change; 1 for a class without test inputs."""
+    return min((share for share in result.right.values() if share is not None), default=1.0)
+
+
+def _class_lines(summary: Summary, units: str) -> Iterator[str]:
+    """A table of test inputs by class; of many classes, those with the smallest certified share."""
+    results = sorted(summary.by_class, key=_weakest_share)[:_MOST_CLASSES]
+    if len(results) < 2:
+        return
+    limited = "" if len(results) == len(summary.by_class) else f", the {len(results)} weakest"
+    kinds = [kind.rpartition(".") for kind in summary.withstand]  # of a joint noise the part, on a line of its own
+    widths = [max(9, len(part) + 2, len(kind) + 2) for part, _, kind in kinds]
+    width = min(26, max(6, *(len(each.name) for each in results)))
+    yield ""
+    yield f"By class{limited}:"
+    yield f"{'':<{width}}{'':>30}  certified and right against any one:"
+    if any(part for part, _, _ in kinds):
+        yield " " * (width + 30) + "".join(f"{part:>{w}}" for (part, _, _), w in zip(kinds, widths, strict=True))
+    header = "".join(f"{kind:>{w}}" for (_, _, kind), w in zip(kinds, widths, strict=True))
+    yield f"{'class':<{width}}{units:>9}{'predicted':>11}{'accuracy':>10}{header}"
+    for each in results:
+        shares = "".join(f"{known_share(share):>{w}}" for share, w in zip(each.right.values(), widths, strict=True))
+        name = each.name if len(each.name) <= width else f"{each.name[: width - 1]}…"
+        yield f"{name:<{width}}{each.inputs:>9,}{each.predicted:>11,}{known_share(each.accuracy):>10}{shares}"
+
+
+def _share_lines(axis: str, along: AxisSummary, units: str) -> Iterator[str]:
+    """A table for one axis: the shares of inputs that are certified at a few radii."""
+    rows = [
+        (axis, [str(radius) for radius in along.radii]),
+        (f"  share of all {units}", [share_words(share) for share in along.ratio]),
+    ]
+    if along.accuracy is not None:
+        rows.append((f"  test {units}, and right", [share_words(share) for share in along.accuracy]))
+    yield ""
+    for name, cells in rows:
+        yield f"{name:<26}" + "".join(f"{cell:>8}" for cell in cells)

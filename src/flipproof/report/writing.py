@@ -5,28 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from flipproof.base.values import checked_count, checked_flag, checked_items, checked_kind, checked_texts
-from flipproof.errors import OutputError
-from flipproof.files.whole import cannot_write
 from flipproof.noise.laws import space_of
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.words import image_words
-from flipproof.report.certified_inputs import MOST_GRID_AXES, CertifiedInputs
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.figures import drawing, figures
-from flipproof.report.figures.figures import plot_heatmap
-from flipproof.report.page.page import check_replaceable, write_page
-from flipproof.report.section import Facts, Section, noise_facts, promise_facts, run_section
+from flipproof.report.report_files import write_page
+from flipproof.report.section import section_of
 from flipproof.report.words.promises import plain_words
-from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes import scope_of_outputs
 from flipproof.theory.certificate import Certificate, checked_certificate
 
@@ -167,50 +160,3 @@ def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
 
 def _lists_of_texts(given: Any, name: str) -> tuple[tuple[str, ...], ...]:
     return tuple(checked_texts(texts, name) for texts in checked_items(given, name, "lists of texts"))
-
-
-def section_of(certificates: Certificate, name: str, described: DescribedInputs | None = None) -> Section:
-    """Certificates that belong to no run folder."""
-    described = DescribedInputs() if described is None else described
-    if not isinstance(certificates, Certificates):
-        promise = certificates.promise
-        rows = (("published by", promise.system), ("rule", promise.rule), ("alpha", repr(promise.alpha)))
-        return Section(name, certificates, described, facts=(Facts("Promise", rows),))
-    run, certified = certificates.votes.run, CertifiedInputs(certificates)
-    facts = (noise_facts(certified), promise_facts(certified), *_run_facts(run))
-    speed = None if run is None else run.samples_per_second
-    return Section(name, certificates, described, facts=facts, samples_per_second=speed)
-
-
-def _run_facts(run: Run | None) -> tuple[Facts, ...]:
-    if run is None:
-        return ()
-    hashes = (("seed", str(run.identity["seed"])), ("model", run.identity["model"]), ("data", run.identity["data"]))
-    return Facts("Votes", hashes), Facts("Versions", tuple(sorted(run.versions.items())))
-
-
-def write_run_report(run: FinishedRun, command: str | None = None) -> Path:
-    """Writes `report.html` and the figures of a run into its folder; returns where the page is.."""
-    folder, section = run.folder, run_section(run, command)
-    check_replaceable(folder.report_file)
-    with folder.locked():
-        write_figures(folder.figures_folder, section)
-        write_page(folder.report_file, [section])
-    return folder.report_file
-
-
-def write_figures(folder: Path, section: Section) -> None:
-    """Writes every figure as PNG and SVG. With more than two axes the heatmap is over the first two, or left out."""
-    certified = section.certified
-    if not certified.inputs:
-        return
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    if folder.is_symlink():
-        raise OutputError(f"expected a folder for figures, got {folder}, which is a link to something else")
-    if len(certified.axes) <= MOST_GRID_AXES:
-        drawing.save(plot_heatmap(section.certificates), folder / "heatmap")
-    drawing.save(figures.lines([line for lines in certified.lines for line in lines]), folder / "lines")
-    drawing.save(figures.bounds(section.certificates.bounds.p_lower, certified.abstained), folder / "bounds")

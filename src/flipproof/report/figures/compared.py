@@ -11,7 +11,8 @@ import numpy as np
 from flipproof.files.csv_file import csv_text
 from flipproof.files.strict_json import FileKind, write_json
 from flipproof.files.whole import replacing
-from flipproof.report.figures import drawing, figures
+from flipproof.report.figures import figures
+from flipproof.report.report_files import save_figure
 from flipproof.report.shares import ShareLine
 from flipproof.theory.radii import UNBOUNDED
 
@@ -46,7 +47,7 @@ def write_comparison(folder: Path, rows: Sequence[Mapping[str, Any]], whole: Map
     with replacing(table) as stream:
         stream.write(csv_text(rows).encode())
     write_json(record, _COMPARISON, whole)
-    return [table, record, *drawing.save(plot_rows(rows), folder / "comparison")]
+    return [table, record, *save_figure(plot_rows(rows), folder / "comparison")]
 
 
 def _name(row: Mapping[str, Any]) -> str:

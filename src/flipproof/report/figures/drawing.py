@@ -1,4 +1,4 @@
-"""How all figures look, and how they become files.
+"""How all figures look, and the packages that draw them: matplotlib for files, plotly for pages.
 
 Nothing is drawn through pyplot, and the settings of the user's matplotlib neither matter nor change.
 """
@@ -6,13 +6,10 @@ Nothing is drawn through pyplot, and the settings of the user's matplotlib neith
 from __future__ import annotations
 
 import io
-import os
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipproof.extras import require
-from flipproof.files.whole import checked_path, replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,16 +65,6 @@ def rendered(figure: Figure, kind: str) -> bytes:
     return stream.getvalue()
 
 
-def save(figure: Figure, path: str | os.PathLike[str]) -> list[Path]:
-    """Writes the figure as PNG and as SVG, each whole or not at all; the path is given without a suffix."""
-    base = checked_path(path)
-    files = {base.with_name(f"{base.name}.{kind}"): rendered(figure, kind) for kind in ("png", "svg")}
-    for file, content in files.items():
-        with replacing(file) as stream:
-            stream.write(content)
-    return list(files)
-
-
 def style() -> Any:
     """Our settings on top of matplotlib's defaults, as long as the context is open."""
     return require("matplotlib.style").context(["default", _STYLE])
@@ -87,6 +74,12 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
     """An empty figure, in inches."""
     figure: Figure = require("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
     return figure
+
+
+def plotly_script() -> str:
+    """The script that draws the figures of a page, as it can stand inside of HTML."""
+    script: str = require("plotly.offline").get_plotlyjs()
+    return script.replace("</script", "<\\/script")
 
 
 def fix_layout(figure: Figure) -> None:

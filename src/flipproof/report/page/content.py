@@ -10,13 +10,14 @@ import numpy as np
 from flipproof.base.values import IntArray
 from flipproof.report.by_class import cautions, class_results, class_rows, majority
 from flipproof.report.certified_inputs import REASONS, CertifiedInputs
-from flipproof.report.page.packing import endless, first_texts, known_cap, packed
-from flipproof.report.page.plain_content import plain_content, tile
+from flipproof.report.page.packing import endless, first_texts, known_cap, packed, tile
+from flipproof.report.page.plain_content import plain_content
 from flipproof.report.pictures.pictures import pictures
 from flipproof.report.section import Section
 from flipproof.report.shares import ShareGrid, ShareLine, mean_radius
-from flipproof.report.words.promises import Sentences, axis_words, not_promised, promise, share_words
-from flipproof.report.words.verdict import AnyChanges, percent, proviso, withstanding
+from flipproof.report.words.numbers import percent, share_words
+from flipproof.report.words.promises import Sentences, axis_words, not_promised, promise
+from flipproof.report.words.verdict import AnyChanges, proviso, withstanding
 from flipproof.run_folder.split import Split
 from flipproof.smoothing.claims import Lead
 from flipproof.theory.radii import UNBOUNDED
@@ -76,17 +77,17 @@ def _measured(section: Section, inputs: bool) -> dict[str, Any]:
             _measure(certified, grid, [*along, *([] if changes is None else [changes.lines[i]])])
             for i, (grid, along) in enumerate(zip(certified.grids, certified.lines, strict=True))
         ],
-        "any": None if changes is None else changes.content(inputs),
+        "any": None if changes is None else _any_changes(changes, inputs),
     }
     return shown | _one_by_one(certified, section.samples_per_second) if inputs else shown
 
 
 def _one_by_one(certified: CertifiedInputs, speed: float | None) -> dict[str, Any]:
     """What is certified of every input, within what it can suffer, and what would be."""
-    stairs = certified.shown_stairs
+    stairs, sentences = certified.shown_stairs, Sentences.of(certified)
     return {
         "stairs": stairs and {"index": packed(stairs.index, "u4"), "height": packed(stairs.heights, "u2")},
-        "sentences": Sentences.of(certified).content(),
+        "sentences": {"heads": list(sentences.heads), "index": packed(sentences.index, "u4")},
         "forecast": {
             "samples": certified.votes.n_estimate,
             "rows": forecasts(certified, speed),
@@ -122,6 +123,18 @@ def _axes(certified: CertifiedInputs) -> list[dict[str, Any]]:
         }
         for (name, radii), along, line in zip(certified.radii.items(), counts, certified.lines[0], strict=True)
     ]
+
+
+def _any_changes(changes: AnyChanges, inputs: bool) -> dict[str, Any]:
+    """Like an axis, and with the radii of all inputs if they are wanted."""
+    return {
+        "words": changes.words,
+        "line_counts": changes.lines[0].counts,
+        "cap": known_cap(changes.lines[0].cap),
+        "mean": mean_radius(changes.radii),
+        "largest": int(endless(changes.radii.max())),
+        "radius": packed(endless(changes.radii), "i4") if inputs else None,
+    }
 
 
 def _leads_together(certified: CertifiedInputs) -> bool:

@@ -54,3 +54,8 @@ def first_texts(texts: tuple[str, ...], most_bytes: int = _TEXT_BYTES) -> list[s
     """
     lengths = np.cumsum([len(json.dumps(text)) for text in texts])
     return list(texts[: int(np.searchsorted(lengths, most_bytes, side="right"))])
+
+
+def tile(name: str, value: str, note: str) -> dict[str, str]:
+    """One of the numbers at the top of a page."""
+    return {"name": name, "value": value, "note": note}

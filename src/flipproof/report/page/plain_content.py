@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.page.packing import endless, first_texts, packed
+from flipproof.report.page.packing import endless, first_texts, packed, tile
 from flipproof.report.section import Section
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, counts_past, mean_radius
-from flipproof.report.words.promises import axis_words, claimed, share_words
-from flipproof.report.words.verdict import percent
+from flipproof.report.words.numbers import percent, share_words
+from flipproof.report.words.promises import axis_words, claimed
 from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT
 
@@ -142,11 +142,6 @@ def _numbers(certified: CertifiedInputs, measures: list[dict[str, Any]]) -> list
         numbers.append(tile(f"radius of at least 1, {words}", percent(count, of), f"{count:,} of {of:,}"))
         numbers += [] if mean is None else [tile(f"mean radius, {words}", f"{mean:.2f}", "")]
     return [*numbers, *(tile("accuracy", share_words(each["lines"][0][0]), whose) for each in measures[1:])]
-
-
-def tile(name: str, value: str, note: str) -> dict[str, str]:
-    """One of the numbers at the top of a page."""
-    return {"name": name, "value": value, "note": note}
 
 
 def _table(certified: CertifiedInputs) -> dict[str, Any]:

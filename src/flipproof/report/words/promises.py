@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.words import EXCHANGE
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs, joined, singular
-from flipproof.report.page.packing import packed
 from flipproof.report.words.verdict import any_change_words, any_entries, headline
 from flipproof.smoothing.claims import Lead
 from flipproof.theory.claim import Budget, Claim
@@ -40,10 +38,6 @@ class Sentences:
     def of(cls, certified: CertifiedInputs) -> Sentences:
         """Those of the leading claims."""
         return cls(tuple(head(claim, certified) for claim in certified.claims.distinct), certified.claims.index)
-
-    def content(self) -> dict[str, Any]:
-        """As a page has them."""
-        return {"heads": list(self.heads), "index": packed(self.index, "u4")}
 
 
 def head(claim: Claim, certified: CertifiedInputs) -> str:
@@ -156,21 +150,6 @@ def _endless(budget: Budget) -> bool:
 
 
 _DONE = {"add": "added", "delete": "deleted", "change": "changed"}
-
-
-def share_words(share: float) -> str:
-    """A share to three digits; one that is not whole never looks whole.
-
-    Example:
-        >>> share_words(0.9999), share_words(0.8397), share_words(1.0)
-        ('0.999', '0.840', '1.000')
-    """
-    return f"{share if share >= 1.0 else min(share, 0.999):.3f}"
-
-
-def known_share(share: float | None) -> str:
-    """A share in words, or the dash of one that nobody can know."""
-    return "-" if share is None else share_words(share)
 
 
 def axis_words(axis: str, certified: CertifiedInputs) -> str:

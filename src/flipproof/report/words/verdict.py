@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,8 +10,8 @@ from flipproof.base.values import BoolArray, IntArray
 from flipproof.noise.spaces.words import ANY, EXCHANGE, ChangeWords
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import joined, singular
-from flipproof.report.page.packing import endless, known_cap, packed
-from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, ShareLine, counts_past, mean_radius
+from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, ShareLine, counts_past
+from flipproof.report.words.numbers import percent
 from flipproof.smoothing.claims import Lead
 from flipproof.theory.radii import UNBOUNDED
 
@@ -88,16 +87,6 @@ def headline(certified: CertifiedInputs) -> str:
     return f"{joined([start, *rest])}{proviso(certified)}."
 
 
-def percent(count: int, of: int) -> str:
-    """A share in per cent, rounded down: one that is not whole never looks whole.
-
-    Example:
-        >>> percent(999, 1000), percent(3, 1000), percent(0, 1000), percent(4, 4)
-        ('99 %', 'under 1 %', '0 %', '100 %')
-    """
-    return "under 1 %" if 0 < 100 * count < of else f"{100 * count // max(1, of)} %"
-
-
 def one_change(axis: str, certified: CertifiedInputs) -> str:
     """A single change along an axis: "deleted edge"."""
     part, kind = certified.axes[axis]
@@ -160,17 +149,6 @@ class AnyChanges:
                 _line(CERTIFIED_ACCURACY, certified, radii, np.equal(certified.label, labels), certified.judged)
             )
         return cls(any_change_words(certified).done, radii, tuple(lines))
-
-    def content(self, inputs: bool) -> dict[str, Any]:
-        """Like an axis, and with the radii of all inputs if they are wanted."""
-        return {
-            "words": self.words,
-            "line_counts": self.lines[0].counts,
-            "cap": known_cap(self.lines[0].cap),
-            "mean": mean_radius(self.radii),
-            "largest": int(endless(self.radii.max())),
-            "radius": packed(endless(self.radii), "i4") if inputs else None,
-        }
 
 
 def _line(measure: str, certified: CertifiedInputs, radii: IntArray, counted: BoolArray, rows: IntArray) -> ShareLine:
