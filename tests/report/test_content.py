@@ -202,7 +202,7 @@ def test_words_say_what_is_promised(simultaneous, rng):
     promise, not_promised = " ".join(words["promise"]), " ".join(words["not_promised"])
     certified = int((~certificates.abstained).sum())
     assert f"gives {certified} images a label and abstains from {40 - certified}" in promise
-    assert "nothing of another kind being changed" in promise
+    assert "holds if nothing of another kind changes" in promise
     assert "add (pixels added: a zero becomes a one), delete (pixels deleted: a one becomes a zero)" in promise
     for kind in ("add", "delete"):
         count = int((certificates.max_radius(kind) > 0).sum())

@@ -11,7 +11,7 @@ from flipproof.report.by_class import cautions, class_results, majority
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.page.content import content
-from flipproof.report.section import Blind, Section
+from flipproof.report.section import BlindClassifier, Section
 from flipproof.report.words.verdict import NOTHING_PROVEN, headline, withstanding
 from flipproof.report.writing import change_words
 
@@ -184,7 +184,7 @@ def test_a_part_of_the_data_that_is_enough_is_named():
     labels = np.array([1, 0] * 25)
     certificates = fp.certify(fp.vote(constant(), bags([5] * 50), fp.FlipNoise(0.01, 0.6), 100, 2_000, progress=False))
     described = DescribedInputs(labels=labels)
-    blind = Blind("logistic regression on the attributes alone", 0.7)
+    blind = BlindClassifier("logistic regression on the attributes alone", 0.7)
     assert "logistic regression on the attributes alone, which no such change" in " ".join(
         cautions(CertifiedInputs(certificates, described), blind)
     )

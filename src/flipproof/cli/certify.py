@@ -65,7 +65,7 @@ def certify(
 def _certified_run(path: Path, promise: PromiseSettings, table: TableOptions, force: bool) -> FinishedRun:
     """Certifies the votes of a run folder."""
     votes = path / "votes.npz"
-    if table.given and votes.exists():  # a table that these votes cannot have is refused before anything is written
+    if table.given and votes.exists():  # refuse an impossible table before anything is written
         certified_ratio(certified(Votes.load(votes)), _JSON_COLUMNS, table.add, table.delete, table.change)
     return open_run(path, certify_run(path, promise, force))
 
@@ -82,7 +82,7 @@ def _print(run: FinishedRun | None, certificates: Certificates, ratio: dict[str,
 
 
 def _check_csv(csv: Path | None, votes: Path, force: bool) -> None:
-    """Before anything is written: a CSV replaces no votes at all, and other files only if that is asked for."""
+    """Raises if the CSV would replace the votes, or another file without --force. Nothing has been written by then."""
     if csv is None:
         return
     if votes.resolve() in (csv.resolve(), csv.resolve().parent):
@@ -96,7 +96,7 @@ def _check_csv(csv: Path | None, votes: Path, force: bool) -> None:
 def certified_ratio(
     certificates: Certificates, columns: int, add: int | None = None, delete: int | None = None, change: int = 0
 ) -> dict[str, Any]:
-    """The certified ratio over additions and deletions; for a joint noise along each axis. At most so many columns."""
+    """The certified ratio over additions and deletions, or along each axis of a joint noise, in at most `columns`."""
     if not len(certificates):
         return {}
     most = {axis: min(int(radii.max()), columns - 1) for axis, radii in _largest(certificates).items()}
@@ -115,7 +115,7 @@ def certified_ratio(
 
 
 def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> None:
-    """The summary and the certified ratio."""
+    """Prints what is known of certificates without a run folder, and their certified ratio."""
     votes = certificates.votes
     promise = "for all inputs at once" if certificates.simultaneous else "for each input"
     typer.echo(f"noise     {certificates.noise.words}")
@@ -133,7 +133,7 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
 
 
 def _print_verdict(certificates: Certificates) -> None:
-    """How many inputs withstand one change, and what a reader of the shares must know."""
+    """Prints how many inputs withstand one change, and the cautions."""
     inputs = CertifiedInputs(certificates)
     sentences = [("robust", headline(inputs)), *(("caution", each) for each in cautions(inputs))]
     for title, sentence in sentences:
@@ -141,7 +141,7 @@ def _print_verdict(certificates: Certificates) -> None:
 
 
 def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:
-    """The certified ratio: a table, or a line along each axis of a joint noise."""
+    """Prints the certified ratio as a table, or as a line for each axis of a joint noise."""
     title = "\nCertified ratio: the share of inputs whose prediction no attacker within the radii can change"
     if "ratio" in ratio:
         rows = zip(ratio["add"], ratio["ratio"], strict=True)
@@ -160,7 +160,7 @@ def _run_words(run: Run) -> str:
     law = "exactly"
     if run.sampling_error:
         power = math.ceil(math.log10(run.sampling_error) + 1e-9)
-        law = f"within 1e{power} of the exact law, which alpha pays for"
+        law = f"within 1e{power} of the exact law, charged to alpha"
     return f"{law}; seed {identity['seed']}, model {identity['model'][:12]}, data {identity['data'][:12]}"
 
 

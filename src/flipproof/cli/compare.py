@@ -27,7 +27,7 @@ _SHOWN = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 
 
 def _terms(flags: TermsOptions) -> Terms:
-    """The value that the flags stand for."""
+    """The terms that the flags ask for."""
     nodes = Terms().nodes if flags.nodes is None else checked_count(flags.nodes, "--nodes") or None
     also = tuple(map(_pair, flags.also or ()))
     return Terms(nodes, flags.largest_radius, flags.even_noise, flags.kept_share, also, flags.alpha, flags.rule)
@@ -53,7 +53,7 @@ def compare(
     terms, samples = _terms(terms_flags), Samples(terms_flags.select_samples, terms_flags.samples)
     with interruptible("run the same command again to continue with this system"):
         machine = machine_of(machine_flags)
-        comparison = compared(task_flags.out, task, terms_flags.system, terms, samples, machine, _tell)
+        comparison = compared(task_flags.out, task, terms_flags.system, terms, samples, machine, _print_progress)
     rows = list(comparison.rows(list(range(terms.largest_radius + 1))))
     facts = {"task": task.to_record(), "terms": asdict(terms), "samples": asdict(samples)}
     entries = [entry.to_record() for entry in comparison.entries]
@@ -74,8 +74,8 @@ def compare(
     typer.echo(f"\nwrote     {', '.join(path.name for path in written)} in {task_flags.out}")
 
 
-def _tell(system: str, done: int, of: int) -> None:
-    """Says in a terminal which system is at work; its training and votes have lines of their own."""
+def _print_progress(system: str, done: int, of: int) -> None:
+    """Tells a terminal which system is running; training and voting have progress lines of their own."""
     if sys.stderr is not None and sys.stderr.isatty():
         typer.echo(f"{done + 1} of {of}: {system}", err=True)
 
@@ -98,11 +98,11 @@ def _print(comparison: Comparison, attacker: str, most: int) -> None:
     _print_columns(lines)
     for entry in entries:
         if entry.spared:
-            typer.echo(f"* {entry.system}: only against those who leave alone {entry.spared}")
+            typer.echo(f"* {entry.system}: only against attackers who leave {entry.spared} alone")
 
 
 def _print_columns(lines: Sequence[Sequence[str]]) -> None:
-    """Names to the left, numbers to the right, each column as wide as it must be."""
+    """Columns as wide as they must be; names to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         names = (f"{cell:<{width}}" for cell, width in zip(line[:2], widths[:2], strict=True))
@@ -115,7 +115,7 @@ def _classifier(entry: Entry) -> str:
 
 
 def _print_promises(comparison: Comparison) -> None:
-    """Who published each system, whose prediction it proves, and what it promises at most."""
+    """For each system: who published it, which classifier it certifies, and against which changes."""
     typer.echo("")
     threats: dict[str, list[str]] = {}
     for entry in comparison.entries:

@@ -15,6 +15,7 @@ from flipproof.datasets import card as card_of
 from flipproof.datasets import cards as all_cards
 from flipproof.datasets import load
 from flipproof.datasets.cards.dataset_card import Card
+from flipproof.datasets.fetching.data_file import DataFile
 from flipproof.datasets.fetching.folders import find
 from flipproof.datasets.loading import found_form
 from flipproof.errors import InvalidInputError
@@ -74,8 +75,8 @@ def _print_card(card: Card) -> None:
             _print_file(file, "file" if i == 0 else "or file")
 
 
-def _print_file(file: Any, title: str) -> None:
-    """Paths, addresses and sums are never broken: they are there to be copied."""
+def _print_file(file: DataFile, title: str) -> None:
+    """Paths, addresses and hashes stay on one line, so that they can be copied."""
     path = find(file.name)
     typer.echo(f"{title:<10}{file.name if path is None else path}")
     if file.sha256 is not None:

@@ -34,13 +34,13 @@ def demo(flags: DemoOptions) -> None:
             samples = Samples(n_estimate=flags.samples)
             finished = run(flags.out / noisy, task, samples, machine=machine, force=flags.force)
         typer.echo("\n".join(summary_lines(finished)))
-        _read(finished.certificates, _ENTRIES[noisy])
+        _print_share(finished.certificates, _ENTRIES[noisy])
         offer_run_page(finished)
     typer.echo(f"\nEverything is in {flags.out}; open the reports in a browser. For your own graphs, images,")
     typer.echo("texts and tables see flipproof run --help, docs/graphs.md and docs/other-data.md.")
 
 
-def _read(certificates: Certificates, entries: str) -> None:
+def _print_share(certificates: Certificates, entries: str) -> None:
     share = certificates.certified_ratio(delete=2)
     typer.echo(f"\nIn other words: {share:.1%} of the digits provably keep their prediction when any two {entries}")
     typer.echo(

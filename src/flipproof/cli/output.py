@@ -23,14 +23,14 @@ from flipproof.errors import FlipproofError, FlipproofWarning, InvalidInputError
 
 
 def columns_that_fit(cell: int) -> int:
-    """How many columns of `cell` characters the terminal has room for, from 2 to 13; a file takes 13."""
+    """The number of columns of `cell` characters that fit in the terminal, from 2 to 13; in a file, 13."""
     if sys.stdout is None or not sys.stdout.isatty():
         return 13
     return max(2, min(13, (shutil.get_terminal_size().columns - 17) // (cell + 3)))
 
 
 def up_to(count: int, name: str) -> range:
-    """The counts from 0 to the one given on the command line."""
+    """The counts from 0 to a number from the command line."""
     if count < 0:
         raise InvalidInputError(f"expected {name} to be a non-negative integer, got {count}")
     return range(1 + count)
@@ -50,18 +50,20 @@ def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Se
 
 
 def say(line: str) -> None:
-    """Prints one line about the program itself to stderr; one that cannot take it is no reason to fail."""
+    """Prints one line about the program to stderr; an error in doing so is ignored."""
     with contextlib.suppress(OSError):
         print(f"flipproof: {' '.join(line.split())}", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
 def careful_output() -> Iterator[None]:
-    r"""Inside, everything can be printed: letters that stdout or stderr lack as \u escapes, warnings on one line.
+    r"""A context in which printing never fails on a letter, and warnings take one line.
+
+    Letters that stdout or stderr lack become \u escapes.
 
     Raises:
-        OutputError: stdout takes no more; what the program has done is done.
-        BrokenPipeError: the reader of stdout has gone.
+        OutputError: if stdout takes no more; the work of the program is done all the same.
+        BrokenPipeError: if nobody reads stdout any more.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -85,7 +87,7 @@ def _flush() -> None:
 
 
 class _CheckedFile(io.FileIO):
-    """A file that says in our words that it takes no more, once: then everything is thrown away."""
+    """A file that raises `OutputError` once when it takes no more, and ignores what is written afterwards."""
 
     failed = False
 
@@ -105,7 +107,7 @@ class _CheckedFile(io.FileIO):
 
 
 def _checked(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    """Another stream to where a stream writes, with the same settings."""
+    """A second stream to the same file, with the same settings, that checks what it writes."""
     return io.TextIOWrapper(
         io.BufferedWriter(_CheckedFile(os.dup(stream.fileno()), "w")),
         encoding=stream.encoding,
@@ -116,7 +118,7 @@ def _checked(stream: io.TextIOWrapper) -> io.TextIOWrapper:
 
 
 def _formatted_by(others: Any) -> Any:
-    """How warnings look: ours like all that the program says, those of other packages as before."""
+    """Formats our warnings like the other lines of the program, and those of other packages as before."""
 
     def formatted(message: Any, category: type[Warning], *details: Any, **more: Any) -> str:
         if issubclass(category, FlipproofWarning):
@@ -128,7 +130,7 @@ def _formatted_by(others: Any) -> Any:
 
 @contextlib.contextmanager
 def interruptible(then: str) -> Iterator[None]:
-    """After Ctrl-C inside, says what became of the work."""
+    """A context that tells the user after Ctrl-C what became of the work."""
     try:
         yield
     except KeyboardInterrupt:

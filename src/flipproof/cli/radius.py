@@ -1,4 +1,4 @@
-"""`flipproof radius`: what a probability buys under a noise, before any sample is drawn."""
+"""`flipproof radius`: which radii a probability certifies, before any sample is drawn."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_jso
     other = f", any other label at most {p_upper!r}" if p_upper is not None else ""
     typer.echo(f"prediction probability at least {p_lower!r}{other}")
     if maximal == []:
-        typer.echo("certified  nothing, not even the prediction without an attacker")
+        typer.echo("certified  nothing, not even the prediction on the unchanged input")
         return
     for kind, count in radii.items():
         meaning = "changes of any kind" if kind == "mixed" else f"{kind} only"
@@ -97,7 +97,7 @@ def _radii_words(noise: Noise, radii: AnyRadii) -> str:
 
 
 def _critical_words(p: float) -> str:
-    """A critical probability, rounded up, with enough digits to tell it from 1."""
+    """A critical probability, rounded up, with enough digits to tell it apart from 1."""
     if p >= 1.0:
         return "never" if math.isinf(p) else "only 1"
     digits = 4 if p < 0.999 else 1 - math.floor(math.log10(1.0 - p))
@@ -109,7 +109,7 @@ def _json_point(noise: FlipNoise, radii: AnyRadii) -> dict[str, int | str | None
 
 
 def _unless_refused(search: Callable[[], _T]) -> _T | None:
-    """The result of a search over mixtures, or None where there are too many of them."""
+    """The result of a search over combinations; None if there are too many of them."""
     try:
         return search()
     except TooLargeError:

@@ -1,4 +1,4 @@
-"""`flipproof report`: a run, or several side by side, as a page to look at."""
+"""`flipproof report`: the page of one run, or of several side by side, with the command that repeats a run."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _named_section(path: Path, alone: bool) -> Section:
 
 
 def _votes_section(path: Path, alone: bool) -> Section:
-    """A votes file has no promise: it is certified as by default. What it counts is only comparable on equal data."""
+    """The section of a votes file, certified with the default promise. Among several, entries name their data."""
     votes = Votes.load(path)
     certificates = certify(votes)
     data = path.name if votes.run is None else f"data {votes.run.identity['data'][:8]}"
@@ -73,7 +73,7 @@ def _votes_section(path: Path, alone: bool) -> Section:
 
 
 def _repeating(run: FinishedRun) -> str:
-    """The command that makes the run again."""
+    """The command that repeats a run."""
     record = {"task": run.asked, "votes": asdict(run.votes), "certificates": run.promise}
     return repeating_command(record, run.folder.path.resolve().name)
 
@@ -90,41 +90,41 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
         'flipproof run --dataset cora_ml --out run-again --p-plus 0.02 --p-minus 0.6 --seed 3'
     """
     task, votes, promise = record["task"], record.get("votes", {}), record.get("certificates", {})
-    asked = {
+    flags = {
         "dataset": task["dataset"],
         "out": f"{folder}-again",
         "weights": None if task.get("weights") is None else f"{folder}/weights.safetensors",
-        **_unusual(task),
+        **_non_default_flags(task),
         **task.get("reading", {}),
         "seed": task["seed"],
         "samples": None if votes.get("n_estimate") == kind_named(task["kind"]).n_estimate else votes.get("n_estimate"),
         "select_samples": None if votes.get("n_select") == Samples().n_select else votes.get("n_select"),
         **promise,
     }
-    return shlex.join(["flipproof", "run", *_words(asked)])
+    return shlex.join(["flipproof", "run", *_words(flags)])
 
 
-def _unusual(task: Mapping[str, Any]) -> dict[str, Any]:
-    """The flags of what differs from what suits the data."""
+def _non_default_flags(task: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags that differ from the defaults for the data."""
     kind, noisy = kind_named(task["kind"]), task["noisy"]
     try:
-        suits, suits_noise = kind.defaults(noisy, task["dataset"]), kind.usual_noise(task["dataset"])
-        training = asdict(suits.training)
-    except FileFormatError:  # images of the user's own that are gone: what suited them is unknown, so all is said
-        suits, suits_noise, training = kind.defaults(noisy), "", {}
-    model, inputs = dict(task.get("model", {})), task.get("inputs", suits.inputs)
+        defaults, default_noisy = kind.defaults(noisy, task["dataset"]), kind.usual_noise(task["dataset"])
+        training = asdict(defaults.training)
+    except FileFormatError:  # the user's own images are gone and so are the defaults for them: name every flag
+        defaults, default_noisy, training = kind.defaults(noisy), "", {}
+    model, inputs = dict(task.get("model", {})), task.get("inputs", defaults.inputs)
     name = model.pop("name", None)
     return {
-        "model": None if name == suits.models[0] else name,
+        "model": None if name == defaults.models[0] else name,
         **model,
-        "noise": None if noisy == suits_noise else noisy,
-        **_noise_flags(task["noise"], suits.noise),
+        "noise": None if noisy == default_noisy else noisy,
+        **_noise_flags(task["noise"], defaults.noise),
         **_other(task.get("training", {}), training),
         **{
-            f"{part}_{suits.split.flag}": value
-            for part, value in _other(task.get("split", {}), asdict(suits.split)).items()
+            f"{part}_{defaults.split.flag}": value
+            for part, value in _other(task.get("split", {}), asdict(defaults.split)).items()
         },
-        "inputs": None if inputs == suits.inputs else inputs or 0,
+        "inputs": None if inputs == defaults.inputs else inputs or 0,
     }
 
 
@@ -132,21 +132,22 @@ def _other(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]
     return {name: value for name, value in found.items() if value != known.get(name)}
 
 
-def _noise_flags(noise: Mapping[str, Any], suits: Any) -> dict[str, Any]:
-    """Both probabilities of a single law, or of every part of a graph. The parts of a table share one law."""
+def _noise_flags(noise: Mapping[str, Any], default: Any) -> dict[str, Any]:
+    """Both probabilities of the noise, or of each part of a graph. The parts of a table share one noise."""
     parts = noise.get("parts", {"": noise})
     pairs = {name: (part["p_plus"], part["p_minus"]) for name, part in parts.items()}
-    usual = {name: (part.p_plus, part.p_minus) for name, part in getattr(suits, "parts", {"": suits}).items()}
+    defaults = getattr(default, "parts", {"": default})
+    default_pairs = {name: (part.p_plus, part.p_minus) for name, part in defaults.items()}
     if set(pairs) == {"structure", "attributes"}:
-        return {f"{name}_noise": pair for name, pair in pairs.items() if pair != usual.get(name)}
+        return {f"{name}_noise": pair for name, pair in pairs.items() if pair != default_pairs.get(name)}
     p_plus, p_minus = next(iter(pairs.values()))
-    return {} if (p_plus, p_minus) == usual.get("") else {"p_plus": p_plus, "p_minus": p_minus}
+    return {} if (p_plus, p_minus) == default_pairs.get("") else {"p_plus": p_plus, "p_minus": p_minus}
 
 
-def _words(asked: Mapping[str, Any]) -> Iterator[str]:
+def _words(flags: Mapping[str, Any]) -> Iterator[str]:
     for group in (TaskOptions, VoteOptions, PromiseOptions):
         for field in fields(group):
-            value = asked.get(field.name)
+            value = flags.get(field.name)
             if value is None or value == field.default:
                 continue
             yield f"--{field.name.replace('_', '-')}" if value is not False else f"--not-{field.name}"

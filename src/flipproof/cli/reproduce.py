@@ -34,7 +34,7 @@ def reproduce(flags: ReproduceOptions, machine_flags: MachineOptions) -> None:
     if studies:
         _run(studies, flags, machine_flags)
     else:
-        _draw_again(out)
+        _redraw(out)
     page = write_page(out, flags.page or out / "page.md")
     typer.echo(f"\nwrote     rows, figures and {page}")
 
@@ -55,15 +55,15 @@ def _run(studies: list[Study], flags: ReproduceOptions, machine_flags: MachineOp
             typer.echo(line)
 
     with interruptible("run the same command again to continue"):
-        reproduced(studies, out / "work", scale, tuple(range(count)), machine_of(machine_flags), keep, _tell)
+        reproduced(studies, out / "work", scale, tuple(range(count)), machine_of(machine_flags), keep, _print_progress)
 
 
-def _draw_again(out: Path) -> None:
+def _redraw(out: Path) -> None:
     for study, found in all_rows(out).items():
         save_figure(study, found["rows"], out / study)
 
 
-def _tell(ahead: Ahead) -> None:
+def _print_progress(ahead: Ahead) -> None:
     """A line on standard error for every step, if that is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         left = "" if ahead.seconds_left is None else f", about {duration(ahead.seconds_left)} left"

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 NOT_CONFIRMED = 1
-"""The exit code if there is something to object to."""
+"""The exit code if not everything is confirmed."""
 
 
 def _radii(text: str) -> dict[str, int]:
-    """From "add=1,delete=9" to numbers."""
+    """Radii by kind, from text such as "add=1,delete=9"."""
     kinds = [re.fullmatch(r"\s*([^=\s]+)\s*=\s*([0-9]{1,6})\s*", each) for each in text.split(",")]
     radii = {each[1]: int(each[2]) for each in kinds if each}
     if len(radii) < len(kinds):
@@ -104,17 +104,18 @@ def _conclusion(checked: Check, resampled: Resampled | None) -> str:
 
 
 def _obstacles(checked: Check, resampled: Resampled | None) -> Iterator[str]:
-    """Why a check is not one that confirms."""
+    """Why a check does not confirm everything."""
     total, counts = len(checked.findings), checked.counts
     for verdict in (Verdict.WRONG, Verdict.LOOSER, Verdict.UNCHECKED):
         if counts[verdict]:
             yield f"{counts[verdict]:,} of {total:,} certificates are {_SHORT_NAMES.get(verdict, verdict)}"
     if checked.objections == (ALONE,):
-        yield "the arithmetic was checked, but there is no evidence; --arithmetic-only is content with that"
+        yield "the arithmetic was checked, but there is no evidence; pass --arithmetic-only to accept that"
     elif checked.objections:
-        yield f"the files do not fit ({len(checked.objections)} objection{'s' * (len(checked.objections) > 1)} above)"
+        plural = "s" * (len(checked.objections) > 1)
+        yield f"the files do not fit together ({len(checked.objections)} objection{plural} above)"
     if resampled is not None and not resampled.same:
-        yield "portions that were drawn again have other votes"
+        yield "some resampled portions have other votes"
 
 
 def _print(checked: Check, resampled: Resampled | None) -> None:
@@ -138,9 +139,7 @@ def _print(checked: Check, resampled: Resampled | None) -> None:
 
 
 _FITS = "fit: run.json, votes with their portions, weights, inputs, law, promise and hashes"
-_ALONE = (
-    "not looked at: model, data, seed, sample numbers, numbers of entries and what gets no noise are mere statements"
-)
+_ALONE = "not checked: model, data, seed, sample numbers, numbers of entries and what gets no noise are only stated"
 _SHORT = {"looser than possible": "looser", "not checked": "unchecked"}
 _SHORT_NAMES = {"WRONG": "wrong"}
 
@@ -154,7 +153,7 @@ def _print_claim(certificate: Certificate) -> None:
 
 
 def _part_words(part: dict[str, Any]) -> str:
-    """One part of the noise; its probabilities are floats that are written as fractions."""
+    """One part of the noise, whose probabilities are stored as fractions."""
     name = "" if part["part"] is None else f"{part['part']}: "
     flips = ", ".join(f"{side} {float(Fraction(part[side]))!r}" for side in ("p_plus", "p_minus"))
     return name + flips + ("" if part["categories"] == 2 else f", {part['categories']} categories")

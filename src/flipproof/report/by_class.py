@@ -1,4 +1,4 @@
-"""Results class by class, and what a share by itself would hide: one answer for all, drowned inputs, easy labels."""
+"""Results by class, and cautions: a constant answer, drowned inputs and easy labels would hide in overall shares."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ import numpy as np
 from flipproof.base.values import BoolArray, IntArray
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.section import Blind
+from flipproof.report.section import BlindClassifier
 from flipproof.report.words.numbers import known_share, percent
 from flipproof.report.words.promises import unchecked_words
 from flipproof.report.words.verdict import Withstanding, withstanding
 
 _NEARLY_ALL = 0.98
-"""The share of predictions from which on one class is said to be the only answer."""
+"""From this share of the predictions on, a caution says that one class is the only answer."""
 
 _DROWNED = 3.0
-"""How many times the observed ones noise adds before a reader should know."""
+"""A caution is given if noise adds more than this many ones for each observed one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassResult:
-    """What was predicted and proved about the inputs of one true class.
+    """What was predicted and proved for the inputs of one true class.
 
     Attributes:
         name: of the class.
-        inputs: how many have it as their true label.
-        predicted: to how many inputs, of whatever class, the smoothed classifier gives it.
-        accuracy: the share of its inputs that get it; None if there are none, as are the shares below.
-        withstand: for each kind of change the share of its inputs that withstand any one;
-        right: the share that withstand it and are right.
+        inputs: the number of inputs with this true label.
+        predicted: the number of inputs, of any true label, that the smoothed classifier predicts it for.
+        accuracy: the share of the class that is predicted right; None if the class has no inputs.
+        withstand: for each kind of change, the share that withstands any one change; None likewise.
+        right: for each kind of change, the share that withstands it and is right; None likewise.
     """
 
     name: str
@@ -44,7 +44,7 @@ class ClassResult:
 
 
 def class_results(certified: CertifiedInputs) -> list[ClassResult]:
-    """One for every class that is a true label of a judged input, or predicted for one; none without labels."""
+    """One result for each class that a judged input has or is given; none if labels are unknown."""
     rows, described = certified.judged, certified.described
     if described.labels is None:
         return []
@@ -78,19 +78,19 @@ def _share(flags: BoolArray) -> float:
     return float(flags.mean()) if flags.size else 0.0
 
 
-def majority(certified: CertifiedInputs) -> Blind | None:
-    """Always the most frequent class, as it is known from the training inputs if there are any; None without labels."""
+def majority(certified: CertifiedInputs) -> BlindClassifier | None:
+    """The accuracy of always answering the most frequent class, as training inputs show it; None without labels."""
     described = certified.described
     if not certified.is_judged:
         return None
     labels, split = np.asarray(described.labels), described.split
     known = labels if split is None or not split.train.size else labels[split.train]
     most = int(np.bincount(known).argmax())
-    return Blind(f"always answering {described.class_name(most)}", _share(labels[certified.judged] == most))
+    return BlindClassifier(f"always answering {described.class_name(most)}", _share(labels[certified.judged] == most))
 
 
-def cautions(certified: CertifiedInputs, blind: Blind | None = None) -> list[str]:
-    """What a reader of the shares must know: sentences, most often none."""
+def cautions(certified: CertifiedInputs, blind: BlindClassifier | None = None) -> list[str]:
+    """Sentences that a reader of the shares must know; usually there are none."""
     return [
         *unchecked_words(certified),
         *_one_answer(certified),
@@ -114,7 +114,7 @@ def _one_answer(certified: CertifiedInputs) -> Iterator[str]:
 
 
 def _drowned(certified: CertifiedInputs) -> Iterator[str]:
-    """Only bits are there or not: of categories, none means nothing."""
+    """Only for bits: no value of a category stands for absence."""
     scope = certified.votes.scope
     if scope is None:
         return
@@ -128,8 +128,8 @@ def _drowned(certified: CertifiedInputs) -> Iterator[str]:
             )
 
 
-def _easily_beaten(certified: CertifiedInputs, blind: Blind | None) -> Iterator[str]:
-    """Whoever ignores what is noisy is right as often, and robust without end."""
+def _easily_beaten(certified: CertifiedInputs, blind: BlindClassifier | None) -> Iterator[str]:
+    """A classifier that ignores the noisy part may be as accurate, and no change of that part affects it."""
     described = certified.described
     if blind is None or described.labels is None:
         return
@@ -144,13 +144,13 @@ def _easily_beaten(certified: CertifiedInputs, blind: Blind | None) -> Iterator[
 def _unchecked_labels(described: DescribedInputs) -> Iterator[str]:
     if described.labels is not None and not described.labels_compared:
         yield (
-            "Accuracies rest on unchecked labels: the data are not at hand, so nobody has compared the labels in this "
-            "run with them. Certificates do not depend on labels."
+            "Accuracies rest on unchecked labels: the data are not available, so the labels in this run were not "
+            "compared with them. Certificates do not depend on labels."
         )
 
 
 def class_rows(results: Sequence[ClassResult], kinds: Sequence[Withstanding]) -> Iterator[list[str]]:
-    """A table for people: class, inputs, predicted, accuracy, and for each kind of change both shares."""
+    """Rows of a table: class, inputs, predicted, accuracy, and both shares for each kind of change."""
     for each in results:
         shares = [known_share(side[kind.change]) for kind in kinds for side in (each.withstand, each.right)]
         yield [each.name, f"{each.inputs:,}", f"{each.predicted:,}", known_share(each.accuracy), *shares]

@@ -1,4 +1,4 @@
-"""What the inputs of a report are, apart from their certificates: all of it may be left out."""
+"""What is known about the inputs of a report apart from their certificates. All of it is optional."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from flipproof.theory.radii import Axis
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DescribedInputs:
-    """The inputs as people know them.
+    """How a report names, judges and draws the inputs.
 
     Attributes:
         unit: what one input is: "node", "image", "message".
         entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
         changes: by axis, what an attacker does, where entries are not just added, deleted or changed.
-        where: in what an attacker changes entries.
-        caution: what else a reader must know about the changes that are covered, as a sentence.
+        where: what an attacker changes: "the observed graph".
+        caution: a sentence with what else a reader must know about the covered changes.
         class_names: one per class; by default their numbers.
         labels: true labels.
-        split: which inputs were for what.
-        labels_compared: False if labels and split come from a file that was not compared with the data.
+        split: which inputs were for training, validation and testing.
+        labels_compared: False if labels and split come from a file that was never compared with the data.
         names: one per input.
         texts: the messages, if inputs are messages.
         space: the observed data, to be drawn.
@@ -64,38 +64,38 @@ class DescribedInputs:
 
     @property
     def units(self) -> str:
-        """Several of them."""
+        """The unit in the plural."""
         return f"{self.unit}s"
 
     @property
     def one(self) -> str:
-        """One of them, with its article."""
+        """The unit with its article: "an input"."""
         return f"{'an' if self.unit[0] in 'aeiou' else 'a'} {self.unit}"
 
     def count(self, number: int) -> str:
-        """So many of them."""
+        """A number of inputs in words: "1,797 nodes"."""
         return f"{number:,} {self.unit if number == 1 else self.units}"
 
     @property
     def judged(self) -> IntArray | None:
-        """The inputs that accuracies are about: those left for testing; None: all."""
+        """The inputs that accuracies are computed on: those for testing; None: all."""
         return None if self.split is None else self.split.test
 
     def entries_of(self, part: str | None) -> str:
-        """What is added or deleted in a part."""
+        """What the entries of a part are called, in the plural."""
         return self.entries.get(part or "", "entries" if part is None else f"entries of part {part}")
 
     def change_along(self, axis: Axis) -> ChangeWords | None:
-        """The words for a kind of change; None where "added", "deleted" and "changed" say it."""
+        """The words for a kind of change; None if "added", "deleted" or "changed" is enough."""
         part, kind = axis
         return self.changes.get(kind if part is None else f"{part}.{kind}")
 
     def class_name(self, label: int) -> str:
-        """What a class is called."""
+        """The name of a class, or its number."""
         return self.class_names[label] if label < len(self.class_names) else str(label)
 
     def check(self, inputs: int, classes: int) -> None:
-        """Refuses what does not fit so many inputs and classes."""
+        """Raises if anything does not fit these numbers of inputs and classes."""
         if self.labels is not None:
             if self.labels.shape != (inputs,):
                 raise InvalidInputError(f"expected {inputs} true labels, got shape {self.labels.shape}")
@@ -122,7 +122,7 @@ class DescribedInputs:
 
 
 def singular(entries: str) -> str:
-    """One of them: the noun is the last word, or the one before "of" and "with".
+    """The singular of a phrase. Its noun is the last word, or the one before "of" or "with".
 
     Example:
         >>> singular("colour values"), singular("kinds of nodes"), singular("entries"), singular("edges or attributes")
@@ -140,7 +140,7 @@ def singular(entries: str) -> str:
 
 
 def joined(words: Sequence[str]) -> str:
-    """Several things as one phrase.
+    """Items as one phrase.
 
     Example:
         >>> joined(["edges"]), joined(["edges", "nodes", "words"])
@@ -157,7 +157,7 @@ def _check_texts(texts: Any, name: str) -> None:
 
 @singledispatch
 def inputs_of(space: Any, rows: int) -> int:
-    """How many inputs data have: as many as their sampler has rows, unless they are the nodes of one graph."""
+    """The number of inputs in data: the rows of their sampler, or the nodes of one graph."""
     return rows
 
 
@@ -168,10 +168,10 @@ def _(space: Graph, rows: int) -> int:
 
 @singledispatch
 def check_names(space: Any, described: DescribedInputs, noise: Noise | None) -> None:
-    """Refuses names that do not fit the data: a word under the name of another would mislead.
+    """Raises if names do not fit the data: a word with the name of another would mislead.
 
-    The law is None where certificates did not come from `certify`. Whoever has a space of his own registers its class
-    (`check_names.register`), or lets all names pass.
+    The noise is None if the certificates did not come from `certify`. Other spaces may register a check of their own
+    (`check_names.register`); without one, all names pass.
     """
 
 

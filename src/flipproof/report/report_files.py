@@ -32,7 +32,7 @@ def write_run_report(run: FinishedRun, command: str | None = None) -> Path:
 
 
 def write_figures(folder: Path, section: Section) -> None:
-    """Writes every figure as PNG and SVG. With more than two axes the heatmap is over the first two, or left out."""
+    """Writes the figures as PNG and SVG. The heatmap has the first two axes; with very many axes there is none."""
     certified = section.certified
     if not certified.inputs:
         return
@@ -49,9 +49,9 @@ def write_figures(folder: Path, section: Section) -> None:
 
 
 def write_page(path: str | os.PathLike[str], sections: Sequence[Section], force: bool = False) -> None:
-    """Writes the report of one run, or the comparison of several, whole or not at all.
+    """Writes the page of one run, or of several side by side.
 
-    A report that is there is replaced; anything else only with force.
+    An existing report is replaced; any other file only with force.
     """
     check_replaceable(path, force)
     text = page(sections)
@@ -60,10 +60,10 @@ def write_page(path: str | os.PathLike[str], sections: Sequence[Section], force:
 
 
 def check_replaceable(path: str | os.PathLike[str], force: bool = False) -> None:
-    """Refuses to replace what is no report, or to write where a link leads."""
+    """Raises if the page would replace a file that is no report, or go where a link leads."""
     target = checked_path(path)
     if not target.absolute().parent.is_dir():
-        raise OutputError(f"expected to be able to write {target}, got: its folder is not there")
+        raise OutputError(f"cannot write {target}: its folder does not exist")
     if force or not os.path.lexists(target):
         return
     if target.is_symlink():
@@ -73,7 +73,7 @@ def check_replaceable(path: str | os.PathLike[str], force: bool = False) -> None
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> list[Path]:
-    """Writes the figure as PNG and as SVG, each whole or not at all; the path is given without a suffix."""
+    """Writes a figure as PNG and as SVG and returns both paths; `path` has no suffix."""
     base = checked_path(path)
     files = {base.with_name(f"{base.name}.{kind}"): rendered(figure, kind) for kind in ("png", "svg")}
     for file, content in files.items():

@@ -1,4 +1,4 @@
-"""One run in a report: its certificates, what its inputs are, and the facts about it; and a finished run as one."""
+"""The section of a report on one run: certificates, inputs and facts."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Blind:
-    """What a classifier that ignores the noisy part reaches on the judged inputs: a certificate must beat it."""
+class BlindClassifier:
+    """A classifier that ignores the noisy part, with its accuracy on the judged inputs. Smoothing must beat it."""
 
     words: str
     accuracy: float
@@ -41,13 +41,13 @@ class Section:
 
     Attributes:
         name: a short name for it.
-        certificates: what is proved: `Certificates`, or anything that is a `Certificate`.
-        described: what the inputs are.
-        base_accuracy: of the classifier without smoothing, if it is known.
+        certificates: `Certificates`, or any other `Certificate`.
+        described: what else is known about the inputs.
+        base_accuracy: the accuracy of the classifier without smoothing, if known.
         facts: about data, model, noise, votes, versions.
-        command: what repeats the run.
-        samples_per_second: how fast votes were drawn, if that is known.
-        blind: what a classifier reaches that ignores the noisy part; by default the most frequent class.
+        command: the command that repeats the run.
+        samples_per_second: how fast votes were drawn, if known.
+        blind: the classifier to beat; by default the one that always answers the most frequent class.
         unjudged: why there are no accuracies, where a reader expects some.
     """
 
@@ -58,12 +58,12 @@ class Section:
     facts: tuple[Facts, ...] = ()
     command: str | None = None
     samples_per_second: float | None = None
-    blind: Blind | None = None
+    blind: BlindClassifier | None = None
     unjudged: str | None = None
 
     @cached_property
     def certified(self) -> CertifiedInputs:
-        """What the certificates say of the inputs."""
+        """The inputs with their certificates."""
         return CertifiedInputs(self.certificates, self.described)
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class Section:
 
 
 def section_of(certificates: Certificate, name: str, described: DescribedInputs | None = None) -> Section:
-    """Certificates that belong to no run folder."""
+    """The section of certificates that belong to no run folder."""
     described = DescribedInputs() if described is None else described
     if not isinstance(certificates, Certificates):
         promise = certificates.promise
@@ -93,7 +93,7 @@ def _run_facts(run: Run | None) -> tuple[Facts, ...]:
 
 
 def run_section(run: FinishedRun, command: str | None = None) -> Section:
-    """What a report says about a run; `command` repeats it."""
+    """The section of a finished run; `command` is what repeats it."""
     task, described = run.task, replace(described_run(run, run.shown), labels_compared=run.shown is not None)
     certified = CertifiedInputs(run.certificates, described)
     return Section(
@@ -116,27 +116,27 @@ def run_section(run: FinishedRun, command: str | None = None) -> Section:
     )
 
 
-def blind_of(training: TrainingRecord) -> Blind | None:
-    """The classifier that ignores the noisy part, if training made one. The record may come from anywhere."""
+def blind_of(training: TrainingRecord) -> BlindClassifier | None:
+    """The blind classifier of a training record, which may come from anywhere; None if it has none."""
     words, accuracy = training.blind.get("words"), training.blind.get("accuracy", "")
-    return Blind(words, float(accuracy)) if isinstance(words, str) and is_number(accuracy) else None
+    return BlindClassifier(words, float(accuracy)) if isinstance(words, str) and is_number(accuracy) else None
 
 
 def described_run(run: FinishedRun, shown: Mapping[str, Any] | None = None) -> DescribedInputs:
-    """What the inputs of a run are; `shown` has further fields, such as the observed data as a space."""
+    """The inputs of a run, described; `shown` has further fields, such as the data to draw."""
     inputs = run.inputs
     known = {"class_names": inputs.class_names, "labels": inputs.labels, "split": inputs.split}
     return DescribedInputs(**{"unit": run.words.unit, **run.words.changes, **known, **(shown or {})})
 
 
 def noise_facts(certified: CertifiedInputs, only_part: str = "") -> Facts:
-    """The law, with all digits of its probabilities. A noise without parts may be known to be on one."""
+    """The noise, with all digits of its probabilities. `only_part` names the part of a noise without named parts."""
     named = ((name or only_part, fact, value) for name, fact, value in certified.noise_facts)
     return Facts("Noise", tuple((f"{name}: {fact}" if name else fact, value) for name, fact, value in named))
 
 
 def promise_facts(certified: CertifiedInputs) -> Facts:
-    """alpha, where it goes, and the rule."""
+    """alpha, what it covers and pays for, and the rule."""
     certificates, votes = certified.certificates, certified.votes
     budget = certificates.budget
     return Facts(

@@ -14,7 +14,7 @@ import numpy as np
 from flipproof.base.values import BoolArray, IntArray
 from flipproof.report.by_class import ClassResult, cautions, class_results, majority
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.section import Blind, blind_of, described_run
+from flipproof.report.section import BlindClassifier, blind_of, described_run
 from flipproof.report.shares import mean_radius
 from flipproof.report.words.numbers import duration, known_share, radius_words, share_words
 from flipproof.report.words.promises import plain_words
@@ -37,15 +37,15 @@ class AxisSummary:
     """Certificates against one kind of change.
 
     Attributes:
-        mean: of the largest certified number of changes, over all inputs, each at most what the input can suffer; None
-            if some are unbounded, or only known to be large.
-        mean_test: the same over test inputs; None likewise, or without any.
-        uncapped_mean: that of inputs without end, as publications give it; None likewise.
-        largest: over all inputs.
-        cap: the largest that the number of samples allows, if all of them agree.
-        radii: some numbers of changes, and for each
-        ratio: the share of all inputs that are certified,
-        accuracy: the share of test inputs that are certified and right; None without any.
+        mean: the mean radius of all inputs, each at most what the input can suffer; None if some are unbounded or
+            only known to be large.
+        mean_test: the mean radius of the test inputs; None likewise, or without test inputs.
+        uncapped_mean: the mean radius whatever the inputs can suffer, as publications give it; None likewise.
+        largest: the largest radius of all inputs.
+        cap: the largest radius that the number of samples can certify.
+        radii: a few numbers of changes.
+        ratio: for each of them, the share of all inputs that are certified.
+        accuracy: for each of them, the share of test inputs that are certified and right; None without test inputs.
     """
 
     mean: float | None
@@ -60,24 +60,24 @@ class AxisSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run came to. Accuracies are shares of test inputs; the smoothed classifier is wrong where it abstains.
+    """The main numbers of a run.
 
-    They are None where it is not known which inputs are for testing, because the weights were trained elsewhere.
-
-    `any_change` counts changes of all kinds together; it is None where additions and deletions by themselves say more.
+    Accuracies are shares of test inputs, and an abstention counts as wrong. They are None if the weights were trained
+    elsewhere, so that nobody knows which inputs are for testing. `any_change` counts changes of all kinds together; it
+    is None if separate radii for additions and deletions say more.
 
     Attributes:
-        headline: how many inputs withstand any one change, or that none does.
-        withstand: how many inputs do, for every kind of change that the headline speaks of.
-        cautions: what a reader of the shares must know; most often nothing.
-        blind: what a classifier that ignores the noisy part reaches; None without labels.
-        by_class: results of the test inputs of every class.
+        headline: a sentence: how many inputs withstand any one change.
+        withstand: the number of inputs, for each kind of change in the headline.
+        cautions: sentences that a reader of the shares must know; usually there are none.
+        blind: a classifier that ignores the noisy part, with its accuracy; None without labels.
+        by_class: results for the test inputs of each class.
     """
 
     headline: str
     withstand: dict[str, int]
     cautions: list[str]
-    blind: Blind | None
+    blind: BlindClassifier | None
     by_class: list[ClassResult]
     kind: str
     data: DataRecord
@@ -96,7 +96,7 @@ class Summary:
     samples_per_second: float
 
     def to_record(self) -> dict[str, Any]:
-        """JSON values."""
+        """The summary as JSON values."""
         record = asdict(self)
         anything = [record["any_change"]] if record["any_change"] else []
         for along in (*record["axes"].values(), *anything):
@@ -172,7 +172,7 @@ def _accuracy(right: BoolArray, test: IntArray) -> float | None:
 
 
 def _few(largest: int) -> list[int]:
-    """A few radii from 0 over 1 to the largest, or to a large one if that is very far away."""
+    """A few radii: 0, 1 and more up to the largest, or up to `_FAR` if that is smaller."""
     few = np.linspace(0, min(largest, _FAR), _FEW + 1).round().astype(int).tolist()
     return sorted({1, *few})
 

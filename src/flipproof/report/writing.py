@@ -1,4 +1,4 @@
-"""Reports as files: the page, and figures for papers beside it."""
+"""The two verbs of this room for users: `write_report` writes a page, `in_words` says what is proved of one input."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def write_report(
         labels: true labels, for accuracies.
         class_names: one per class.
         inputs: the data that were voted on, to be drawn.
-        names: what to call the inputs.
+        names: of the inputs.
         texts: the messages, if inputs are messages.
         image_shape: (height, width) or (height, width, channels), if inputs are images.
         vocabulary: the words of token numbers, or of the columns of bags of words.
-        value_names: of a table, the names of the categories of every column.
-        column_names: what to call the columns of a table.
-        node_names: what to call the kinds of nodes of small graphs.
+        value_names: of a table, the names of the categories of each column.
+        column_names: of the columns of a table.
+        node_names: of the kinds of nodes of small graphs.
         split: which inputs were for training, validation and testing; accuracies are about the last.
         unit: what one input is.
         entries: what the attacker adds and deletes, in the plural: "pixels", "words".
@@ -95,9 +95,9 @@ def in_words(
     class_names: Sequence[str] = (),
     inputs: Any = None,
 ) -> str:
-    """What is proved about one input, as a sentence: true with the probability that the certificates have.
+    """What is proved about one input, as a sentence that holds with the probability of the certificates.
 
-    It names one certified combination of changes, never maxima that are certified only apart.
+    It names one combination of changes that is certified as a whole, never separate maxima.
 
     Args:
         certificates: what `certify` gave, the proofs of a baseline, or any other `Certificate`.
@@ -124,7 +124,7 @@ def in_words(
 
 
 def _in_scope(certificates: Certificate, space: Space | None) -> Certificate:
-    """The certificates with what their inputs can suffer, if the votes do not know it and the data tell."""
+    """The certificates, limited to what their inputs can suffer if the data show it and the votes do not."""
     if not isinstance(certificates, Certificates):
         return certificates
     votes = certificates.votes
@@ -139,7 +139,7 @@ def _in_scope(certificates: Certificate, space: Space | None) -> Certificate:
 def change_words(
     certificates: Certificate, space: Space | None, entries: str | None, image_shape: tuple[int, ...] | None = None
 ) -> dict[str, Any]:
-    """What is changed: as the caller calls it, and as the data tell."""
+    """What an attacker changes, in the words of the data or of the caller, as fields of `DescribedInputs`."""
     if not isinstance(certificates, Certificates):
         return {} if entries is None else {"entries": {axis.part or "": entries for axis in certificates.axes}}
     space_words = getattr(space, "words", None)

@@ -35,19 +35,19 @@ def plot_rows(rows: Iterable[Mapping[str, Any]]) -> Figure:
     return figures.lines([_line(attacker, name, of_line) for (attacker, name), of_line in lines.items()])
 
 
-def write_comparison(folder: Path, rows: Sequence[Mapping[str, Any]], whole: Mapping[str, Any]) -> list[Path]:
-    """Writes rows for tables, all that is known about every input, and the figure.
+def write_comparison(folder: Path, rows: Sequence[Mapping[str, Any]], record: Mapping[str, Any]) -> list[Path]:
+    """Writes a comparison: rows as CSV, everything as JSON, and the figure.
 
     Args:
-        folder: where.
-        rows: see `plot_rows`.
-        whole: JSON values.
+        folder: where to write.
+        rows: as in `plot_rows`.
+        record: all that is known, as JSON values.
     """
-    table, record = folder / "comparison.csv", folder / "comparison.json"
+    table, file = folder / "comparison.csv", folder / "comparison.json"
     with replacing(table) as stream:
         stream.write(csv_text(rows).encode())
-    write_json(record, _COMPARISON, whole)
-    return [table, record, *save_figure(plot_rows(rows), folder / "comparison")]
+    write_json(file, _COMPARISON, record)
+    return [table, file, *save_figure(plot_rows(rows), folder / "comparison")]
 
 
 def _name(row: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ WIDTH = 3.4
 FONT_SIZE = 8
 
 _LETTERS = 56
-"""In a line of a legend that is as wide as a figure."""
+"""The most letters in a line of a legend."""
 
 _PNG_DPI = 200
 _SVG_DPI = 300
@@ -51,7 +51,7 @@ LINE_STYLES = (
     ("#E69F00", (0, (2, 1))),
     ("#56B4E9", (0, (8, 2))),
 )
-"""Colours of Okabe and Ito, which colour-blind people tell apart, each with a dash of its own."""
+"""The colours of Okabe and Ito, which colour-blind people can tell apart, each with its own dash."""
 
 
 def rendered(figure: Figure, kind: str) -> bytes:
@@ -66,7 +66,7 @@ def rendered(figure: Figure, kind: str) -> bytes:
 
 
 def style() -> Any:
-    """Our settings on top of matplotlib's defaults, as long as the context is open."""
+    """A context in which matplotlib has its defaults and our settings."""
     return require("matplotlib.style").context(["default", _STYLE])
 
 
@@ -83,13 +83,13 @@ def plotly_script() -> str:
 
 
 def fix_layout(figure: Figure) -> None:
-    """Lays the figure out now and never again, so that it looks the same however often it is drawn."""
+    """Lays the figure out once, so that it looks the same however often it is drawn."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 
 
 def add_legend(figure: Figure) -> None:
-    """One entry for each label, above the panels."""
+    """A legend above the panels with one entry per label."""
     handles: dict[str, Any] = {}
     for panel in figure.axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):

@@ -1,4 +1,4 @@
-"""All that a page shows of one run, a forecast included, as JSON values. The browser only draws it."""
+"""All that a page shows of one run, as JSON values. The browser only draws it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOTE = (
 
 
 def content(section: Section, inputs: bool = True) -> dict[str, Any]:
-    """One run; without its inputs one by one in a comparison."""
+    """One run as JSON values. `inputs` is False in a comparison, which shows no single inputs."""
     certified, described = section.certified, section.described
     if not certified.is_smoothed:
         return plain_content(section, inputs)
@@ -83,7 +83,7 @@ def _measured(section: Section, inputs: bool) -> dict[str, Any]:
 
 
 def _one_by_one(certified: CertifiedInputs, speed: float | None) -> dict[str, Any]:
-    """What is certified of every input, within what it can suffer, and what would be."""
+    """What is certified of each input, and a forecast for more samples."""
     stairs, sentences = certified.shown_stairs, Sentences.of(certified)
     return {
         "stairs": stairs and {"index": packed(stairs.index, "u4"), "height": packed(stairs.heights, "u2")},
@@ -98,7 +98,7 @@ def _one_by_one(certified: CertifiedInputs, speed: float | None) -> dict[str, An
 
 
 def _measure(certified: CertifiedInputs, grid: ShareGrid | None, lines: Sequence[ShareLine]) -> dict[str, Any]:
-    """With a line for every axis and, if it is known, one for changes of any kinds."""
+    """A measure with a line for each axis and, if known, one for changes of any kind."""
     kind = "all" if lines[0].of == certified.inputs else "test"
     return {
         "name": lines[0].measure,
@@ -126,7 +126,7 @@ def _axes(certified: CertifiedInputs) -> list[dict[str, Any]]:
 
 
 def _any_changes(changes: AnyChanges, inputs: bool) -> dict[str, Any]:
-    """Like an axis, and with the radii of all inputs if they are wanted."""
+    """Radii over all kinds together, in the form of an axis; with the radius of each input if `inputs` is true."""
     return {
         "words": changes.words,
         "line_counts": changes.lines[0].counts,
@@ -138,12 +138,12 @@ def _any_changes(changes: AnyChanges, inputs: bool) -> dict[str, Any]:
 
 
 def _leads_together(certified: CertifiedInputs) -> bool:
-    """Whether changes of all kinds together come first, and those of one kind are details."""
+    """Whether radii over all kinds together come first and those of single kinds are details."""
     return certified.lead is Lead.TOGETHER and len(certified.axes) > 2
 
 
 def _headline_numbers(section: Section) -> list[dict[str, str]]:
-    """How many withstand a change at all, and how good the predictions are."""
+    """How many inputs withstand one change, and how good the predictions are."""
     certified, described, of = section.certified, section.described, section.certified.inputs
     lines, beside = certified.lines, proviso(certified)
     numbers = [
@@ -166,7 +166,7 @@ def _headline_numbers(section: Section) -> list[dict[str, str]]:
 
 
 def _radius_numbers(certified: CertifiedInputs, changes: AnyChanges | None) -> list[dict[str, str]]:
-    """The radii that lead: of all kinds together, or kind by kind."""
+    """The mean radii at the top: over all kinds together, or kind by kind."""
     together = [] if changes is None else [_radius_number(certified, changes.words, changes.radii, changes.lines)]
     return together if _leads_together(certified) else [*_axis_numbers(certified), *together]
 
@@ -179,7 +179,7 @@ def _axis_numbers(certified: CertifiedInputs) -> list[dict[str, str]]:
 
 
 def _by_class(certified: CertifiedInputs) -> dict[str, Any] | None:
-    """Class by class what was predicted and proved; None without labels."""
+    """What was predicted and proved for each class; None without labels."""
     results = class_results(certified)
     if not results:
         return None
@@ -233,7 +233,7 @@ def _table(certified: CertifiedInputs) -> dict[str, Any]:
 
 
 def _votes(counts: IntArray) -> dict[str, Any]:
-    """The votes of all classes, or of those with most of them and the sum of the rest."""
+    """The votes of all classes, or of those with most votes and the sum of the others."""
     classes = counts.shape[1]
     if classes <= _MOST_CLASSES:
         shown = np.tile(np.arange(classes), (len(counts), 1))
@@ -245,7 +245,7 @@ def _votes(counts: IntArray) -> dict[str, Any]:
 
 
 def _packed_parts(split: Split | None, inputs: int) -> dict[str, Any] | None:
-    """What every input is for; None if that is not known of any."""
+    """What each input was used for, as a number; None if there is no split."""
     parts = np.zeros(inputs, dtype=np.int64)
     for number, rows in enumerate(() if split is None else (split.train, split.validation, split.test), start=1):
         parts[rows] = number
@@ -253,19 +253,20 @@ def _packed_parts(split: Split | None, inputs: int) -> dict[str, Any] | None:
 
 
 FACTORS = (1, 2, 10, 100)
+"""A forecast is made for these multiples of the samples."""
 
 
 def forecasts(certified: CertifiedInputs, speed: float | None = None) -> list[dict[str, Any]]:
-    """For the present number of samples and for multiples of it, as JSON values; `speed` is in samples per second.
+    """What more samples would certify, as JSON values; `speed` is in samples per second.
 
-    Along every axis: how many inputs would have a larger radius than today, the mean radius, and the cap. What cannot
-    be known, because a search for radii ends, is None.
+    For each axis: how many inputs would have a larger radius than today, the mean radius, and the cap. A number is None
+    if radii are only known to be large.
     """
     return [_forecast(more, certified, speed) for k in FACTORS if (more := certified.with_samples(k)) is not None]
 
 
 def at_cap(certified: CertifiedInputs) -> dict[str, int]:
-    """For every axis, the inputs whose radius is all that the number of samples allows."""
+    """For each axis, the number of inputs whose radius is the largest that the number of samples can certify."""
     counts = {}
     for name, cap in certified.sample_caps.items():
         held_back = (certified.uncapped_radii[name] == cap) & (certified.radii[name] == cap)

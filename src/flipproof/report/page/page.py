@@ -1,4 +1,4 @@
-"""The page: one HTML file with everything in it, that asks no host for anything and runs no script but its own."""
+"""The page: one HTML text that holds all it needs, loads nothing from a network and runs only its own scripts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
@@ -21,7 +21,7 @@ _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 def page(sections: Sequence[Section]) -> str:
-    """The HTML of the report of one run, or of the comparison of several."""
+    """The HTML of a page on one run, or on several side by side."""
     if not sections:
         raise InvalidInputError("expected at least one run to report on, got none")
     runs = [content(section, inputs=len(sections) == 1) for section in sections]
@@ -36,8 +36,8 @@ def page(sections: Sequence[Section]) -> str:
     return _PLACEHOLDER.sub(lambda match: parts[match.group(1)], _resource("page.html"))
 
 
-def _policy(scripts: Any) -> str:
-    """Scripts are known by their sums: one that came with the data is not run. Nothing may be fetched."""
+def _policy(scripts: Iterable[str]) -> str:
+    """The content security policy: scripts run only if their hash is listed, and nothing may be fetched."""
     sums = (base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
     allowed = " ".join(f"'sha256-{each}'" for each in sums)
     return (
@@ -47,13 +47,13 @@ def _policy(scripts: Any) -> str:
 
 
 def _json(values: Any) -> str:
-    """JSON that cannot end the element it is in."""
+    """JSON that cannot close the HTML element around it."""
     text = json.dumps(values, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _joined(suffix: str) -> str:
-    """The files of the page with this ending, in the order of their names."""
+    """The resources of the page with a suffix, joined in the order of their names."""
     folder = files("flipproof.report.page")
     names = sorted(each.name for each in folder.iterdir() if each.name.endswith(suffix))
     return "\n".join(_resource(name) for name in names)

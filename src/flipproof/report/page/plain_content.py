@@ -1,4 +1,4 @@
-"""What a page shows of a certificate that did not come from `certify`: all of it from the `Certificate` protocol."""
+"""What a page shows of certificates that did not come from `certify`: only what the `Certificate` protocol has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flipproof.report.page.packing import endless, first_texts, packed, tile
 from flipproof.report.section import Section
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, counts_past, mean_radius
 from flipproof.report.words.numbers import percent, share_words
-from flipproof.report.words.promises import axis_words, claimed
+from flipproof.report.words.promises import axis_words, claim_words
 from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT
 
@@ -22,7 +22,7 @@ _ABSTAINED = "nothing could be proved"
 
 
 def plain_content(section: Section, inputs: bool = True) -> dict[str, Any]:
-    """One certificate, in the form in which `content` has a run; without its inputs one by one in a comparison."""
+    """Certificates in the form that `content` has. `inputs` is False in a comparison, which shows no single inputs."""
     certified, described = section.certified, section.described
     counts = {name: counts_past(radii) for name, radii in certified.radii.items()}
     measured = (CERTIFIED_RATIO, CERTIFIED_ACCURACY) if certified.is_judged else (CERTIFIED_RATIO,)
@@ -78,15 +78,15 @@ def plain_promise(certified: CertifiedInputs) -> list[str]:
     return [
         f"{robust:,} of {described.count(inputs)} ({percent(robust, inputs)}) have a radius of at least 1.",
         f"The {promise.subject.value} keeps its prediction whenever {promise.threat}, where r is the radius of "
-        f"{described.one}. Of {abstained:,} nothing is proved, not even without any change.",
-        _sure(certified),
+        f"{described.one}. For {abstained:,}, nothing is proved, not even without any change.",
+        _guarantee(certified),
     ]
 
 
-def _sure(certified: CertifiedInputs) -> str:
+def _guarantee(certified: CertifiedInputs) -> str:
     promise = certified.certificates.promise
     if not promise.alpha:
-        return "The certificates are proofs without any probability of error."
+        return "The certificates hold without any probability of error."
     sure = f"{(100 - 100 * Decimal(repr(promise.alpha))).normalize():f} %"
     alone = f"Each {certified.described.unit}'s certificate is"
     whose = "All certificates together are" if promise.simultaneous else alone
@@ -123,7 +123,7 @@ def _shares(radii: NDArray[Any], counts: tuple[int, ...], counted: BoolArray) ->
 
 
 def _shown(radii: NDArray[Any]) -> NDArray[Any]:
-    """Radii as the page takes them: real ones are rounded down, to hundredths."""
+    """Radii as a page shows them: real numbers are rounded down to hundredths."""
     return endless(radii) if radii.dtype.kind in "iu" else np.where(radii < UNBOUNDED, np.floor(radii * 100) / 100, -1)
 
 
@@ -165,7 +165,7 @@ def _table(certified: CertifiedInputs) -> dict[str, Any]:
 
 
 def _sentences(certified: CertifiedInputs) -> dict[str, Any]:
-    said = [claimed(certified.claim(number), certified.described) for number in range(certified.inputs)]
+    said = [claim_words(certified.claim(number), certified.described) for number in range(certified.inputs)]
     place = {sentence: number for number, sentence in enumerate(dict.fromkeys(said))}
     index: IntArray = np.array([place[sentence] for sentence in said], dtype=np.int64)
     return {"heads": list(place), "index": packed(index, "u4")}

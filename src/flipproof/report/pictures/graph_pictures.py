@@ -36,7 +36,7 @@ def _(graphs: Graphs, certified: CertifiedInputs) -> Pictures:
 
 
 def neighbourhoods(graph: Graph) -> dict[str, Any] | None:
-    """Who is joined to whom, whichever way; None for a graph with too many edges for a page."""
+    """The neighbours of each node, in either direction; None if the graph has too many edges for a page."""
     if graph.edges.count > _MOST_EDGES:
         return None
     heads, tails = graph.edges.index()
@@ -70,7 +70,7 @@ def _(graph: Graph, certified: CertifiedInputs) -> Pixels | None:
 def small_graphs(
     certified: CertifiedInputs, graphs: Graphs, node_names: tuple[str, ...] | None = None
 ) -> dict[str, Any]:
-    """The first graphs, as many as a page can hold: their edges one after the other, the kinds of their nodes."""
+    """The first graphs, as many as fit in a page: all their edges in a row, and the kinds of their nodes."""
     count = _count_of_graphs(graphs)
     offsets = graphs.offsets[: count + 1]
     indices = [_each_edge_once(graph.edges.index(), graph.edges.directed) for graph in graphs.graphs[:count]]
@@ -100,19 +100,19 @@ def _each_edge_once(index: IntArray, directed: bool) -> IntArray:
 
 @singledispatch
 def _kinds(attributes: Any, nodes: int) -> IntArray | None:
-    """The kind of each of the first nodes, -1 where it has none or several; None where attributes are no kinds."""
+    """The kind of each of the first nodes, -1 if it has none or several; None if attributes are no kinds."""
     plain = plain_attributes(attributes)
-    return None if plain is None else _hot(plain[:nodes])
+    return None if plain is None else _only_one(plain[:nodes])
 
 
 @_kinds.register
 def _(attributes: DenseRows, nodes: int) -> IntArray:
     plain = attributes.values[:nodes]
-    return np.asarray(plain[:, 0], dtype=np.int64) if plain.shape[1] == 1 else _hot(plain)
+    return np.asarray(plain[:, 0], dtype=np.int64) if plain.shape[1] == 1 else _only_one(plain)
 
 
-def _hot(plain: Any) -> IntArray:
-    """Where the one stands in every row that has a single one and nothing else; -1 for other rows."""
+def _only_one(plain: Any) -> IntArray:
+    """The column of the only one in each row; -1 for rows with any other content."""
     ones = sp.csr_array(plain)
     ones.eliminate_zeros()
     single = np.flatnonzero(np.diff(ones.indptr) == 1)
@@ -125,7 +125,7 @@ def _hot(plain: Any) -> IntArray:
 def _noisy_copy(
     certified: CertifiedInputs, graphs: Graphs, edges: IntArray, count: int, has_kinds: bool
 ) -> dict[str, Any] | None:
-    """One noisy copy of every graph that can be drawn. Edges are those of all graphs, with nodes numbered through."""
+    """A noisy copy of each graph that is small enough. `edges` has those of all graphs, with nodes counted across."""
     rows, samples = _drawable(certified, graphs, count), certified.voted_samples[:1]
     if not samples or not rows.size:
         return None
@@ -148,7 +148,7 @@ def _noisy_copy(
 
 
 def _drawable(certified: CertifiedInputs, graphs: Graphs, count: int) -> IntArray:
-    """The graphs whose noisy copies are small enough to be looked at."""
+    """The graphs whose noisy copies are small enough to look at."""
     noise = noise_of_parts(certified.noise, graphs.parts).get(STRUCTURE)
     pairs = np.array([graph.edges.pairs for graph in graphs.graphs[:count]], dtype=np.float64)
     added = pairs * (0.0 if noise is None else noise.p_plus)
@@ -159,5 +159,5 @@ def _drawable(certified: CertifiedInputs, graphs: Graphs, count: int) -> IntArra
 def _noisy_kinds(attributes: Any, nodes: IntArray, every: int) -> dict[str, Any]:
     kinds: NDArray[Any] = np.full(every, -1, dtype=np.int64)
     dense_kinds = not sp.issparse(attributes) and attributes.shape[1] == 1
-    kinds[nodes] = np.asarray(attributes)[:, 0] if dense_kinds else _hot(attributes)
+    kinds[nodes] = np.asarray(attributes)[:, 0] if dense_kinds else _only_one(attributes)
     return packed(kinds, "i4")

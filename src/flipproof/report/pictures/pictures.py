@@ -25,12 +25,12 @@ from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.page.packing import PICTURE_BYTES, first_texts, packed
 
 Pictures = dict[str, Any]
-"""By form, what a page draws: "images", "sequences", "bags", "rows", "graphs" or "graph"; None stands for none."""
+"""What a page draws, by form: "images", "sequences", "bags", "rows", "graphs" or "graph"; a value may be None."""
 
 COPIES = 3
-"""How many noisy copies of an input a page shows at most."""
+"""A page shows at most this many noisy copies of an input."""
 _NAME_BYTES = 250_000
-"""Those of columns, and as many again for their categories."""
+"""The most bytes for the names of columns, and again for those of categories."""
 
 
 def pictures(certified: CertifiedInputs) -> Pictures | None:
@@ -66,9 +66,9 @@ class Pixels:
 
     Attributes:
         rows: the entries of every input.
-        levels: how many values an entry may have.
-        copies: draws noisy copies of the first so many images: their numbers, and entries [copies, images, entries];
-            None if noise leaves the images alone.
+        levels: the number of values that an entry may have.
+        copies: draws noisy copies of the first `count` images and returns the numbers of these samples and entries
+            [copies, images, entries]; None if noise leaves the images alone.
     """
 
     rows: NDArray[Any]
@@ -78,7 +78,7 @@ class Pixels:
 
 @singledispatch
 def pixels_of(space: Any, certified: CertifiedInputs) -> Pixels | None:
-    """The entries of data as pixels; None if they are not in the order of the certificates."""
+    """The data as pixels; None if they are not in the order of the certificates."""
     raise InvalidInputError(f"expected rows of pixels for image_shape, got {type(space).__name__}")
 
 
@@ -91,7 +91,7 @@ def _(space: Any, certified: CertifiedInputs) -> Pixels:
 
 
 def levels(certified: CertifiedInputs, rows: NDArray[Any], part: str | None = None) -> int:
-    """How many values an entry may have under the noise of a part, or of the only one."""
+    """The number of values that an entry of a part may have, by default of the only part."""
     flips = certified.flips
     if not flips:  # another law, of which only the clean values are known
         return max(2, 1 + int(rows.max(initial=0)))
@@ -142,13 +142,13 @@ def table_rows(
 
 
 def _first_value_names(value_names: tuple[tuple[str, ...], ...]) -> list[list[str]]:
-    """The names of the categories of each column; fewer, or none, where the page is full."""
+    """The names of the categories of each column, as many as fit in the page."""
     held = iter(first_texts(tuple(chain.from_iterable(value_names)), _NAME_BYTES))
     return [list(islice(held, len(names))) for names in value_names]
 
 
 def _as_bytes(rows: NDArray[Any], size: int) -> NDArray[Any]:
-    """The entries of every input as one row of bytes."""
+    """The entries of each input as one row of bytes."""
     flat = rows.reshape(len(rows), -1) if rows.ndim > 1 else np.zeros((0, 0))
     if flat.shape[1] != size or not np.array_equal(flat, flat.astype(np.uint8)):
         raise InvalidInputError(
@@ -168,5 +168,5 @@ def drawn_rows(certified: CertifiedInputs, space: Space, count: int, width: int)
 
 
 def dense(rows: Any) -> NDArray[Any]:
-    """An array, whatever holds the rows."""
+    """Rows as an array; sparse rows are filled in."""
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)

@@ -17,9 +17,9 @@ from flipproof.report.pictures.pictures import COPIES, Pictures, drawn_rows, pic
 
 _VOCABULARY_BYTES = 1_000_000
 _MOST_ADDED = 30
-"""How many added words of a copy are listed; of the others a page knows the number."""
+"""At most this many added words of a copy are listed; the others are counted."""
 _MOST_DRAWN = 5_000_000
-"""How many words all noisy copies may have when they are drawn."""
+"""All noisy copies together may have this many words when they are drawn."""
 
 
 @pictures_of.register
@@ -35,7 +35,7 @@ def _(rows: SparseRows, certified: CertifiedInputs) -> Pictures:
 
 
 def sequences(certified: CertifiedInputs, tokens: Tokens, vocabulary: tuple[str, ...]) -> dict[str, Any]:
-    """The first sequences, as many as a page can hold. A word has its number in the vocabulary plus one, 0 is none."""
+    """The first sequences, as many as fit in a page. A word is its number in the vocabulary plus one; 0 is no word."""
     rows, length = tokens.values.shape
     count = min(rows, PICTURE_BYTES // (4 * max(1, length) * (1 + COPIES)))
     numbers, noisy = drawn_rows(certified, tokens, count, length)
@@ -55,9 +55,9 @@ def _numbered(tokens: Tokens, values: NDArray[Any]) -> IntArray:
 
 
 def bags(certified: CertifiedInputs, rows: SparseRows, vocabulary: tuple[str, ...]) -> dict[str, Any]:
-    """The first bags, as many as a page can hold: their words, which of them the noisy copies kept, and what they got.
+    """The first bags, as many as fit in a page: their words, which of them noisy copies keep, and which these add.
 
-    Only the first of many added words are listed.
+    Of many added words, only the first are listed.
     """
     count = _count_of_bags(certified, rows)
     starts = rows.starts[: count + 1]
@@ -83,7 +83,7 @@ def bags(certified: CertifiedInputs, rows: SparseRows, vocabulary: tuple[str, ..
 
 
 def _count_of_bags(certified: CertifiedInputs, rows: SparseRows) -> int:
-    """How many fit the page, and can be drawn without much memory."""
+    """The number of bags that fit in the page and can be drawn in little memory."""
     sizes = np.diff(rows.starts)
     (noise,) = noise_of_parts(certified.noise, rows.parts).values()
     packed_bytes = 4 + 4 * sizes + COPIES * (sizes + 8 + 4 * _MOST_ADDED)
@@ -100,12 +100,12 @@ def _noisy_bag(certified: CertifiedInputs, rows: SparseRows, sample: range, coun
 
 
 def _among(known: IntArray, wanted: IntArray) -> BoolArray:
-    """Which of the wanted are known; both are sorted."""
+    """Which of the wanted numbers are known; both arrays are sorted."""
     if not known.size:
         return np.zeros(wanted.size, dtype=bool)
     return np.equal(known[np.minimum(np.searchsorted(known, wanted), known.size - 1)], wanted)
 
 
 def _places(owners: IntArray) -> IntArray:
-    """The place of every word among those of its bag."""
+    """The position of each word within its bag."""
     return np.arange(owners.size) - np.searchsorted(owners, owners)

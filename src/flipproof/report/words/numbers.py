@@ -7,7 +7,7 @@ from flipproof.theory.search import SEARCH_LIMIT
 
 
 def share_words(share: float) -> str:
-    """A share to three digits; one that is not whole never looks whole.
+    """A share to three digits; only a whole share looks whole.
 
     Example:
         >>> share_words(0.9999), share_words(0.8397), share_words(1.0)
@@ -17,12 +17,12 @@ def share_words(share: float) -> str:
 
 
 def known_share(share: float | None) -> str:
-    """A share in words, or the dash of one that nobody can know."""
+    """A share in words, or a dash if it is unknown."""
     return "-" if share is None else share_words(share)
 
 
 def percent(count: int, of: int) -> str:
-    """A share in per cent, rounded down: one that is not whole never looks whole.
+    """A share in per cent, rounded down; only a whole share looks whole.
 
     Example:
         >>> percent(999, 1000), percent(3, 1000), percent(0, 1000), percent(4, 4)
@@ -32,7 +32,7 @@ def percent(count: int, of: int) -> str:
 
 
 def radius_words(radius: int | None) -> str:
-    """A radius as a person would write it; None is one that was not found."""
+    """A radius in words; None is unknown."""
     if radius is None:
         return "unknown"
     if radius == UNBOUNDED:
@@ -41,12 +41,12 @@ def radius_words(radius: int | None) -> str:
 
 
 def json_radius(radius: int | None) -> int | str | None:
-    """A radius as JSON has it: a number, "unbounded", or null where it was not found."""
+    """A radius as JSON has it: a number, "unbounded", or null if unknown."""
     return "unbounded" if radius == UNBOUNDED else radius
 
 
 def duration(seconds: float) -> str:
-    """A time as a person would say it.
+    """A time in words.
 
     Example:
         >>> duration(4.26), duration(200), duration(7260)

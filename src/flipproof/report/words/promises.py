@@ -1,4 +1,4 @@
-"""What is promised, and what is not, in words."""
+"""What is promised in words, of one input and of all, and what is not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.words import EXCHANGE
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs, joined, singular
-from flipproof.report.words.verdict import any_change_words, any_entries, headline
+from flipproof.report.words.verdict import PAST_VERBS, any_change_words, any_entries, headline
 from flipproof.smoothing.claims import Lead
 from flipproof.theory.claim import Budget, Claim
 from flipproof.theory.radii import UNBOUNDED
@@ -24,11 +24,11 @@ _VERBS = {"add": "adds", "delete": "deletes", "change": "changes"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sentences:
-    """The sentences of all inputs. Those that end without a full stop go on with "from ... to ..." and class names.
+    """The sentences of all inputs. One without a full stop goes on with "from ... to ..." and names of classes.
 
     Attributes:
-        heads: all different ones.
-        index: which one each input has.
+        heads: the different sentences.
+        index: the number of each input's sentence.
     """
 
     heads: tuple[str, ...]
@@ -36,12 +36,14 @@ class Sentences:
 
     @classmethod
     def of(cls, certified: CertifiedInputs) -> Sentences:
-        """Those of the leading claims."""
-        return cls(tuple(head(claim, certified) for claim in certified.claims.distinct), certified.claims.index)
+        """The sentences of the leading claims."""
+        return cls(
+            tuple(sentence_start(claim, certified) for claim in certified.claims.distinct), certified.claims.index
+        )
 
 
-def head(claim: Claim, certified: CertifiedInputs) -> str:
-    """What a claim says of an input, up to the names of classes."""
+def sentence_start(claim: Claim, certified: CertifiedInputs) -> str:
+    """The sentence of a claim about smoothed predictions, up to the names of classes."""
     described = certified.described
     if claim.abstains:
         return f"The smoothed classifier abstains from this {described.unit}: nothing is certified."
@@ -54,8 +56,8 @@ def head(claim: Claim, certified: CertifiedInputs) -> str:
     return f"If {_FUNCTION}, which was not checked, n{proved}" if claim.checked is False else f"N{proved}"
 
 
-def claimed(claim: Claim, described: DescribedInputs) -> str:
-    """What a claim says of an input, as a whole sentence, whoever made it."""
+def claim_words(claim: Claim, described: DescribedInputs) -> str:
+    """The sentence of a claim of any `Certificate`."""
     if claim.abstains:
         return f"Nothing is certified for this {described.unit}."
     if not claim.withstands_a_change:
@@ -67,7 +69,7 @@ def claimed(claim: Claim, described: DescribedInputs) -> str:
 
 
 def unchecked_words(certified: CertifiedInputs) -> list[str]:
-    """What everything depends on where nobody checked it; nothing where it was, or the votes came from elsewhere."""
+    """A warning if nobody checked that the classifier is a function; none for votes that were counted elsewhere."""
     if certified.checked is not False:
         return []
     return [
@@ -77,25 +79,25 @@ def unchecked_words(certified: CertifiedInputs) -> list[str]:
 
 
 def _attack(claim: Claim, certified: CertifiedInputs) -> str:
-    """What is done, and what is left alone."""
-    done = _done(claim, certified)
+    """What the attacker does and leaves alone."""
+    done = _changes_words(claim, certified)
     if claim.fixed == ():
         return done
     kept = "leaves alone what gets no noise" if claim.fixed is None else f"leaves {joined(claim.fixed)} alone"
     return f"{done}{' ' if done.endswith(',') else ', '}and {kept},"
 
 
-def _done(claim: Claim, certified: CertifiedInputs) -> str:
+def _changes_words(claim: Claim, certified: CertifiedInputs) -> str:
     described = certified.described
     first, *others = claim.budgets
     if not others:
-        done = any_change_words(certified).does.format(_up_to(first, any_entries(certified)))
-        return done.removesuffix(" in all") if _endless(first) else done
+        done = any_change_words(certified).does.format(_counted_entries(first, any_entries(certified)))
+        return done.removesuffix(" in all") if _is_unlimited(first) else done
     if EXCHANGE in described.changes and first.count == others[0].count:
-        return described.changes[EXCHANGE].does.format(_up_to(others[0], described.entries_of(None)))
+        return described.changes[EXCHANGE].does.format(_counted_entries(others[0], described.entries_of(None)))
     spent = [budget for budget in claim.budgets if budget.count]
     if len(claim.budgets) > 4:
-        return f"{_does(spent[0], described)} and changes nothing else"
+        return f"{_change_words(spent[0], described)} and changes nothing else"
     parts = dict.fromkeys(budget.axes[0].part for budget in claim.budgets)
     changes = [
         _attack_on_part([each for each in claim.budgets if each.axes[0].part == part], described) for part in parts
@@ -104,65 +106,62 @@ def _done(claim: Claim, certified: CertifiedInputs) -> str:
 
 
 def _attack_on_part(budgets: Sequence[Budget], described: DescribedInputs) -> str:
-    """What is done to one part, what is done first; the entries are named once if the verbs are plain."""
+    """What the attacker does to one part. The entries are named once if the verbs are plain."""
     first, *others = sorted(budgets, key=lambda budget: budget.count == 0)
     if not others:
-        return _does(first, described)
+        return _change_words(first, described)
     if any(described.change_along(budget.axes[0]) is not None for budget in budgets):
-        *middle, last = (_does(budget, described) for budget in (first, *others))
+        *middle, last = (_change_words(budget, described) for budget in (first, *others))
     else:
         *middle, last = (
-            _does(first, described),
-            *(f"{_VERBS[budget.axes[0].kind]} {_number(budget)}" for budget in others),
+            _change_words(first, described),
+            *(f"{_VERBS[budget.axes[0].kind]} {_count_words(budget)}" for budget in others),
         )
     return f"{', '.join(middle)} and {last}"
 
 
-def _does(budget: Budget, described: DescribedInputs) -> str:
+def _change_words(budget: Budget, described: DescribedInputs) -> str:
     (axis,) = budget.axes
     entries, words = described.entries_of(axis.part), described.change_along(axis)
-    what = _up_to(budget, entries) if budget.count else f"no {entries}"
+    what = _counted_entries(budget, entries) if budget.count else f"no {entries}"
     return f"{_VERBS[axis.kind]} {what}" if words is None else words.does.format(what)
 
 
-def _up_to(budget: Budget, entries: str) -> str:
-    """How many of them, with their name; what can be lost is counted, what can be gained has no end to speak of."""
-    if _endless(budget):
+def _counted_entries(budget: Budget, entries: str) -> str:
+    """A count of entries with their name. If all may be deleted the count is given; if all may be added it is not."""
+    if _is_unlimited(budget):
         return f"any number of {entries}"
     if budget.exhaustive and budget.count > 1:
         return f"any or all {budget.count:,} {entries}"
     return f"up to {budget.count:,} {singular(entries) if budget.count == 1 else entries}"
 
 
-def _number(budget: Budget) -> str:
-    """How many of them, where their name has been said."""
+def _count_words(budget: Budget) -> str:
+    """A count of entries whose name has been said."""
     if not budget.count:
         return "none"
-    if _endless(budget):
+    if _is_unlimited(budget):
         return "any number"
     return f"any or all {budget.count:,}" if budget.exhaustive and budget.count > 1 else f"up to {budget.count:,}"
 
 
-def _endless(budget: Budget) -> bool:
+def _is_unlimited(budget: Budget) -> bool:
     kinds = {axis.kind for axis in budget.axes}
     gained = "add" in kinds and "change" not in kinds
     return budget.count == UNBOUNDED or (budget.exhaustive and budget.count > 1 and gained)
 
 
-_DONE = {"add": "added", "delete": "deleted", "change": "changed"}
-
-
 def axis_words(axis: str, certified: CertifiedInputs) -> str:
     """What is counted along an axis: "edges deleted"."""
     words, (part, kind) = certified.described.changes.get(axis), certified.axes[axis]
-    return f"{certified.described.entries_of(part)} {_DONE.get(kind, 'changed')}" if words is None else words.done
+    return f"{certified.described.entries_of(part)} {PAST_VERBS.get(kind, 'changed')}" if words is None else words.done
 
 
 def plain_words(certified: CertifiedInputs, index: int) -> str:
-    """What is proved about one input, as one sentence: true with the probability that the certificates have.
+    """What is proved about one input, as one sentence that holds with the probability of the certificates.
 
-    It names one certified combination of changes, that with the most smaller combinations in it; or the number of
-    changes of any kinds, where all kinds are alike or there are many.
+    It names the certified combination of changes that contains the most smaller ones, or the number of changes of any
+    kind if all kinds are alike or there are many.
 
     Example:
         >>> import flipproof as fp
@@ -178,16 +177,16 @@ def plain_words(certified: CertifiedInputs, index: int) -> str:
         raise InvalidInputError(f"expected the number of an input in [0, {certified.inputs}), got {index!r}")
     claim, described = certified.claim(int(index)), certified.described
     if not certified.is_smoothed:
-        return claimed(claim, described)
-    begun = head(claim, certified)
-    if claim.label is None or begun.endswith("."):
-        return begun
+        return claim_words(claim, described)
+    start = sentence_start(claim, certified)
+    if claim.label is None or start.endswith("."):
+        return start
     other = described.class_name(1 - claim.label) if certified.classes == 2 else "anything else"
-    return f"{begun} from {described.class_name(claim.label)} to {other}."
+    return f"{start} from {described.class_name(claim.label)} to {other}."
 
 
 def promise(certified: CertifiedInputs) -> list[str]:
-    """What was certified, against which changes, and how sure that is: the answer first."""
+    """The guarantee in sentences, the answer first: what is certified, against which changes, how surely."""
     inputs, abstained, described = certified.inputs, int(certified.abstained.sum()), certified.described
     if not inputs:
         return ["There are no inputs: nothing is certified."]
@@ -200,7 +199,7 @@ def promise(certified: CertifiedInputs) -> list[str]:
         f"{_left_alone(certified)}, can change its prediction, however the attack is found and whatever the "
         "attacker knows.",
         _radius_words(certified),
-        _sure(certified),
+        _guarantee(certified),
         *unchecked_words(certified),
     ]
 
@@ -213,12 +212,12 @@ def _left_alone(certified: CertifiedInputs) -> str:
 
 def _radius_words(certified: CertifiedInputs) -> str:
     if certified.lead is Lead.TOGETHER:
-        return "A radius counts changes of all kinds together; radii of one kind alone are details."
-    kinds = f"A radius of one kind counts {_kinds(certified)}, nothing of another kind being changed"
+        return "A radius counts changes of all kinds together; radii of single kinds are details."
+    kinds = f"A radius of one kind counts {_kinds(certified)} and holds if nothing of another kind changes"
     return f"{kinds}; the frontier and the heatmaps show which combinations are certified."
 
 
-def _sure(certified: CertifiedInputs) -> str:
+def _guarantee(certified: CertifiedInputs) -> str:
     alpha = certified.certificates.budget.alpha  # with all its digits: a rounded one would promise more
     sure = f"{(100 - 100 * Decimal(repr(alpha))).normalize():f} %" if alpha >= 1e-6 else f"1 - {alpha!r}"
     alone = f"Each {certified.described.unit}'s certificate is"
@@ -227,7 +226,7 @@ def _sure(certified: CertifiedInputs) -> str:
 
 
 def not_promised(certified: CertifiedInputs) -> list[str]:
-    """What a reader might take for granted, and must not."""
+    """What a reader must not take for granted."""
     described = certified.described
     fixed = "whatever gets no noise" if certified.fixed is None else joined([*certified.fixed, "the model"])
     return [
@@ -256,8 +255,8 @@ def _from_elsewhere(certified: CertifiedInputs) -> list[str]:
     if certified.checked is not None:
         return []
     return [
-        "The votes were counted elsewhere. That one classifier gave them to independent noisy copies of these inputs "
-        "is taken on trust."
+        "The votes were counted elsewhere. It was not checked that one classifier cast them on independent noisy "
+        "copies of these inputs."
     ]
 
 

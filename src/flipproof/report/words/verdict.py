@@ -1,4 +1,4 @@
-"""The answer first: how many inputs withstand a single change, or changes of any kinds. Radius 0 is not robustness."""
+"""The headline: how many inputs withstand any one change. A radius of 0 is no robustness."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from flipproof.report.words.numbers import percent
 from flipproof.smoothing.claims import Lead
 from flipproof.theory.radii import UNBOUNDED
 
-_DONE = {"add": "added", "delete": "deleted", "change": "changed"}
+PAST_VERBS = {"add": "added", "delete": "deleted", "change": "changed"}
 NOTHING_PROVEN = "No robustness proven: even a single change might change any of these predictions."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Withstanding:
-    """Which inputs withstand any one change of a kind.
+    """The inputs that withstand any one change of a kind.
 
     Attributes:
         change: the name of an axis, "any" or "exchange".
         words: what they withstand: "any one added word".
-        inputs: true where it is certified.
+        inputs: a mask of these inputs.
     """
 
     change: str
@@ -35,24 +35,24 @@ class Withstanding:
 
     @property
     def count(self) -> int:
-        """How many."""
+        """The number of these inputs."""
         return int(self.inputs.sum())
 
 
 def withstanding(certified: CertifiedInputs) -> tuple[Withstanding, ...]:
-    """For every kind of change that the headline speaks of: all kinds together, exchanges, or one by one."""
+    """For each kind of change in the headline: all kinds together, exchanges, or single kinds."""
     if certified.lead is Lead.TOGETHER:
-        together = Withstanding(ANY, f"any one {_any_one(certified)}", certified.withstands_one_of_any_kind)
-        alone = () if together.count else _alone(certified)  # one kind may be certified where not all are
+        together = Withstanding(ANY, f"any one {_any_one_words(certified)}", certified.withstands_one_of_any_kind)
+        alone = () if together.count else _by_axis(certified)  # one kind may be certified where not all are
         return (together, *(each for each in alone if each.count))
     if certified.lead is not Lead.EXCHANGES:
-        return _alone(certified)
+        return _by_axis(certified)
     words = _singular_done(certified.described.changes[EXCHANGE].done, certified.described.entries_of(None))
-    return (Withstanding(EXCHANGE, f"any one {words}", certified.withstands_exchange), *_alone(certified))
+    return (Withstanding(EXCHANGE, f"any one {words}", certified.withstands_exchange), *_by_axis(certified))
 
 
-def _alone(certified: CertifiedInputs) -> tuple[Withstanding, ...]:
-    """Kind by kind."""
+def _by_axis(certified: CertifiedInputs) -> tuple[Withstanding, ...]:
+    """For each kind of change by itself."""
     return tuple(
         Withstanding(name, f"any one {one_change(name, certified)}", inputs)
         for name, inputs in certified.withstands_one.items()
@@ -60,14 +60,14 @@ def _alone(certified: CertifiedInputs) -> tuple[Withstanding, ...]:
 
 
 def proviso(certified: CertifiedInputs) -> str:
-    """What must be left alone for a certificate to hold, as the end of a phrase; empty if everything gets noise."""
+    """The end of a phrase: what must be left alone for certificates to hold; empty if everything gets noise."""
     if certified.fixed is None:
         return ", with what gets no noise left alone"
     return f", with {joined(certified.fixed)} left alone" if certified.fixed else ""
 
 
 def headline(certified: CertifiedInputs) -> str:
-    """What a reader must know first.
+    """What a reader must know first, as a sentence.
 
     Example:
         >>> import flipproof as fp
@@ -91,10 +91,10 @@ def one_change(axis: str, certified: CertifiedInputs) -> str:
     """A single change along an axis: "deleted edge"."""
     part, kind = certified.axes[axis]
     words, entries = certified.described.changes.get(axis), certified.described.entries_of(part)
-    return f"{_DONE[kind]} {singular(entries)}" if words is None else _singular_done(words.done, entries)
+    return f"{PAST_VERBS[kind]} {singular(entries)}" if words is None else _singular_done(words.done, entries)
 
 
-def _any_one(certified: CertifiedInputs) -> str:
+def _any_one_words(certified: CertifiedInputs) -> str:
     entries, done = any_entries(certified), any_change_words(certified).done
     return f"changed {singular(entries)}" if "changed in any way" in done else _singular_done(done, entries)
 
@@ -105,16 +105,16 @@ def _singular_done(done: str, entries: str) -> str:
 
 
 def any_entries(certified: CertifiedInputs) -> str:
-    """What is changed, whatever part it is of.
+    """What the entries of all parts are called.
 
-    The entry "" of `DescribedInputs.entries` says it for all parts; otherwise two parts are named and more are not.
+    The entry "" of `DescribedInputs.entries` names them; otherwise the names of one or two parts do.
     """
     names = dict.fromkeys(certified.described.entries_of(name) for name in certified.parts)
     return certified.described.entries.get("", " or ".join(names) if len(names) <= 2 else "entries")
 
 
 def any_change_words(certified: CertifiedInputs) -> ChangeWords:
-    """Changes of all kinds together. Bits are added or deleted: who exchanges two of them changes both."""
+    """The words for changes of all kinds together. Bits are added or deleted; an exchange of two counts as two."""
     entries = any_entries(certified)
     if certified.adds_or_deletes:
         default = ChangeWords("adds or deletes {} in all", f"{entries} added or deleted in all")
@@ -128,9 +128,9 @@ class AnyChanges:
     """Radii that count changes of all kinds together.
 
     Attributes:
-        words: what is counted.
-        radii: one per input, as `CertifiedInputs.any_radii` has them.
-        lines: shares over the number of changes, for the certified ratio and, if labels are known, the accuracy.
+        words: what the radii count.
+        radii: one per input, from `CertifiedInputs.any_radii`.
+        lines: the certified ratio over the number of changes and, if labels are known, the certified accuracy.
     """
 
     words: str
@@ -139,7 +139,7 @@ class AnyChanges:
 
     @classmethod
     def of(cls, certified: CertifiedInputs) -> AnyChanges | None:
-        """Those of all inputs, if they are known."""
+        """The radii and shares of some inputs; None if `any_radii` is."""
         radii, labels = certified.any_radii, certified.described.labels
         if radii is None:
             return None
@@ -152,7 +152,7 @@ class AnyChanges:
 
 
 def _line(measure: str, certified: CertifiedInputs, radii: IntArray, counted: BoolArray, rows: IntArray) -> ShareLine:
-    """From 0 to one more than the last certificate that ends; the cap is not known."""
+    """A share over the number of changes of any kind; its cap is not known."""
     counts = counts_past(radii)
     shares = np.array([(counted & certified.withstands_any(radii, count))[rows].mean() for count in counts])
     return ShareLine("any", counts, shares, measure, rows.size, UNBOUNDED)
