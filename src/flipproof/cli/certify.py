@@ -17,11 +17,8 @@ from flipproof.cli.run_options import ForceOption, OutputOptions, PageOption, Pr
 from flipproof.cli.values import promise_of
 from flipproof.errors import InvalidInputError, OutputError
 from flipproof.pipeline.steps import certify_run, open_run
-from flipproof.report.by_class import cautions
-from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.summary import summary_lines, summary_record, wrapped
+from flipproof.report.summary import robustness_lines, summary_lines, summary_record
 from flipproof.report.words.numbers import json_radius, radius_words, share_words
-from flipproof.report.words.verdict import headline
 from flipproof.run_folder.finished_run import FinishedRun, PromiseSettings
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certificates_file import certificates_record
@@ -126,18 +123,10 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
     typer.echo(f"promise   wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule")
     typer.echo(f"abstained {int(certificates.abstained.sum())}")
     if ratio:
-        _print_verdict(certificates)
+        typer.echo("\n".join(robustness_lines(certificates)))
         for axis, radii in {"any change": certificates.max_l0_radius(), **_largest(certificates)}.items():
             typer.echo(f"radius    {axis}: {_spread(radii)}")
         print_ratio(certificates, ratio)
-
-
-def _print_verdict(certificates: Certificates) -> None:
-    """Prints how many inputs withstand one change, and the cautions."""
-    inputs = CertifiedInputs(certificates)
-    sentences = [("robust", headline(inputs)), *(("caution", each) for each in cautions(inputs))]
-    for title, sentence in sentences:
-        typer.echo("\n".join(wrapped(title, sentence)))
 
 
 def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:

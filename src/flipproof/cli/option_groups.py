@@ -1,6 +1,6 @@
 """Flags as values: a group of options is a dataclass, and a command takes groups. A TOML file can set the same flags.
 
-The groups live in modules that import nothing heavy, and what a command does in a module of its own, which is imported
+The groups live in modules that import nothing heavy, and what a command does lives in another module, which is imported
 when the command is called: `--help` costs next to nothing.
 """
 
@@ -47,7 +47,7 @@ def command(home: str, *groups: type, config: bool = True) -> Callable[..., None
     return started
 
 
-def _fields(group: Any) -> list[inspect.Parameter]:
+def _fields(group: type) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         _parameter(
@@ -68,12 +68,12 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
     if path is None:
         return None
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InvalidInputError(f"--config {path} cannot be read: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(f"--config {path} is not valid TOML: {error}") from error
-    values = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in found.items()}
+    values = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in content.items()}
     for flag, value in values.items():
         if isinstance(value, dict):
             raise InvalidInputError(f"expected keys without tables in {path}, got the table [{flag}]")

@@ -23,6 +23,7 @@ from flipproof.report.section import Section, run_section, section_of
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.votes import Votes
+from flipproof.theory.law import Noise
 
 
 def report(flags: ReportOptions) -> None:
@@ -132,7 +133,7 @@ def _other(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]
     return {name: value for name, value in found.items() if value != known.get(name)}
 
 
-def _noise_flags(noise: Mapping[str, Any], default: Any) -> dict[str, Any]:
+def _noise_flags(noise: Mapping[str, Any], default: Noise) -> dict[str, Any]:
     """Both probabilities of the noise, or of each part of a graph. The parts of a table share one noise."""
     parts = noise.get("parts", {"": noise})
     pairs = {name: (part["p_plus"], part["p_minus"]) for name, part in parts.items()}

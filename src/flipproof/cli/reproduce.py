@@ -46,12 +46,12 @@ def _run(studies: list[Study], flags: ReproduceOptions, machine_flags: MachineOp
         raise InvalidInputError(f"expected --seeds of at least 1, got {count}")
     out = flags.out / scale.name
 
-    def keep(found: Findings) -> None:
-        base, study = out / found.lab.study.name, found.lab.study
-        write_rows(base, found.record())
-        save_figure(study.name, found.rows, base)
+    def keep(findings: Findings) -> None:
+        base, study = out / findings.lab.study.name, findings.lab.study
+        write_rows(base, findings.record())
+        save_figure(study.name, findings.rows, base)
         typer.echo(f"\n{study.name}: {study.title}\n")
-        for line in summary_lines(found.rows):
+        for line in summary_lines(findings.rows):
             typer.echo(line)
 
     with interruptible("run the same command again to continue"):
@@ -59,8 +59,8 @@ def _run(studies: list[Study], flags: ReproduceOptions, machine_flags: MachineOp
 
 
 def _redraw(out: Path) -> None:
-    for study, found in all_rows(out).items():
-        save_figure(study, found["rows"], out / study)
+    for study, record in all_rows(out).items():
+        save_figure(study, record["rows"], out / study)
 
 
 def _print_progress(ahead: Ahead) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import BoolArray, IntArray
 from flipproof.errors import InvalidInputError
+from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.words import ANY, EXCHANGE
 from flipproof.report.described_inputs import DescribedInputs, check_names, inputs_of
 from flipproof.report.shares import (
@@ -66,7 +67,7 @@ class CertifiedInputs:
                 self._check_data(self.described.space)
             check_names(self.described.space, self.described, self.noise if self.is_smoothed else None)
 
-    def _check_data(self, space: Any) -> None:
+    def _check_data(self, space: Space) -> None:
         """Raises if these are not the data that were voted on: their pictures would mislead."""
         if self.votes.run is not None:
             check_data(self.votes.run.identity, space)
@@ -134,7 +135,7 @@ class CertifiedInputs:
         run = self.votes.run
         return range(0) if run is None or not run.estimate.pairs else range(*run.estimate.pairs[0])
 
-    def drawn(self, space: Any, samples: range, rows: IntArray) -> Any:
+    def drawn(self, space: Space, samples: range, rows: IntArray) -> Any:
         """Noisy samples of some rows, drawn again: they are what the classifier saw in the run."""
         return drawn_again(self.votes, space, samples, rows)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
@@ -150,13 +149,13 @@ def joined(words: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _check_texts(texts: Any, name: str) -> None:
+def _check_texts(texts: object, name: str) -> None:
     if texts is not None and not (isinstance(texts, tuple) and all(isinstance(text, str) for text in texts)):
         raise InvalidInputError(f"expected {name} to be a tuple of texts, got {str(texts)[:60]!r}")
 
 
 @singledispatch
-def inputs_of(space: Any, rows: int) -> int:
+def inputs_of(space: Space, rows: int) -> int:
     """The number of inputs in data: the rows of their sampler, or the nodes of one graph."""
     return rows
 
@@ -167,7 +166,7 @@ def _(space: Graph, rows: int) -> int:
 
 
 @singledispatch
-def check_names(space: Any, described: DescribedInputs, noise: Noise | None) -> None:
+def check_names(space: Space, described: DescribedInputs, noise: Noise | None) -> None:
     """Raises if names do not fit the data: a word with the name of another would mislead.
 
     The noise is None if the certificates did not come from `certify`. Other spaces may register a check of their own
@@ -212,7 +211,7 @@ def _check_split(split: Split | None, inputs: int) -> None:
         raise InvalidInputError(f"expected a split of {inputs} inputs, got input {highest}")
 
 
-def _check_shape(shape: Any) -> None:
+def _check_shape(shape: object) -> None:
     if shape is None:
         return
     if not isinstance(shape, tuple) or len(shape) not in (2, 3) or not all(type(n) is int and n > 0 for n in shape):

@@ -111,7 +111,7 @@ class ShareLine:
         object.__setattr__(self, "shares", _checked_shares(self.shares, (len(self.counts),)))
 
 
-def _checked_shares(given: Any, shape: tuple[int, ...]) -> FloatArray:
+def _checked_shares(given: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
     shares = np.array(given, dtype=np.float64, order="C")
     if shares.shape != shape or not shares.size:
         raise InvalidInputError(f"expected shares of shape {shape}, at least one, got shape {shares.shape}")

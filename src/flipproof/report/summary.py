@@ -21,6 +21,7 @@ from flipproof.report.words.promises import plain_words
 from flipproof.report.words.verdict import headline, withstanding
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.records import NOT_REPORTED, DataRecord
+from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.radii import UNBOUNDED
 
 _FEW = 6
@@ -194,6 +195,13 @@ def summary_lines(run: FinishedRun) -> list[str]:
         "Share certified, by number of changes:",
         *chain.from_iterable(_share_lines(axis, along, units) for axis, along in axes.items()),
     ]
+
+
+def robustness_lines(certificates: Certificates) -> list[str]:
+    """The headline and the cautions of certificates without a run folder, for a terminal."""
+    certified = CertifiedInputs(certificates)
+    warnings = chain.from_iterable(wrapped("caution", sentence) for sentence in cautions(certified))
+    return [*wrapped("robust", headline(certified)), *warnings]
 
 
 def wrapped(title: str, sentence: str) -> list[str]:

@@ -77,14 +77,13 @@ class Pixels:
 
 
 @singledispatch
-def pixels_of(space: Any, certified: CertifiedInputs) -> Pixels | None:
+def pixels_of(space: Space, certified: CertifiedInputs) -> Pixels | None:
     """The data as pixels; None if they are not in the order of the certificates."""
     raise InvalidInputError(f"expected rows of pixels for image_shape, got {type(space).__name__}")
 
 
-@pixels_of.register(DenseRows)
-@pixels_of.register(SparseRows)
-def _(space: Any, certified: CertifiedInputs) -> Pixels:
+@pixels_of.register
+def _(space: DenseRows | SparseRows, certified: CertifiedInputs) -> Pixels:
     rows = dense(plain_attributes(space))
     width = math.prod(rows.shape[1:])
     return Pixels(rows, levels(certified, rows), lambda count: drawn_rows(certified, space, count, width))
