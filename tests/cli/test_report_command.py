@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import flipproof as fp
-from flipproof.cli.repeat import repeating_command
+from flipproof.cli.report import repeating_command
 from page_data import data_of, unpacked
 
 SMALL = ["--hidden", 16, "--epochs", 150, "--train-per-class", 5, "--validation-per-class", 5]
@@ -199,7 +199,7 @@ def test_refusals_are_one_line(run, folder, spoil, reason):
 def test_a_folder_that_is_not_there(run, folder, tmp_path):
     code, _, err = run("report", folder, "--out", tmp_path / "no" / "page.html")
     assert code == 2
-    assert "its folder is not there" in err
+    assert "its folder does not exist" in err
 
 
 def test_starting_again_takes_the_report_away(run, folder, planted):

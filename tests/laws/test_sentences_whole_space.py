@@ -18,9 +18,9 @@ from reading import read, spoken_of
 from worlds import ahead, entry_law
 
 import flipproof as fp
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
-from flipproof.report.words.sentences import Sentences
+from flipproof.report.words.promises import Sentences
 from flipproof.report.writing import change_words
 
 ALPHA = 1e-7
@@ -244,7 +244,7 @@ def violations(world, rng, reword=lambda sentence: sentence):
     """How many pairs the sentences speak of, and those of them where the prediction is another."""
     certificates, space, points, first = drawn(world, rng)
     described = DescribedInputs(**change_words(certificates, space, None))
-    said = Sentences.of(Findings(certificates, described))
+    said = Sentences.of(CertifiedInputs(certificates, described))
     if world.inputs > 1:  # of a graph, votes are about all nodes at once
         assert fp.in_words(certificates, 0, inputs=space).startswith(said.heads[said.index[0]])
     pairs, wrong = 0, []

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from flipproof.report.page.page import write_page
+from flipproof.report.report_files import write_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.noise.spaces.words import image_words, sequence_words, small_graph_words, table_words
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
 from flipproof.report.words.promises import axis_words, plain_words
 from flipproof.theory.radii import parts_of
 
@@ -75,7 +75,7 @@ def test_kinds_of_nodes_are_entries_or_bits(one_hot):
     categories = 2 if one_hot else 7
     certificates = certified(fp.FlipNoise(0.2, 0.2, categories))
     described = DescribedInputs(unit="graph", **small_graph_words("attributes", one_hot))
-    found = Findings(certificates, described)
+    found = CertifiedInputs(certificates, described)
     sentence = plain_words(found, 0)
     assert ("bits of the kinds of nodes" in sentence) == one_hot
     assert ("changes up to" in sentence) == (not one_hot)
@@ -90,7 +90,7 @@ def test_kinds_of_nodes_are_entries_or_bits(one_hot):
 def test_colours_are_not_pixels():
     described = DescribedInputs(unit="image", **image_words(colours=True))
     certificates = certified(fp.FlipNoise(0.8, 0.8, 256))
-    sentence = plain_words(Findings(certificates, described), 0)
+    sentence = plain_words(CertifiedInputs(certificates, described), 0)
     assert f"up to {certificates.max_l0_radius()[0]} colour values in any way" in sentence
     assert "pixels" not in sentence
     assert image_words(colours=False)["entries"] == {"": "pixels"}
@@ -100,14 +100,14 @@ def test_cells_are_turned_and_not_added():
     table = fp.Table([[0, 2, 1]], [2, 3, 2])
     noise = table.noise(0.2, 0.3)
     described = DescribedInputs(unit="row", **table_words(parts_of(noise)))
-    found = Findings(certified(noise), described)
+    found = CertifiedInputs(certified(noise), described)
     words = [axis_words(axis, found) for axis in found.axes]
     assert words[0] == "cells with 2 values turned from category 0"
     assert not any("added" in each or "deleted" in each for each in words)
     certificates = certified(table.noise(0.2, 0.2))
     most = int(certificates.max_l0_radius()[0])
     assert f"changes up to {most} cells in any way, and leaves alone what gets no noise," in plain_words(
-        Findings(certificates, described), 0
+        CertifiedInputs(certificates, described), 0
     )
 
 
@@ -116,8 +116,9 @@ def test_the_promise_speaks_of_places():
 
     certificates = certified(fp.FlipNoise(0.0, 0.85))
     described = DescribedInputs(unit="message", **sequence_words(masking=True))
-    assert any("Inserting words, or closing a gap" in line for line in not_promised(Findings(certificates, described)))
-    assert any("add (words written into empty places)" in line for line in promise(Findings(certificates, described)))
+    inputs = CertifiedInputs(certificates, described)
+    assert any("Inserting words, or closing a gap" in line for line in not_promised(inputs))
+    assert any("add (words written into empty places)" in line for line in promise(inputs))
 
 
 def test_pages_and_python_say_the_same(tmp_path):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import flipproof as fp
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
 from flipproof.report.page.content import at_cap, content, forecasts
 from flipproof.report.section import Section
 from flipproof.theory.radii import axes_of
@@ -138,15 +138,15 @@ def test_the_cap_binds_where_all_samples_agree(rng):
         selection=[[100, 0], [100, 0], [90, 10]], estimation=[[1000, 0], [1000, 0], [900, 100]], noise=noise
     )
     certificates = fp.certify(votes)
-    assert at_cap(Findings(certificates)) == {"add": 2, "delete": 2}
-    row = forecasts(Findings(certificates))[0]
+    assert at_cap(CertifiedInputs(certificates)) == {"add": 2, "delete": 2}
+    row = forecasts(CertifiedInputs(certificates))[0]
     assert [each["cap"] for each in row["axes"]] == [certificates.max_radius(kind)[0] for kind in ("add", "delete")]
-    assert Findings(certificates).with_samples(5).votes.n_estimate == 5_000
+    assert CertifiedInputs(certificates).with_samples(5).votes.n_estimate == 5_000
 
 
 def test_forecasts_stop_where_counts_would_be_too_large():
     votes = fp.Votes.from_counts(selection=[[3, 0]], estimation=[[2**48, 0]], noise=NOISES["binary"])
-    assert [row["samples"] for row in forecasts(Findings(fp.certify(votes)))] == [2**48, 2**49]
+    assert [row["samples"] for row in forecasts(CertifiedInputs(fp.certify(votes)))] == [2**48, 2**49]
 
 
 def test_radii_without_an_end_are_marked():
@@ -171,8 +171,8 @@ def test_a_run_without_inputs_and_one_without_labels(rng):
 @pytest.mark.parametrize(
     ("described", "reason"),
     [
-        (DescribedInputs(labels=[0, 1]), "expected 40 integer labels"),
-        (DescribedInputs(labels=[7] * 40), "expected true labels below 3, got 7"),
+        (DescribedInputs(labels=np.array([0, 1])), r"expected 40 true labels, got shape \(2,\)"),
+        (DescribedInputs(labels=np.full(40, 7)), "expected true labels below 3, got 7"),
         (DescribedInputs(names=("a",)), "expected 40 names, one per input, got 1"),
         (DescribedInputs(texts=("a",), unit="message"), "expected 40 texts, one per message, got 1"),
         (DescribedInputs(class_names=("a",)), "expected 3 class names, got 1"),
@@ -202,7 +202,7 @@ def test_words_say_what_is_promised(simultaneous, rng):
     promise, not_promised = " ".join(words["promise"]), " ".join(words["not_promised"])
     certified = int((~certificates.abstained).sum())
     assert f"gives {certified} images a label and abstains from {40 - certified}" in promise
-    assert "nothing of another kind being changed" in promise
+    assert "holds if nothing of another kind changes" in promise
     assert "add (pixels added: a zero becomes a one), delete (pixels deleted: a one becomes a zero)" in promise
     for kind in ("add", "delete"):
         count = int((certificates.max_radius(kind) > 0).sum())

@@ -7,6 +7,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.report.figures import drawing, figures
+from flipproof.report.report_files import save_figure
 from flipproof.report.shares import ShareGrid, ShareLine
 
 pytest.importorskip("matplotlib")
@@ -215,9 +216,9 @@ def test_everything_fits_into_the_figure(kind):
 
 def test_files_are_the_same_every_time(tmp_path):
     for kind, figure in make_figures().items():
-        first = drawing.save(figure, tmp_path / kind)
-        again = drawing.save(figure, tmp_path / "again")
-        fresh = drawing.save(make_figures()[kind], tmp_path / "fresh")
+        first = save_figure(figure, tmp_path / kind)
+        again = save_figure(figure, tmp_path / "again")
+        fresh = save_figure(make_figures()[kind], tmp_path / "fresh")
         assert first == [tmp_path / f"{kind}.png", tmp_path / f"{kind}.svg"]
         for one, two, three in zip(first, again, fresh, strict=True):
             assert one.read_bytes() == two.read_bytes() == three.read_bytes()
@@ -248,7 +249,7 @@ def test_the_users_settings_neither_matter_nor_change():
 
 
 def test_a_dot_in_the_name_of_a_file_stays(tmp_path):
-    files = drawing.save(make_figures()["bounds"], str(tmp_path / "alpha-0.01"))
+    files = save_figure(make_figures()["bounds"], str(tmp_path / "alpha-0.01"))
     assert [file.name for file in files] == ["alpha-0.01.png", "alpha-0.01.svg"]
     assert sorted(tmp_path.iterdir()) == files
     assert files[0].read_bytes().startswith(b"\x89PNG")
@@ -256,7 +257,7 @@ def test_a_dot_in_the_name_of_a_file_stays(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(fp.OutputError, match=r"nowhere/figure.png, got: No such file"):
-        drawing.save(make_figures()["bounds"], tmp_path / "nowhere" / "figure")
+        save_figure(make_figures()["bounds"], tmp_path / "nowhere" / "figure")
 
 
 def test_drawing_needs_no_pyplot_and_importing_no_matplotlib():

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
-from flipproof.report.findings import Findings
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.pictures.graph_pictures import small_graphs
 from page_data import PICTURES_OF_A_PAGE, unpacked
 
@@ -39,7 +39,7 @@ def edges_of(copy, graph, offset):
 def test_the_noisy_copy_is_the_one_voted_on(directed):
     graphs = fp.Graphs(tuple(ring(size, directed=directed) for size in SIZES))
     noise = fp.FlipNoise(0.2, 0.4)
-    shown = small_graphs(Findings(certified(graphs, noise)), graphs)
+    shown = small_graphs(CertifiedInputs(certified(graphs, noise)), graphs)
     copy = graphs.sampler(noise, 4).draw(Role.ESTIMATE, range(1), np.arange(len(SIZES)))
     starts, edges = unpacked(shown["starts"]), unpacked(shown["edges"])
     kept = unpacked(shown["copy"]["kept"])
@@ -63,7 +63,7 @@ def test_kinds_of_nodes(kinds, rng):
     attributes = [fp.DenseRows(each[:, None]) if kinds == "category" else np.eye(4)[each] for each in numbers]
     graphs = fp.Graphs(tuple(ring(size, each, noisy) for size, each in zip(SIZES, attributes, strict=True)))
     noise = fp.FlipNoise(0.2, 0.5, categories=4 if kinds == "category" else 2)
-    shown = small_graphs(Findings(certified(graphs, noise)), graphs, ("C", "N", "O", "F"))
+    shown = small_graphs(CertifiedInputs(certified(graphs, noise)), graphs, ("C", "N", "O", "F"))
     assert (shown["names"], shown["noisy"]) == (["C", "N", "O", "F"], noisy)
     assert np.array_equal(unpacked(shown["kinds"]), np.concatenate(numbers))
     copy = graphs.sampler(noise, 4).draw(Role.ESTIMATE, range(1), np.arange(len(SIZES)))
@@ -79,13 +79,13 @@ def test_kinds_of_nodes(kinds, rng):
 
 def test_attributes_that_are_no_kinds(rng):
     graphs = fp.Graphs(tuple(ring(size, rng.random((size, 3))) for size in SIZES))
-    shown = small_graphs(Findings(certified(graphs, fp.FlipNoise(0.1, 0.4))), graphs)
+    shown = small_graphs(CertifiedInputs(certified(graphs, fp.FlipNoise(0.1, 0.4))), graphs)
     assert shown["kinds"] is None
 
 
 def test_a_copy_with_too_many_edges_is_no_picture():
     graphs = fp.Graphs((ring(4), ring(150), ring(3)))
-    shown = small_graphs(Findings(certified(graphs, fp.FlipNoise(0.3, 0.3))), graphs)
+    shown = small_graphs(CertifiedInputs(certified(graphs, fp.FlipNoise(0.3, 0.3))), graphs)
     assert unpacked(shown["copy"]["drawn"]).tolist() == [1, 0, 1]
     assert unpacked(shown["nodes"]).tolist() == [4, 150, 3]
 
@@ -94,9 +94,9 @@ def test_many_graphs_fit_a_page():
     graphs = fp.Graphs((ring(60),) * 2_000)
     votes = [[9, 1]] * 2_000
     noise = fp.FlipNoise(0.2, 0.4)
-    shown = small_graphs(Findings(certified(graphs, noise)), graphs)
+    shown = small_graphs(CertifiedInputs(certified(graphs, noise)), graphs)
     assert 1_500 < len(unpacked(shown["nodes"])) < 2_000
     assert 0 < unpacked(shown["copy"]["drawn"]).sum() < 1_500
     assert len(json.dumps(shown)) < PICTURES_OF_A_PAGE
     counted = fp.certify(fp.Votes.from_counts(selection=votes, estimation=votes, noise=noise))
-    assert small_graphs(Findings(counted), graphs)["copy"] is None
+    assert small_graphs(CertifiedInputs(counted), graphs)["copy"] is None

@@ -7,10 +7,9 @@ import pytest
 
 import flipproof as fp
 from flipproof.errors import InvalidInputError
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
-from flipproof.report.pictures.pictures import pictures, pictures_of
-from flipproof.report.pictures.row_pictures import Pixels, pixels_of
+from flipproof.report.pictures.pictures import Pixels, pictures, pictures_of, pixels_of
 from page_data import unpacked
 
 NOISE = fp.FlipNoise(0.05, 0.3)
@@ -53,18 +52,18 @@ def test_a_page_without_pictures(tmp_path):
     certificates = certified(space)
     fp.write_report(tmp_path / "page.html", certificates, inputs=space, labels=[1, 1, 0], entries="switches")
     assert "switches" in (tmp_path / "page.html").read_text()
-    assert pictures(Findings(certificates, DescribedInputs(space=space))) is None
+    assert pictures(CertifiedInputs(certificates, DescribedInputs(space=space))) is None
 
 
 def test_images_of_it_are_refused():
     space = Panel(VALUES)
     with pytest.raises(InvalidInputError, match="expected rows of pixels for image_shape, got Panel"):
-        pictures(Findings(certified(space), DescribedInputs(space=space, image_shape=(2, 2))))
+        pictures(CertifiedInputs(certified(space), DescribedInputs(space=space, image_shape=(2, 2))))
 
 
 def test_registered_pictures_are_on_the_page():
     space = DrawnPanel(VALUES)
-    shown = pictures(Findings(certified(space), DescribedInputs(space=space, image_shape=(2, 2))))
+    shown = pictures(CertifiedInputs(certified(space), DescribedInputs(space=space, image_shape=(2, 2))))
     assert shown["rows"] == {"first": [0, 1, 1, 0]}
     assert np.array_equal(unpacked(shown["images"]["clean"]).reshape(3, 4), VALUES)
 
@@ -76,5 +75,6 @@ def test_images_under_another_law(tmp_path):
     classifier = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 1).astype(int), classes=2)
     values = VALUES + VALUES[::-1]
     votes = fp.vote(classifier, values, RedrawNoise(0.25, 3), n_select=20, n_estimate=50, progress=False)
-    shown = pictures(Findings(fp.certify(votes), DescribedInputs(space=fp.DenseRows(values), image_shape=(2, 2))))
+    described = DescribedInputs(space=fp.DenseRows(values), image_shape=(2, 2))
+    shown = pictures(CertifiedInputs(fp.certify(votes), described))
     assert shown["images"]["levels"] == 1 + values.max()

@@ -8,11 +8,10 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
 from flipproof.report.pictures.graph_pictures import neighbourhoods, small_graphs
-from flipproof.report.pictures.pictures import pictures
-from flipproof.report.pictures.row_pictures import images
+from flipproof.report.pictures.pictures import images, pictures
 from page_data import PICTURES_OF_A_PAGE, unpacked
 
 NOISE = fp.FlipNoise(0.05, 0.3)
@@ -51,7 +50,7 @@ def test_images_of_rows(shape, levels, rng):
     noise = NOISE if levels == 2 else fp.FlipNoise(0.2, 0.4, categories=levels)
     space = fp.DenseRows(rng.integers(0, levels, (7, *shape)))
     certificates = certified(space, noise)
-    shown = images(Findings(certificates), space, shape)
+    shown = images(CertifiedInputs(certificates), space, shape)
     assert (shown["levels"], shown["count"], shown["copies"]) == (levels, 7, [0, 1, 2])
     assert np.array_equal(unpacked(shown["clean"]).reshape(space.values.shape), space.values)
     drawn = space.sampler(noise, 4).draw(Role.ESTIMATE, range(3), np.arange(7))
@@ -60,14 +59,14 @@ def test_images_of_rows(shape, levels, rng):
 
 def test_images_that_cannot_be_compressed_fit_a_page(rng):
     space = fp.DenseRows(rng.integers(0, 256, (400, 50, 50)))
-    shown = images(Findings(certified(space, fp.FlipNoise(0.9, 0.9, categories=256))), space, (50, 50))
+    shown = images(CertifiedInputs(certified(space, fp.FlipNoise(0.9, 0.9, categories=256))), space, (50, 50))
     assert shown["count"] == 300
     assert len(json.dumps(shown)) < PICTURES_OF_A_PAGE
 
 
 def test_images_of_sparse_rows(rng):
     matrix = sp.csr_array(rng.random((6, 20)) < 0.3, dtype=np.float32)
-    shown = images(Findings(certified(fp.SparseRows(matrix))), fp.SparseRows(matrix), (4, 5))
+    shown = images(CertifiedInputs(certified(fp.SparseRows(matrix))), fp.SparseRows(matrix), (4, 5))
     assert np.array_equal(unpacked(shown["clean"]).reshape(6, 20), matrix.toarray())
 
 
@@ -76,7 +75,7 @@ def test_images_of_nodes(noisy, rng):
     pixels = (rng.random((4, 6)) < 0.5).astype(float)
     graph = path_graph(pixels, noisy)
     certificates = certified_nodes(graph)
-    shown = images(Findings(certificates), graph, (2, 3))
+    shown = images(CertifiedInputs(certificates), graph, (2, 3))
     assert np.array_equal(unpacked(shown["clean"]).reshape(4, 6), pixels)
     assert shown["touched"] == (noisy == "attributes")
     if noisy == "structure":
@@ -90,21 +89,21 @@ def test_images_of_nodes(noisy, rng):
 def test_data_that_are_no_such_images(rng):
     space = fp.DenseRows(rng.integers(0, 2, (3, 10)))
     with pytest.raises(fp.InvalidInputError, match=r"expected images of 20 pixels .* got 10 entries per input"):
-        images(Findings(certified(space)), space, (4, 5))
+        images(CertifiedInputs(certified(space)), space, (4, 5))
     loud = fp.DenseRows(np.full((3, 20), 299))
     with pytest.raises(fp.InvalidInputError, match="expected images of 20 pixels with levels 0 to 255"):
-        images(Findings(certified(loud, fp.FlipNoise(0.1, 0.1, categories=300))), loud, (4, 5))
+        images(CertifiedInputs(certified(loud, fp.FlipNoise(0.1, 0.1, categories=300))), loud, (4, 5))
 
 
 def test_data_without_pixels(rng):
     tokens = fp.Tokens(rng.integers(0, 4, (3, 20)))
     with pytest.raises(fp.InvalidInputError, match="expected rows of pixels for image_shape, got Tokens"):
-        images(Findings(certified(tokens, fp.FlipNoise(0.1, 0.1, categories=4))), tokens, (4, 5))
+        images(CertifiedInputs(certified(tokens, fp.FlipNoise(0.1, 0.1, categories=4))), tokens, (4, 5))
 
 
 def test_small_graphs_have_every_edge_once():
     graphs = fp.Graphs((path_graph(), path_graph()))
-    shown = small_graphs(Findings(certified_graphs(graphs)), graphs)
+    shown = small_graphs(CertifiedInputs(certified_graphs(graphs)), graphs)
     assert unpacked(shown["starts"]).tolist() == [0, 4, 8]
     assert unpacked(shown["nodes"]).tolist() == [4, 4]
     assert sorted(zip(*unpacked(shown["edges"])[:, :4].tolist(), strict=True)) == [(0, 1), (1, 2), (2, 2), (2, 3)]
@@ -112,11 +111,12 @@ def test_small_graphs_have_every_edge_once():
 
 def test_nothing_to_draw(rng):
     space = fp.DenseRows(rng.integers(0, 2, (3, 10)))
-    assert pictures(Findings(certified(space), DescribedInputs(space=space))) is None
-    assert pictures(Findings(certified(space), DescribedInputs())) is None
+    assert pictures(CertifiedInputs(certified(space), DescribedInputs(space=space))) is None
+    assert pictures(CertifiedInputs(certified(space), DescribedInputs())) is None
 
 
 def test_texts_stop_where_a_page_is_full():
     space = fp.DenseRows([[0, 1]] * 3)
-    found = pictures(Findings(certified(space), DescribedInputs(texts=("a" * 1_000_000, "ж" * 80_000, "c" * 50_000))))
+    described = DescribedInputs(texts=("a" * 1_000_000, "ж" * 80_000, "c" * 50_000))
+    found = pictures(CertifiedInputs(certified(space), described))
     assert [len(text) for text in found["texts"]] == [1_000_000, 80_000]

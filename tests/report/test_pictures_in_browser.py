@@ -8,8 +8,8 @@ from browsing import CHROMIUM, HOSTILE, browser, opened  # noqa: F401 (fixtures 
 
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
 from flipproof.report.section import Section
 from flipproof.report.words.promises import plain_words
 from flipproof.theory.radii import axes_of
@@ -236,7 +236,7 @@ def test_plain_words(opened):
     page = opened(Section("words", certificates, described))
     for number in range(1, 4):
         picture_of(page, number)
-        assert page.inner_text("#plain-words") == plain_words(Findings(certificates, described), number)
+        assert page.inner_text("#plain-words") == plain_words(CertifiedInputs(certificates, described), number)
         page.keyboard.press("Escape")
     picture_of(page, 0)
     assert "Abstained" in page.inner_text("#dialog-body")

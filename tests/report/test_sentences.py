@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import flipproof as fp
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
 from flipproof.report.page.content import content
 from flipproof.report.section import Section
 from flipproof.report.words.promises import plain_words
@@ -67,7 +67,7 @@ def test_what_is_said_is_certified_and_nothing_larger(name):
     certified = {point: certificates.certified(radii_at(noise, point)) for point in points}
     spoken = 0
     for i in np.flatnonzero(~certificates.abstained):
-        sentence = plain_words(Findings(certificates, described), i)
+        sentence = plain_words(CertifiedInputs(certificates, described), i)
         if "No robustness proven" in sentence:
             assert not any(flags[i] for point, flags in certified.items() if sum(point) == 1)
             continue
@@ -81,22 +81,22 @@ def test_what_is_said_is_certified_and_nothing_larger(name):
 
 def test_a_spam():
     certificates = certificates_of(NOISES["binary"])
-    assert plain_words(Findings(certificates, subject_of()), 29) == (
+    assert plain_words(CertifiedInputs(certificates, subject_of()), 29) == (
         "No attacker who adds up to 1 word and deletes up to 7 can change the prediction for this message "
         "from spam to ham."
     )
-    assert plain_words(Findings(certificates, subject_of()), 0) == (
+    assert plain_words(CertifiedInputs(certificates, subject_of()), 0) == (
         "The smoothed classifier abstains from this message: nothing is certified."
     )
 
 
 def test_with_more_classes_it_is_turned_into_nothing_else():
-    sentence = plain_words(Findings(certificates_of(NOISES["binary"], classes=3), subject_of(classes=3)), 29)
+    sentence = plain_words(CertifiedInputs(certificates_of(NOISES["binary"], classes=3), subject_of(classes=3)), 29)
     assert sentence.endswith("from spam to anything else.")
 
 
 def test_what_is_not_done_is_said():
-    sentence = plain_words(Findings(certificates_of(NOISES["binary"]), subject_of()), 20)
+    sentence = plain_words(CertifiedInputs(certificates_of(NOISES["binary"]), subject_of()), 20)
     assert "who deletes up to 2 words and adds none can" in sentence
 
 
@@ -107,7 +107,7 @@ def test_changes_of_any_kind(noise):
     assert radii.max() > 0
     for i in np.flatnonzero(radii > 0):
         number = f"{radii[i]} words" if radii[i] > 1 else "1 word"
-        assert plain_words(Findings(certificates, subject_of()), i) == (
+        assert plain_words(CertifiedInputs(certificates, subject_of()), i) == (
             f"No attacker who changes up to {number} in any way can change the prediction for this message "
             "from spam to ham."
         )
@@ -118,7 +118,7 @@ def test_one_kind_alone_where_no_mixture_is_certified():
     certificates = certificates_of(noise)
     (only,) = np.flatnonzero(certificates.max_radius("b.add") > 0)[-1:]
     assert certificates.max_l0_radius()[only] == 0
-    sentence = plain_words(Findings(certificates, DescribedInputs(entries={"b": "pixels"})), only)
+    sentence = plain_words(CertifiedInputs(certificates, DescribedInputs(entries={"b": "pixels"})), only)
     found = re.search(r"who (?:add|delete|change)s up to (\d+) (?:pixel|entr).+ and changes nothing else", sentence)
     assert int(found[1]) == max(certificates.max_radius(str(axis))[only] for axis in axes_of(noise))
 
@@ -126,25 +126,25 @@ def test_one_kind_alone_where_no_mixture_is_certified():
 def test_no_end():
     certificates = certificates_of(fp.FlipNoise(0.4, 0.6))
     assert "who adds any number of words and deletes any or all 1,000,000 can" in plain_words(
-        Findings(certificates, subject_of()), 29
+        CertifiedInputs(certificates, subject_of()), 29
     )
     unknown = dataclasses.replace(certificates, votes=dataclasses.replace(certificates.votes, scope=None))
     assert (
         "who adds any number of words and deletes any number, and leaves alone what gets no noise, can"
-        in plain_words(Findings(unknown, subject_of()), 29)
+        in plain_words(CertifiedInputs(unknown, subject_of()), 29)
     )
 
 
 def test_what_gets_no_noise_is_left_alone():
     certificates = certificates_of(NOISES["binary"], fixed=("the padding", "self-loops"))
-    sentence = plain_words(Findings(certificates, subject_of()), 29)
+    sentence = plain_words(CertifiedInputs(certificates, subject_of()), 29)
     assert "who adds up to 1 word and deletes up to 7, and leaves the padding and self-loops alone, can" in sentence
 
 
 def test_no_robustness():
     certificates = certificates_of(NOISES["binary"])
     (weak,) = np.flatnonzero(~certificates.abstained & (certificates.max_radius("delete") == 0))[:1]
-    assert plain_words(Findings(certificates, subject_of()), weak) == (
+    assert plain_words(CertifiedInputs(certificates, subject_of()), weak) == (
         "No robustness proven: even one changed word might change the prediction for this message."
     )
 
@@ -155,14 +155,14 @@ def test_the_page_says_the_same(noise):
     page = content(Section("a run", certificates, described))
     index = unpacked(page["sentences"]["index"])
     for i in range(12):
-        head, whole = page["sentences"]["heads"][index[i]], plain_words(Findings(certificates, described), i)
+        head, whole = page["sentences"]["heads"][index[i]], plain_words(CertifiedInputs(certificates, described), i)
         assert whole == (head if head.endswith(".") else f"{head} from spam to ham.")
 
 
 @pytest.mark.parametrize("index", [-1, 30])
 def test_an_input_that_is_not_there(index):
     with pytest.raises(fp.InvalidInputError, match=rf"expected the number of an input in \[0, 30\), got {index}"):
-        plain_words(Findings(certificates_of(NOISES["binary"]), subject_of()), index)
+        plain_words(CertifiedInputs(certificates_of(NOISES["binary"]), subject_of()), index)
 
 
 @pytest.mark.parametrize(
@@ -215,9 +215,10 @@ def test_promises_say_whether_the_classifier_was_checked():
         certificates = fp.certify(votes)
         for shown in (certificates, certificates.selected(np.array([0]))):  # some inputs were drawn like all of them
             described = DescribedInputs(unit="row")
-            for said in (promise(Findings(shown, described)), cautions(Findings(shown, described))):
+            for said in (promise(CertifiedInputs(shown, described)), cautions(CertifiedInputs(shown, described))):
                 assert any(each.startswith(unchecked) for each in said) is not check
-            assert not any(each.startswith(elsewhere) for each in not_promised(Findings(shown, described)))
+            assert not any(each.startswith(elsewhere) for each in not_promised(CertifiedInputs(shown, described)))
     counted = fp.certify(fp.Votes.from_counts(selection=[[2, 98]], estimation=[[10, 990]], noise=noise))
-    assert any(each.startswith(elsewhere) for each in not_promised(Findings(counted, DescribedInputs(unit="row"))))
-    assert not any(each.startswith(unchecked) for each in promise(Findings(counted, DescribedInputs(unit="row"))))
+    rows = CertifiedInputs(counted, DescribedInputs(unit="row"))
+    assert any(each.startswith(elsewhere) for each in not_promised(rows))
+    assert not any(each.startswith(unchecked) for each in promise(rows))

@@ -7,7 +7,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.report import shares as sh
-from flipproof.report.findings import Findings
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.smoothing.certify import caps
 from flipproof.theory.radii import axes_of, radii_at
 from flipproof.theory.stairs import grid_counts
@@ -46,7 +46,7 @@ def few_counts(certificates):
 
 def test_ratio_grid_is_the_share_of_certified_inputs(certificates):
     counts = few_counts(certificates)
-    grid = Findings(certificates).grid_of(counts)
+    grid = CertifiedInputs(certificates).grid_of(counts)
     everyone = np.ones(len(certificates), dtype=bool)
     np.testing.assert_array_equal(grid.shares, brute_force(certificates, counts, everyone, len(certificates)))
     assert len(np.unique(grid.shares)) > 3
@@ -61,11 +61,11 @@ def test_accuracy_grid_counts_right_predictions_among_test_inputs(certificates, 
     truth = np.where(rng.random(40) < 0.7, certificates.label, 2)
     test = rng.permutation(40)[:25]
     mask = np.isin(np.arange(40), test)
-    grid = Findings(certificates).grid_of(counts, truth, mask if as_mask else test)
+    grid = CertifiedInputs(certificates).grid_of(counts, truth, mask if as_mask else test)
     expected = brute_force(certificates, counts, mask & (truth == certificates.label), 25)
     np.testing.assert_array_equal(grid.shares, expected)
     assert (grid.measure, grid.of) == ("certified accuracy", 25)
-    everyone = Findings(certificates).grid_of(counts, truth)
+    everyone = CertifiedInputs(certificates).grid_of(counts, truth)
     np.testing.assert_array_equal(
         everyone.shares, brute_force(certificates, counts, truth == certificates.label, everyone.of)
     )
@@ -76,7 +76,7 @@ def test_a_subset_keeps_the_bounds_of_all_inputs(rng):
     certificates = make_certificates(rng, NOISES["binary"], alpha=0.05, simultaneous=True)
     counts = (tuple(range(3)), tuple(range(6)))
     one = int(np.flatnonzero(~certificates.abstained)[0])
-    shares = Findings(certificates).grid_of(counts, certificates.label, [one]).shares
+    shares = CertifiedInputs(certificates).grid_of(counts, certificates.label, [one]).shares
     assert set(np.unique(shares)) <= {0.0, 1.0}
     for add, delete in np.ndindex(3, 6):
         assert shares[add, delete] == certificates.certified(fp.Radii(add, delete))[one]
@@ -91,14 +91,14 @@ def test_a_subset_keeps_the_bounds_of_all_inputs(rng):
 def test_labels_of_inputs_that_do_not_count_may_be_unknown(rng):
     certificates = make_certificates(rng, NOISES["binary"])
     truth = np.where(np.arange(40) < 10, certificates.label, -1)
-    at_zero = Findings(certificates).grid_of(((0,), (0,)), truth, np.arange(10)).shares.item()
+    at_zero = CertifiedInputs(certificates).grid_of(((0,), (0,)), truth, np.arange(10)).shares.item()
     assert at_zero == (~certificates.abstained[:10]).mean()
 
 
 def test_lines_are_the_edges_of_the_grid(certificates, rng):
     truth = np.where(rng.random(40) < 0.7, certificates.label, 2)
     test = np.arange(5, 40)
-    ratios, accuracies = Findings(certificates).lines_of(), Findings(certificates).lines_of(truth, test)
+    ratios, accuracies = CertifiedInputs(certificates).lines_of(), CertifiedInputs(certificates).lines_of(truth, test)
     axes = axes_of(certificates.noise)
     assert [line.axis for line in ratios] == [line.axis for line in accuracies] == list(map(str, axes))
     everyone, right = np.ones(40, dtype=bool), (truth == certificates.label) & np.isin(np.arange(40), test)
@@ -120,8 +120,8 @@ def test_the_cap_is_the_radius_of_an_input_on_which_all_samples_agree(rng, rule)
         )
         expected = tuple(agreed.max_radius(str(axis)).item() for axis in axes_of(noise))
         assert caps(certificates) == expected
-        assert tuple(line.cap for line in Findings(certificates).lines_of()) == expected
-        assert all(line.counts[-1] > line.cap for line in Findings(certificates).lines_of())
+        assert tuple(line.cap for line in CertifiedInputs(certificates).lines_of()) == expected
+        assert all(line.counts[-1] > line.cap for line in CertifiedInputs(certificates).lines_of())
 
 
 def test_grids_end_where_the_last_certificate_ends(rng):
@@ -129,7 +129,7 @@ def test_grids_end_where_the_last_certificate_ends(rng):
     add, delete = grid_counts(certificates.bounded)
     assert add == tuple(range(certificates.max_radius("add").max() + 2))
     assert delete == tuple(range(certificates.max_radius("delete").max() + 2))
-    shares = Findings(certificates).grid_of((add, delete)).shares
+    shares = CertifiedInputs(certificates).grid_of((add, delete)).shares
     assert not shares[-1].any()
     assert not shares[:, -1].any()
     assert shares[-2].any()
@@ -153,7 +153,7 @@ def test_far_radii_are_not_followed_to_the_end():
     certificates = fp.certify(far)
     assert certificates.max_radius("delete")[0] > 100
     assert grid_counts(certificates.bounded)[1] == tuple(range(61))
-    assert Findings(certificates).lines_of()[1].counts == tuple(range(101))
+    assert CertifiedInputs(certificates).lines_of()[1].counts == tuple(range(101))
     ternary = fp.certify(dataclasses.replace(far, noise=fp.FlipNoise(0.5, 0.5, 3)))
     assert ternary.max_radius("change")[0] > 24
     assert set(map(len, grid_counts(ternary.bounded))) == {25}
@@ -167,8 +167,8 @@ def test_unbounded_certificates_are_followed_a_little():
     assert certificates.max_radius("add").tolist() == [fp.UNBOUNDED, 0]
     counts = grid_counts(certificates.bounded)
     assert counts == (tuple(range(11)),) * 2
-    assert np.unique(Findings(certificates).grid_of(counts).shares).tolist() == [0.5]
-    for line in Findings(certificates).lines_of():
+    assert np.unique(CertifiedInputs(certificates).grid_of(counts).shares).tolist() == [0.5]
+    for line in CertifiedInputs(certificates).lines_of():
         assert (line.cap, line.counts, set(line.shares.tolist())) == (fp.UNBOUNDED, tuple(range(11)), {0.5})
 
 
@@ -176,8 +176,8 @@ def test_when_all_inputs_abstain_there_is_still_a_grid():
     votes = fp.Votes.from_counts(selection=[[5, 5]] * 3, estimation=[[50, 50]] * 3, noise=NOISES["binary"])
     certificates = fp.certify(votes)
     assert grid_counts(certificates.bounded) == ((0, 1), (0, 1))
-    assert not Findings(certificates).grid_of(((0, 1), (0, 1))).shares.any()
-    lines = Findings(certificates).lines_of([0, 0, 0])
+    assert not CertifiedInputs(certificates).grid_of(((0, 1), (0, 1))).shares.any()
+    lines = CertifiedInputs(certificates).lines_of([0, 0, 0])
     assert not any(line.shares.any() for line in lines)
     assert [line.counts[-1] for line in lines] == [cap + 1 for cap in caps(certificates)]
 
@@ -185,7 +185,7 @@ def test_when_all_inputs_abstain_there_is_still_a_grid():
 def test_one_input_is_certified_or_not():
     votes = fp.Votes.from_counts(selection=[[100, 0]], estimation=[[1_000, 0]], noise=NOISES["binary"])
     certificates = fp.certify(votes)
-    grid = Findings(certificates).grid_of(grid_counts(certificates.bounded))
+    grid = CertifiedInputs(certificates).grid_of(grid_counts(certificates.bounded))
     assert set(np.unique(grid.shares)) == {0.0, 1.0}
     assert grid.of == 1
 
@@ -198,10 +198,10 @@ def test_without_inputs_there_are_no_shares():
     certificates = fp.certify(votes)
     for asked in (
         lambda: grid_counts(certificates.bounded),
-        lambda: Findings(certificates).grid_of(((0,), (0,))),
-        lambda: Findings(certificates).grid_of(((0,), (0,)), []),
-        lambda: Findings(certificates).lines_of(),
-        lambda: Findings(certificates).lines_of([]),
+        lambda: CertifiedInputs(certificates).grid_of(((0,), (0,))),
+        lambda: CertifiedInputs(certificates).grid_of(((0,), (0,)), []),
+        lambda: CertifiedInputs(certificates).lines_of(),
+        lambda: CertifiedInputs(certificates).lines_of([]),
     ):
         with pytest.raises(fp.InvalidInputError, match="expected at least one input, got none"):
             asked()
@@ -223,15 +223,15 @@ def test_without_inputs_there_are_no_shares():
 def test_a_wrong_choice_of_inputs_is_refused(rng, among, words):
     certificates = make_certificates(rng, NOISES["binary"])
     with pytest.raises(fp.InvalidInputError, match=words):
-        Findings(certificates).grid_of(((0,), (0,)), certificates.label, among)
+        CertifiedInputs(certificates).grid_of(((0,), (0,)), certificates.label, among)
 
 
 def test_wrong_labels_and_counts_are_refused(rng):
     certificates = make_certificates(rng, NOISES["binary"])
     with pytest.raises(fp.InvalidInputError, match="expected 40 true labels, got shape"):
-        Findings(certificates).grid_of(((0,), (0,)), [0, 1], [0, 1])
+        CertifiedInputs(certificates).grid_of(((0,), (0,)), [0, 1], [0, 1])
     with pytest.raises(fp.InvalidInputError, match="expected counts for add, delete, got 3 of them"):
-        Findings(certificates).grid_of(((0,), (0,), (0,)))
+        CertifiedInputs(certificates).grid_of(((0,), (0,), (0,)))
     with pytest.raises(fp.InvalidInputError, match="at least one cell, got most_cells = 0"):
         grid_counts(certificates.bounded, 0)
 

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.report.by_class import cautions, class_results, majority
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
 from flipproof.report.page.content import content
-from flipproof.report.section import Blind, Section
+from flipproof.report.section import BlindClassifier, Section
 from flipproof.report.words.verdict import NOTHING_PROVEN, headline, withstanding
 from flipproof.report.writing import change_words
 
@@ -126,7 +126,7 @@ def test_nothing_is_proven_against_a_single_change(unsure):
     assert not unsure.abstained.any()
     assert not unsure.certified(fp.Radii(delete=1)).any()
     described = DescribedInputs(unit="row")
-    assert headline(Findings(unsure, described)) == NOTHING_PROVEN
+    assert headline(CertifiedInputs(unsure, described)) == NOTHING_PROVEN
     page = content(Section("run", unsure, described))
     assert page["words"]["promise"][0] == NOTHING_PROVEN
     assert [number["value"] for number in page["numbers"][:2]] == ["0 %", "0 %"]
@@ -140,7 +140,7 @@ def test_kinds_that_are_certified_where_not_all_are_have_a_headline():
     noise = fp.JointNoise(k2=fp.FlipNoise(0.0, 0.0), k3=fp.FlipNoise(0.6, 0.6, 3))
     certificates = fp.certify(fp.vote(constant(), table, noise, 100, 5_000, progress=False))
     described = DescribedInputs(**change_words(certificates, table, None))
-    said = headline(Findings(certificates, described))
+    said = headline(CertifiedInputs(certificates, described))
     assert said.startswith("0 of 2 inputs (0 %) withstand any one changed cell, ")
     assert "2 (100 %) any one cell with 3 values turned to category 0" in said
 
@@ -152,9 +152,9 @@ def test_the_headline_counts_single_changes():
     )  # fmt: skip
     described = DescribedInputs(unit="message", entries={"": "words"})
     certificates = fp.certify(votes)
-    found = withstanding(Findings(certificates, described))
+    found = withstanding(CertifiedInputs(certificates, described))
     assert [(each.change, each.count) for each in found] == [("add", 1), ("delete", 1)]
-    assert headline(Findings(certificates, described)) == (
+    assert headline(CertifiedInputs(certificates, described)) == (
         "1 of 3 messages (33 %) withstands any one added word and 1 (33 %) any one deleted word."
     )
 
@@ -167,16 +167,16 @@ def test_a_constant_is_called_one():
     certificates = fp.certify(fp.vote(constant(), bags([5] * 50), fp.FlipNoise(0.01, 0.6), 100, 2_000, progress=False))
     described = DescribedInputs(unit="message", labels=labels, class_names=("ham", "spam"))
     assert certificates.certified_accuracy(labels) == 0.96
-    ham, spam = class_results(Findings(certificates, described))
+    ham, spam = class_results(CertifiedInputs(certificates, described))
     assert (ham.name, ham.inputs, ham.predicted, ham.accuracy) == ("ham", 48, 50, 1.0)
     assert (spam.name, spam.inputs, spam.predicted, spam.accuracy) == ("spam", 2, 0, 0.0)
     assert spam.right["delete"] == 0.0
     assert spam.withstand["delete"] == 1.0
-    said = " ".join(cautions(Findings(certificates, described)))
+    said = " ".join(cautions(CertifiedInputs(certificates, described)))
     assert "answers ham for every message" in said
     assert "always answering ham, which no such change can affect, would be right for 0.960" in said
     page = content(Section("run", certificates, described))
-    assert page["words"]["cautions"] == cautions(Findings(certificates, described))
+    assert page["words"]["cautions"] == cautions(CertifiedInputs(certificates, described))
     assert [row[0] for row in page["by_class"]["rows"]] == ["ham", "spam"]
 
 
@@ -184,27 +184,28 @@ def test_a_part_of_the_data_that_is_enough_is_named():
     labels = np.array([1, 0] * 25)
     certificates = fp.certify(fp.vote(constant(), bags([5] * 50), fp.FlipNoise(0.01, 0.6), 100, 2_000, progress=False))
     described = DescribedInputs(labels=labels)
-    blind = Blind("logistic regression on the attributes alone", 0.7)
+    blind = BlindClassifier("logistic regression on the attributes alone", 0.7)
     assert "logistic regression on the attributes alone, which no such change" in " ".join(
-        cautions(Findings(certificates, described), blind)
+        cautions(CertifiedInputs(certificates, described), blind)
     )
-    assert majority(Findings(certificates, described)).accuracy == 0.5
-    assert cautions(Findings(certificates, DescribedInputs()))[1:] == []  # without labels only the constant is seen
+    assert majority(CertifiedInputs(certificates, described)).accuracy == 0.5
+    unlabelled = CertifiedInputs(certificates, DescribedInputs())
+    assert cautions(unlabelled)[1:] == []  # without labels only the constant is seen
 
 
 def test_noise_that_drowns_the_input_is_called_so():
     rows = bags([2] * 20, columns=2_000)
     half = fp.FunctionClassifier(lambda noisy: np.diff(noisy.indptr) % 2, classes=2)
     certificates = fp.certify(fp.vote(half, rows, fp.FlipNoise(0.01, 0.6), 100, 200, progress=False))
-    (said,) = cautions(Findings(certificates, DescribedInputs(entries={"": "words"})))
+    (said,) = cautions(CertifiedInputs(certificates, DescribedInputs(entries={"": "words"})))
     assert "p_plus = 0.01 adds about 10.0 others" in said
     quiet = fp.certify(fp.vote(half, rows, fp.FlipNoise(0.001, 0.6), 100, 200, progress=False))
-    assert cautions(Findings(quiet, DescribedInputs())) == []
+    assert cautions(CertifiedInputs(quiet, DescribedInputs())) == []
 
 
 def test_a_class_without_inputs_has_no_accuracy():
     certificates = fp.certify(fp.vote(constant(), bags([5] * 3), fp.FlipNoise(0.01, 0.6), 100, 2_000, progress=False))
-    absent, present = class_results(Findings(certificates, DescribedInputs(labels=np.array([1, 1, 1]))))
+    absent, present = class_results(CertifiedInputs(certificates, DescribedInputs(labels=np.array([1, 1, 1]))))
     assert (absent.inputs, absent.predicted, absent.accuracy, absent.right["add"]) == (0, 3, None, None)
     assert present.accuracy == 0.0
 

@@ -8,10 +8,9 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
-from flipproof.report.pictures.pictures import pictures
-from flipproof.report.pictures.row_pictures import table_rows
+from flipproof.report.pictures.pictures import pictures, table_rows
 from flipproof.report.pictures.word_pictures import bags, sequences
 from page_data import PICTURES_OF_A_PAGE, unpacked
 
@@ -44,7 +43,7 @@ def tokens(rng):
 def test_sequences_and_their_noisy_copies(mask, tokens):
     space = fp.Tokens(tokens, padding=EMPTY, mask=mask)
     noise = fp.FlipNoise(0.4, 0.4, categories=EMPTY) if mask is None else fp.FlipNoise(0.0, 0.4)
-    shown = sequences(Findings(certified(space, noise)), space, WORDS)
+    shown = sequences(CertifiedInputs(certified(space, noise)), space, WORDS)
     assert (shown["words"], shown["copies"], shown["hides"]) == (list(WORDS), [0, 1, 2], mask is not None)
     assert np.array_equal(unpacked(shown["clean"]), np.where(tokens == EMPTY, 0, tokens + 1))
     noisy = drawn(space, noise, 7).reshape(3, 7, 9)
@@ -54,7 +53,7 @@ def test_sequences_and_their_noisy_copies(mask, tokens):
 def test_bags_and_their_noisy_copies(rng):
     matrix = sp.csr_array(rng.random((8, 100)) < 0.1, dtype=np.float32)
     space, noise = fp.SparseRows(matrix), fp.FlipNoise(0.3, 0.4)
-    shown = bags(Findings(certified(space, noise)), space, tuple(map(str, range(100))))
+    shown = bags(CertifiedInputs(certified(space, noise)), space, tuple(map(str, range(100))))
     starts, clean, kept = (unpacked(shown[name]) for name in ("starts", "clean", "kept"))
     counts, added_starts, added = (unpacked(shown[name]) for name in ("added_counts", "added_starts", "added"))
     noisy = drawn(space, noise, 8).toarray().reshape(3, 8, 100)
@@ -74,7 +73,7 @@ def test_rows_of_a_table(rng):
     space = fp.Table(np.column_stack([rng.integers(0, count, 6) for count in categories]), categories)
     noise = space.noise(0.2, 0.4)
     values = (("no", "yes"), ("", "<b>", "x"), tuple("vwxyz"))
-    shown = table_rows(Findings(certified(space, noise)), space, ("a", "b", "c"), values)
+    shown = table_rows(CertifiedInputs(certified(space, noise)), space, ("a", "b", "c"), values)
     assert shown["values"] == [list(names) for names in values]
     assert (shown["columns"], shown["count"], shown["copies"]) == (["a", "b", "c"], 6, [0, 1, 2])
     assert np.array_equal(unpacked(shown["clean"]), space.values)
@@ -89,14 +88,14 @@ def test_copies_are_left_out_where_the_run_is_not_known(tokens, rng):
         ("rows", table, fp.FlipNoise(0.1, 0.4), {}, 4),
     ]
     for name, space, noise, names, count in cases:
-        (picture,) = pictures(Findings(counted(count, noise), DescribedInputs(space=space, **names))).items()
+        (picture,) = pictures(CertifiedInputs(counted(count, noise), DescribedInputs(space=space, **names))).items()
         assert (picture[0], picture[1]["copies"], picture[1]["count"]) == (name, [], count)
         json.dumps(picture[1], allow_nan=False)
 
 
 def test_words_without_names_are_not_drawn(tokens):
     space = fp.Tokens(tokens, mask=EMPTY)
-    assert pictures(Findings(certified(space, fp.FlipNoise(0.0, 0.4)), DescribedInputs(space=space))) is None
+    assert pictures(CertifiedInputs(certified(space, fp.FlipNoise(0.0, 0.4)), DescribedInputs(space=space))) is None
 
 
 @pytest.mark.parametrize(
@@ -136,14 +135,14 @@ def test_words_without_names_are_not_drawn(tokens):
 )
 def test_names_that_do_not_fit(space, noise, names, reason):
     with pytest.raises(fp.InvalidInputError, match=reason):
-        Findings(counted(1, noise), DescribedInputs(space=space, **names)).check()
+        CertifiedInputs(counted(1, noise), DescribedInputs(space=space, **names)).check()
 
 
 def test_words_of_many_long_messages_fit_a_page(rng):
     """Numbers that cannot be compressed, and a vocabulary of six bytes a letter."""
     vocabulary = tuple(f"{i} " + 10 * "\u0436" for i in range(30_000))
     space = fp.Tokens(rng.integers(0, 30_000, (1_500, 200)))
-    shown = sequences(Findings(certified(space, fp.FlipNoise(0.9, 0.9, categories=30_000))), space, vocabulary)
+    shown = sequences(CertifiedInputs(certified(space, fp.FlipNoise(0.9, 0.9, categories=30_000))), space, vocabulary)
     assert 900 < shown["count"] < 1_500
     assert len(shown["words"]) < 30_000
     assert len(json.dumps(shown)) < PICTURES_OF_A_PAGE
@@ -153,7 +152,8 @@ def test_bags_that_noise_fills_fit_a_page(rng):
     columns = (rng.integers(0, 200, (5_000, 100)) + 200 * np.arange(100)).ravel()
     matrix = sp.csr_array((np.ones(columns.size), columns, np.arange(0, columns.size + 1, 100)), shape=(5_000, 20_000))
     space = fp.SparseRows(matrix)
-    shown = bags(Findings(certified(space, fp.FlipNoise(0.005, 0.5))), space, tuple(f"word {i}" for i in range(20_000)))
+    inputs = CertifiedInputs(certified(space, fp.FlipNoise(0.005, 0.5)))
+    shown = bags(inputs, space, tuple(f"word {i}" for i in range(20_000)))
     assert 1_000 < shown["count"] < 5_000
     assert len(json.dumps(shown)) < PICTURES_OF_A_PAGE
 
@@ -161,7 +161,7 @@ def test_bags_that_noise_fills_fit_a_page(rng):
 def test_a_wide_table_fits_a_page(rng):
     space = fp.Table(rng.integers(0, 50_000, (800, 400)), [50_000] * 400)
     names = tuple(f"{i} " + 500 * "\u0436" for i in range(400))
-    shown = table_rows(Findings(certified(space, fp.FlipNoise(0.9, 0.9, categories=50_000))), space, names)
+    shown = table_rows(CertifiedInputs(certified(space, fp.FlipNoise(0.9, 0.9, categories=50_000))), space, names)
     assert 400 < shown["count"] < 800
     assert len(json.dumps(shown)) < PICTURES_OF_A_PAGE
 
@@ -169,7 +169,8 @@ def test_a_wide_table_fits_a_page(rng):
 def test_long_names_of_many_categories_fit_a_page(rng):
     space = fp.Table(rng.integers(0, 256, (2, 400)), [256] * 400)
     values = tuple(tuple(f"{i} {j} " + 10 * "\u0436" for j in range(256)) for i in range(400))
-    shown = table_rows(Findings(counted(2, fp.FlipNoise(0.9, 0.9, categories=256))), space, None, values)["values"]
+    inputs = CertifiedInputs(counted(2, fp.FlipNoise(0.9, 0.9, categories=256)))
+    shown = table_rows(inputs, space, None, values)["values"]
     held = [names for names in shown if names]
     assert len(shown) == 400 > len(held) > 5
     assert all(tuple(names) == all_names[: len(names)] for names, all_names in zip(shown, values, strict=True))

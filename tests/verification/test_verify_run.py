@@ -78,7 +78,7 @@ def test_a_certificate_is_checked_without_the_run(run, folder, tmp_path):
         shutil.copy(folder / name, tmp_path / name)
     code, out, _ = run("verify", tmp_path / "certificates.json")
     assert (code, out.splitlines()[-1]) == (
-        1, "NOT confirmed: the arithmetic was checked, but there is no evidence; --arithmetic-only is content with that"
+        1, "NOT confirmed: the arithmetic was checked, but there is no evidence; pass --arithmetic-only to accept that"
     )  # fmt: skip
     code, out, _ = run("verify", tmp_path / "certificates.json", "--arithmetic-only")
     assert (code, out.splitlines()[-1]) == (0, "90 certificates confirmed: arithmetic only")

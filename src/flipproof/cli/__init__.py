@@ -100,7 +100,7 @@ COMMANDS: dict[str, tuple[str, tuple[type, ...], str]] = {
     "datasets": ("datasets.datasets", (DatasetsOptions,), "List the datasets, or show the card of one."),
     "radius": ("radius.radius", (RadiusOptions,), _RADIUS_HELP),
 }
-"""Each command's home, the groups of its flags, and its help. Commands whose flags are all their own need no file."""
+"""For each command: its function, the groups of its flags, and its help. Most commands can read a config file."""
 
 app = typer.Typer(name="flipproof", pretty_exceptions_enable=False, add_completion=False)
 for _name, (_home, _groups, _help) in COMMANDS.items():
@@ -141,5 +141,5 @@ def main() -> None:
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has gone
+    except BrokenPipeError:  # nobody reads our output any more
         sys.exit(1)

@@ -11,17 +11,14 @@ import typer
 
 from flipproof.base.values import IntArray
 from flipproof.cli.command_options import TableOptions, VotesArgument
-from flipproof.cli.output import columns_that_fit, json_radius, print_table, radius_words, up_to
+from flipproof.cli.output import columns_that_fit, print_table, up_to
 from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import ForceOption, OutputOptions, PageOption, PromiseOptions
-from flipproof.cli.summary import print_summary, print_wrapped, summary_facts
 from flipproof.cli.values import promise_of
 from flipproof.errors import InvalidInputError, OutputError
 from flipproof.pipeline.steps import certify_run, open_run
-from flipproof.report.by_class import cautions
-from flipproof.report.findings import Findings
-from flipproof.report.words.promises import share_words
-from flipproof.report.words.verdict import headline
+from flipproof.report.summary import robustness_lines, summary_lines, summary_record
+from flipproof.report.words.numbers import json_radius, radius_words, share_words
 from flipproof.run_folder.finished_run import FinishedRun, PromiseSettings
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certificates_file import certificates_record
@@ -36,39 +33,36 @@ _JSON_COLUMNS = 101
 
 
 def certify(
-    asked: VotesArgument,
-    promised: PromiseOptions,
-    table: TableOptions,
-    drawn: PageOption,
-    output: OutputOptions,
-    forced: ForceOption,
+    argument: VotesArgument,
+    promise_flags: PromiseOptions,
+    table_flags: TableOptions,
+    page_flags: PageOption,
+    output_flags: OutputOptions,
+    force_flags: ForceOption,
 ) -> None:
     """Turns votes into certificates, and shows them as a summary, a table, JSON or CSV."""
-    votes = asked.votes
-    _check_csv(table.csv, votes, forced.force)
-    promise = promise_of(promised)
-    run = _certified_run(votes, promise, table, forced.force) if votes.is_dir() else None
-    if run is None:
-        certificates = certified(Votes.load(votes), promise.alpha, promise.rule, promise.simultaneous)
-    else:
-        certificates = run.certificates
-    columns = _JSON_COLUMNS if output.as_json else columns_that_fit(5)
+    votes, table, force = argument.votes, table_flags, force_flags.force
+    _check_csv(table.csv, votes, force)
+    promise = promise_of(promise_flags)
+    run = _certified_run(votes, promise, table, force) if votes.is_dir() else None
+    certificates = promise.of(Votes.load(votes)) if run is None else run.certificates
+    columns = _JSON_COLUMNS if output_flags.as_json else columns_that_fit(5)
     ratio = certified_ratio(certificates, columns, table.add, table.delete, table.change)
     if table.csv is not None:
         certificates.to_csv(table.csv)
-    if output.as_json:
-        facts = {} if run is None else summary_facts(run)
-        typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | facts))
+    if output_flags.as_json:
+        summary = {} if run is None else summary_record(run)
+        typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | summary))
     else:
         _print(run, certificates, ratio, table)
-    if run is not None and drawn.report:
-        offer_run_page(run, quiet=output.as_json)
+    if run is not None and page_flags.report:
+        offer_run_page(run, quiet=output_flags.as_json)
 
 
 def _certified_run(path: Path, promise: PromiseSettings, table: TableOptions, force: bool) -> FinishedRun:
     """Certifies the votes of a run folder."""
     votes = path / "votes.npz"
-    if table.given and votes.exists():  # a table that these votes cannot have is refused before anything is written
+    if table.given and votes.exists():  # refuse an impossible table before anything is written
         certified_ratio(certified(Votes.load(votes)), _JSON_COLUMNS, table.add, table.delete, table.change)
     return open_run(path, certify_run(path, promise, force))
 
@@ -77,7 +71,7 @@ def _print(run: FinishedRun | None, certificates: Certificates, ratio: dict[str,
     if run is None:
         print_certificates(certificates, ratio)
     else:
-        print_summary(run)
+        typer.echo("\n".join(summary_lines(run)))
         if table.given:
             print_ratio(certificates, ratio)
     if table.csv is not None:
@@ -85,7 +79,7 @@ def _print(run: FinishedRun | None, certificates: Certificates, ratio: dict[str,
 
 
 def _check_csv(csv: Path | None, votes: Path, force: bool) -> None:
-    """Before anything is written: a CSV replaces no votes at all, and other files only if that is asked for."""
+    """Raises if the CSV would replace the votes, or another file without --force. Nothing has been written by then."""
     if csv is None:
         return
     if votes.resolve() in (csv.resolve(), csv.resolve().parent):
@@ -99,7 +93,7 @@ def _check_csv(csv: Path | None, votes: Path, force: bool) -> None:
 def certified_ratio(
     certificates: Certificates, columns: int, add: int | None = None, delete: int | None = None, change: int = 0
 ) -> dict[str, Any]:
-    """The certified ratio over additions and deletions; for a joint noise along each axis. At most so many columns."""
+    """The certified ratio over additions and deletions, or along each axis of a joint noise, in at most `columns`."""
     if not len(certificates):
         return {}
     most = {axis: min(int(radii.max()), columns - 1) for axis, radii in _largest(certificates).items()}
@@ -118,7 +112,7 @@ def certified_ratio(
 
 
 def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> None:
-    """The summary and the certified ratio."""
+    """Prints what is known of certificates without a run folder, and their certified ratio."""
     votes = certificates.votes
     promise = "for all inputs at once" if certificates.simultaneous else "for each input"
     typer.echo(f"noise     {certificates.noise.words}")
@@ -129,22 +123,14 @@ def print_certificates(certificates: Certificates, ratio: dict[str, Any]) -> Non
     typer.echo(f"promise   wrong with probability at most {certificates.alpha:g}, {promise}; {certificates.rule} rule")
     typer.echo(f"abstained {int(certificates.abstained.sum())}")
     if ratio:
-        _print_verdict(certificates)
+        typer.echo("\n".join(robustness_lines(certificates)))
         for axis, radii in {"any change": certificates.max_l0_radius(), **_largest(certificates)}.items():
             typer.echo(f"radius    {axis}: {_spread(radii)}")
         print_ratio(certificates, ratio)
 
 
-def _print_verdict(certificates: Certificates) -> None:
-    """How many inputs withstand one change, and what a reader of the shares must know."""
-    found = Findings(certificates)
-    print_wrapped("robust", headline(found))
-    for sentence in cautions(found):
-        print_wrapped("caution", sentence)
-
-
 def print_ratio(certificates: Certificates, ratio: dict[str, Any]) -> None:
-    """The certified ratio: a table, or a line along each axis of a joint noise."""
+    """Prints the certified ratio as a table, or as a line for each axis of a joint noise."""
     title = "\nCertified ratio: the share of inputs whose prediction no attacker within the radii can change"
     if "ratio" in ratio:
         rows = zip(ratio["add"], ratio["ratio"], strict=True)
@@ -163,7 +149,7 @@ def _run_words(run: Run) -> str:
     law = "exactly"
     if run.sampling_error:
         power = math.ceil(math.log10(run.sampling_error) + 1e-9)
-        law = f"within 1e{power} of the exact law, which alpha pays for"
+        law = f"within 1e{power} of the exact law, charged to alpha"
     return f"{law}; seed {identity['seed']}, model {identity['model'][:12]}, data {identity['data'][:12]}"
 
 

@@ -35,7 +35,7 @@ class TableOptions:
 
     @property
     def given(self) -> bool:
-        """Whether a table of a certain size is asked for."""
+        """Whether any flag asks for a table."""
         return (self.add, self.delete, self.change) != (None, None, 0)
 
 
@@ -74,7 +74,7 @@ class CheckedArgument:
 
 @dataclass(frozen=True, slots=True)
 class DepthOptions:
-    """How far `verify` goes."""
+    """How thorough `verify` is."""
 
     arithmetic_only: Annotated[
         bool,
@@ -91,7 +91,7 @@ class DepthOptions:
 
 @dataclass(frozen=True, slots=True)
 class AtOption:
-    """Radii of several kinds."""
+    """Radii of several kinds, for `verify` to count."""
 
     at: Annotated[
         list[str] | None,
@@ -101,7 +101,7 @@ class AtOption:
 
 @dataclass(frozen=True, slots=True)
 class ResampleOptions:
-    """What `verify` draws again."""
+    """What `verify` resamples."""
 
     resample: Annotated[int, typer.Option(help="Draw this many portions of samples again and compare their votes.")] = 0
     resample_seed: Annotated[
@@ -111,7 +111,7 @@ class ResampleOptions:
 
 @dataclass(frozen=True, slots=True)
 class TermsOptions:
-    """On which terms `compare` compares."""
+    """The terms of `compare`, the same for all systems."""
 
     system: Annotated[
         list[str] | None,

@@ -21,16 +21,16 @@ from flipproof.comparison.setting import Terms
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.machine import Samples
 from flipproof.report.figures.compared import write_comparison
-from flipproof.report.words.promises import share_words
+from flipproof.report.words.numbers import share_words
 
 _SHOWN = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 
 
-def _terms(asked: TermsOptions) -> Terms:
-    """The value that the flags stand for."""
-    nodes = Terms().nodes if asked.nodes is None else checked_count(asked.nodes, "--nodes") or None
-    also = tuple(map(_pair, asked.also or ()))
-    return Terms(nodes, asked.largest_radius, asked.even_noise, asked.kept_share, also, asked.alpha, asked.rule)
+def _terms(flags: TermsOptions) -> Terms:
+    """The terms that the flags ask for."""
+    nodes = Terms().nodes if flags.nodes is None else checked_count(flags.nodes, "--nodes") or None
+    also = tuple(map(_pair, flags.also or ()))
+    return Terms(nodes, flags.largest_radius, flags.even_noise, flags.kept_share, also, flags.alpha, flags.rule)
 
 
 def _pair(words: str) -> tuple[float, float]:
@@ -41,25 +41,28 @@ def _pair(words: str) -> tuple[float, float]:
     return p_plus, p_minus
 
 
-def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, output: OutputOptions) -> None:
+def compare(
+    task_flags: TaskOptions, terms_flags: TermsOptions, machine_flags: MachineOptions, output_flags: OutputOptions
+) -> None:
     """Certifies the same predictions with every system that applies, and shows them in one table."""
-    if asked.weights is not None:
+    if task_flags.weights is not None:
         raise InvalidInputError("every system trains its own model; leave out --weights")
-    task = task_of(asked)
-    if on.nodes is not None and task.kind != "nodes":
+    task = task_of(task_flags)
+    if terms_flags.nodes is not None and task.kind != "nodes":
         raise InvalidInputError(f"--nodes does not apply to {task.kind}; use --inputs")
-    terms, samples = _terms(on), Samples(on.select_samples, on.samples)
+    terms, samples = _terms(terms_flags), Samples(terms_flags.select_samples, terms_flags.samples)
     with interruptible("run the same command again to continue with this system"):
-        comparison = compared(asked.out, task, on.system, terms, samples, machine_of(machine), _tell)
+        machine = machine_of(machine_flags)
+        comparison = compared(task_flags.out, task, terms_flags.system, terms, samples, machine, _print_progress)
     rows = list(comparison.rows(list(range(terms.largest_radius + 1))))
     facts = {"task": task.to_record(), "terms": asdict(terms), "samples": asdict(samples)}
     entries = [entry.to_record() for entry in comparison.entries]
     inputs = {"inputs": comparison.inputs.tolist(), "labels": comparison.labels.tolist()}
-    written = write_comparison(asked.out, rows, {**facts, **inputs, "entries": entries})
-    if output.as_json:
+    written = write_comparison(task_flags.out, rows, {**facts, **inputs, "entries": entries})
+    if output_flags.as_json:
         typer.echo(json.dumps(facts | {"rows": rows}))
         return
-    typer.echo(f"setting   {asked.dataset}, noise on {task.noisy}, seed {task.seed}")
+    typer.echo(f"setting   {task_flags.dataset}, noise on {task.noisy}, seed {task.seed}")
     typer.echo(f"compared  on {comparison.inputs.size:,} test {task.kind}")
     typer.echo(
         f"votes     {samples.n_select:,} samples to select labels, {samples.n_estimate:,} to bound probabilities"
@@ -68,11 +71,11 @@ def compare(asked: TaskOptions, on: TermsOptions, machine: MachineOptions, outpu
     for attacker in comparison.attackers:
         _print(comparison, attacker, terms.largest_radius)
     _print_promises(comparison)
-    typer.echo(f"\nwrote     {', '.join(path.name for path in written)} in {asked.out}")
+    typer.echo(f"\nwrote     {', '.join(path.name for path in written)} in {task_flags.out}")
 
 
-def _tell(system: str, done: int, of: int) -> None:
-    """Says in a terminal which system is at work; its training and votes have lines of their own."""
+def _print_progress(system: str, done: int, of: int) -> None:
+    """Tells a terminal which system is running; training and voting have progress lines of their own."""
     if sys.stderr is not None and sys.stderr.isatty():
         typer.echo(f"{done + 1} of {of}: {system}", err=True)
 
@@ -81,25 +84,25 @@ def _print(comparison: Comparison, attacker: str, most: int) -> None:
     radii = [radius for radius in _SHOWN if radius <= most]
 
     what = "changes of any kind" if attacker == "any" else f"changes of kind {attacker}"
-    found = comparison.against(attacker)
-    if not any(entry.proofs.certified(1).any() for entry in found):
+    entries = comparison.against(attacker)
+    if not any(entry.proofs.certified(1).any() for entry in entries):
         typer.echo(f"\nNothing is proved against an attacker who makes {what}.")
         return
     typer.echo(f"\nShare certified against any attacker who makes at most r {what}:\n")
     lines = [("system", "classifier", "accuracy", f"mean r<={most}", *(f"r={radius}" for radius in radii))]
-    for entry in found:
+    for entry in entries:
         shares = [share_words(comparison.certified_ratio(entry, attacker, radius)) for radius in radii]
         mean = f"{comparison.mean_radius(entry, attacker, most):.2f}"
         name = entry.system + "*" * bool(entry.spared)
         lines.append((name, _classifier(entry), share_words(comparison.accuracy(entry)), mean, *shares))
     _print_columns(lines)
-    for entry in found:
+    for entry in entries:
         if entry.spared:
-            typer.echo(f"* {entry.system}: only against those who leave alone {entry.spared}")
+            typer.echo(f"* {entry.system}: only against attackers who leave {entry.spared} alone")
 
 
 def _print_columns(lines: Sequence[Sequence[str]]) -> None:
-    """Names to the left, numbers to the right, each column as wide as it must be."""
+    """Columns as wide as they must be; names to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         names = (f"{cell:<{width}}" for cell, width in zip(line[:2], widths[:2], strict=True))
@@ -112,7 +115,7 @@ def _classifier(entry: Entry) -> str:
 
 
 def _print_promises(comparison: Comparison) -> None:
-    """Who published each system, whose prediction it proves, and what it promises at most."""
+    """For each system: who published it, which classifier it certifies, and against which changes."""
     typer.echo("")
     threats: dict[str, list[str]] = {}
     for entry in comparison.entries:

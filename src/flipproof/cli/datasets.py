@@ -15,6 +15,7 @@ from flipproof.datasets import card as card_of
 from flipproof.datasets import cards as all_cards
 from flipproof.datasets import load
 from flipproof.datasets.cards.dataset_card import Card
+from flipproof.datasets.fetching.data_file import DataFile
 from flipproof.datasets.fetching.folders import find
 from flipproof.datasets.loading import found_form
 from flipproof.errors import InvalidInputError
@@ -22,20 +23,20 @@ from flipproof.errors import InvalidInputError
 _WIDTH = 80
 
 
-def datasets(asked: DatasetsOptions) -> None:
+def datasets(flags: DatasetsOptions) -> None:
     """Lists the datasets, or shows the card of one."""
-    if asked.name is None:
-        if asked.download:
+    if flags.name is None:
+        if flags.download:
             raise InvalidInputError("--download needs the name of a dataset; flipproof datasets lists them")
-        if asked.as_json:
+        if flags.as_json:
             typer.echo(json.dumps([_facts(each) for each in all_cards()]))
         else:
             _print_table(all_cards())
         return
-    chosen = card_of(asked.name)
-    if asked.download:
+    chosen = card_of(flags.name)
+    if flags.download:
         load(chosen.name)
-    if asked.as_json:
+    if flags.as_json:
         typer.echo(json.dumps(_facts(chosen)))
     else:
         _print_card(chosen)
@@ -74,8 +75,8 @@ def _print_card(card: Card) -> None:
             _print_file(file, "file" if i == 0 else "or file")
 
 
-def _print_file(file: Any, title: str) -> None:
-    """Paths, addresses and sums are never broken: they are there to be copied."""
+def _print_file(file: DataFile, title: str) -> None:
+    """Paths, addresses and hashes stay on one line, so that they can be copied."""
     path = find(file.name)
     typer.echo(f"{title:<10}{file.name if path is None else path}")
     if file.sha256 is not None:

@@ -8,11 +8,11 @@ from flipproof.cli.command_options import DemoOptions
 from flipproof.cli.output import interruptible
 from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import MachineOptions
-from flipproof.cli.summary import print_summary
 from flipproof.cli.train import RESUME
 from flipproof.cli.values import machine_of
 from flipproof.pipeline.machine import Samples
 from flipproof.pipeline.steps import run
+from flipproof.report.summary import summary_lines
 from flipproof.run_folder.task import ModelSpec, Task
 from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.law import FlipNoise
@@ -21,9 +21,9 @@ _NOISES = {"attributes": (0.05, 0.3), "structure": (0.002, 0.4)}
 _ENTRIES = {"attributes": "pixels", "structure": "edges"}
 
 
-def demo(asked: DemoOptions) -> None:
+def demo(flags: DemoOptions) -> None:
     """Trains a graph neural network on built-in data and certifies it, once for pixels and once for edges."""
-    machine = machine_of(MachineOptions(workers=asked.workers, timeout=asked.timeout))
+    machine = machine_of(MachineOptions(workers=flags.workers, timeout=flags.timeout))
     typer.echo("1,797 handwritten digits are the nodes of a graph. Each is joined to those that look")
     typer.echo("most alike; its black pixels are its attributes. A graph neural network learns to read")
     typer.echo("them from 20 examples of every digit.")
@@ -31,17 +31,16 @@ def demo(asked: DemoOptions) -> None:
         typer.echo(f"\n--- Can an attacker change a digit's label by changing {_ENTRIES[noisy]}? ---\n")
         task = Task("nodes", "digits-graph", ModelSpec("gcn"), noisy, FlipNoise(*probabilities))
         with interruptible(RESUME):
-            finished = run(
-                asked.out / noisy, task, Samples(n_estimate=asked.samples), machine=machine, force=asked.force
-            )
-        print_summary(finished)
-        _read(finished.certificates, _ENTRIES[noisy])
+            samples = Samples(n_estimate=flags.samples)
+            finished = run(flags.out / noisy, task, samples, machine=machine, force=flags.force)
+        typer.echo("\n".join(summary_lines(finished)))
+        _print_share(finished.certificates, _ENTRIES[noisy])
         offer_run_page(finished)
-    typer.echo(f"\nEverything is in {asked.out}; open the reports in a browser. For your own graphs, images,")
+    typer.echo(f"\nEverything is in {flags.out}; open the reports in a browser. For your own graphs, images,")
     typer.echo("texts and tables see flipproof run --help, docs/graphs.md and docs/other-data.md.")
 
 
-def _read(certificates: Certificates, entries: str) -> None:
+def _print_share(certificates: Certificates, entries: str) -> None:
     share = certificates.certified_ratio(delete=2)
     typer.echo(f"\nIn other words: {share:.1%} of the digits provably keep their prediction when any two {entries}")
     typer.echo(

@@ -1,6 +1,6 @@
-"""Flags as values: a group of options is a dataclass, and a command takes groups. A TOML file has the same words.
+"""Flags as values: a group of options is a dataclass, and a command takes groups. A TOML file can set the same flags.
 
-The groups live in modules that import nothing heavy, and what a command does in a module of its own, which is imported
+The groups live in modules that import nothing heavy, and what a command does lives in another module, which is imported
 when the command is called: `--help` costs next to nothing.
 """
 
@@ -20,8 +20,8 @@ from typer.models import ArgumentInfo
 from flipproof.errors import InvalidInputError, not_among
 
 _ALIASES = {"json": "as_json"}
-_WORDS: set[str] = set()
-"""The words of all commands that read a configuration."""
+_FLAGS: set[str] = set()
+"""The flags of all commands that read a config file."""
 
 
 def command(home: str, *groups: type, config: bool = True) -> Callable[..., None]:
@@ -35,7 +35,7 @@ def command(home: str, *groups: type, config: bool = True) -> Callable[..., None
     module, _, name = home.partition(".")
     parameters = [parameter for group in groups for parameter in _fields(group)]
     if config:
-        _WORDS.update(each.name for each in parameters if not isinstance(each.annotation.__metadata__[0], ArgumentInfo))
+        _FLAGS.update(each.name for each in parameters if not isinstance(each.annotation.__metadata__[0], ArgumentInfo))
         parameters.append(_parameter("config", _Config, None))
 
     def started(**flags: Any) -> None:
@@ -47,7 +47,7 @@ def command(home: str, *groups: type, config: bool = True) -> Callable[..., None
     return started
 
 
-def _fields(group: Any) -> list[inspect.Parameter]:
+def _fields(group: type) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         _parameter(
@@ -64,22 +64,22 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Gives flags that were not typed their values from the file."""
+    """Makes the values in the file the defaults of flags."""
     if path is None:
         return None
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InvalidInputError(f"--config {path} cannot be read: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(f"--config {path} is not valid TOML: {error}") from error
-    words = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in found.items()}
-    for word, value in words.items():
+    values = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in content.items()}
+    for flag, value in values.items():
         if isinstance(value, dict):
-            raise InvalidInputError(f"expected keys without tables in {path}, got the table [{word}]")
-        if word not in _WORDS:
-            raise not_among(f"every key in {path}", sorted(_WORDS), word)
-    context.default_map = {**(context.default_map or {}), **words}
+            raise InvalidInputError(f"expected keys without tables in {path}, got the table [{flag}]")
+        if flag not in _FLAGS:
+            raise not_among(f"every key in {path}", sorted(_FLAGS), flag)
+    context.default_map = {**(context.default_map or {}), **values}
     return path
 
 

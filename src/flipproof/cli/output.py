@@ -1,68 +1,39 @@
-"""What the program prints: numbers and tables, on terminals that lack letters, full disks and broken pipes."""
+"""Where the program prints: terminals that are narrow or lack letters, full disks, broken pipes.
+
+It imports nothing heavy, because `--help` goes through it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import io
-import math
 import os
 import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from flipproof.base.values import checked_count
-from flipproof.errors import FlipproofError, FlipproofWarning, OutputError
-from flipproof.theory.law import Noise
-from flipproof.theory.radii import UNBOUNDED, AnyRadii, axes_of, point_of
-from flipproof.theory.search import SEARCH_LIMIT
-
-
-def radius_words(radius: int | None) -> str:
-    """A radius as a person would write it; None is one that was not found."""
-    if radius is None:
-        return "unknown"
-    if radius == UNBOUNDED:
-        return "unbounded"
-    return str(radius) if radius < SEARCH_LIMIT else f"at least {radius}"
-
-
-def json_radius(radius: int | None) -> int | str | None:
-    """A radius as JSON has it: a number, "unbounded", or null where it was not found."""
-    return "unbounded" if radius == UNBOUNDED else radius
-
-
-def radii_words(noise: Noise, radii: AnyRadii) -> str:
-    """Radii as "add 1, delete 2"."""
-    counts = zip(axes_of(noise), point_of(noise, radii), strict=True)
-    return ", ".join(f"{axis} {radius_words(count)}" for axis, count in counts)
-
-
-def critical_words(p: float) -> str:
-    """A critical probability, rounded up, with enough digits to tell it from 1."""
-    if p >= 1.0:
-        return "never" if math.isinf(p) else "only 1"
-    digits = 4 if p < 0.999 else 1 - math.floor(math.log10(1.0 - p))
-    return str(Decimal(p).quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
+from flipproof.errors import FlipproofError, FlipproofWarning, InvalidInputError, OutputError
 
 
 def columns_that_fit(cell: int) -> int:
-    """How many columns of `cell` characters the terminal has room for, from 2 to 13; a file takes 13."""
+    """The number of columns of `cell` characters that fit in the terminal, from 2 to 13; in a file, 13."""
     if sys.stdout is None or not sys.stdout.isatty():
         return 13
     return max(2, min(13, (shutil.get_terminal_size().columns - 17) // (cell + 3)))
 
 
 def up_to(count: int, name: str) -> range:
-    """The counts from 0 to the one given on the command line."""
-    return range(1 + checked_count(count, name))
+    """The counts from 0 to a number from the command line."""
+    if count < 0:
+        raise InvalidInputError(f"expected {name} to be a non-negative integer, got {count}")
+    return range(1 + count)
 
 
 def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Sequence[str]]]) -> None:
@@ -79,18 +50,20 @@ def print_table(title: str, deletes: Iterable[int], rows: Iterable[tuple[int, Se
 
 
 def say(line: str) -> None:
-    """Prints one line about the program itself to stderr; one that cannot take it is no reason to fail."""
+    """Prints one line about the program to stderr; an error in doing so is ignored."""
     with contextlib.suppress(OSError):
         print(f"flipproof: {' '.join(line.split())}", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
 def careful_output() -> Iterator[None]:
-    r"""Inside, everything can be printed: letters that stdout or stderr lack as \u escapes, warnings on one line.
+    r"""A context in which printing never fails on a letter, and warnings take one line.
+
+    Letters that stdout or stderr lack become \u escapes.
 
     Raises:
-        OutputError: stdout takes no more; what the program has done is done.
-        BrokenPipeError: the reader of stdout has gone.
+        OutputError: if stdout takes no more; the work of the program is done all the same.
+        BrokenPipeError: if nobody reads stdout any more.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -114,7 +87,7 @@ def _flush() -> None:
 
 
 class _CheckedFile(io.FileIO):
-    """A file that says in our words that it takes no more, once: then everything is thrown away."""
+    """A file that raises `OutputError` once when it takes no more, and ignores what is written afterwards."""
 
     failed = False
 
@@ -134,7 +107,7 @@ class _CheckedFile(io.FileIO):
 
 
 def _checked(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    """Another stream to where a stream writes, with the same settings."""
+    """A second stream to the same file, with the same settings, that checks what it writes."""
     return io.TextIOWrapper(
         io.BufferedWriter(_CheckedFile(os.dup(stream.fileno()), "w")),
         encoding=stream.encoding,
@@ -145,7 +118,7 @@ def _checked(stream: io.TextIOWrapper) -> io.TextIOWrapper:
 
 
 def _formatted_by(others: Any) -> Any:
-    """How warnings look: ours like all that the program says, those of other packages as before."""
+    """Formats our warnings like the other lines of the program, and those of other packages as before."""
 
     def formatted(message: Any, category: type[Warning], *details: Any, **more: Any) -> str:
         if issubclass(category, FlipproofWarning):
@@ -157,7 +130,7 @@ def _formatted_by(others: Any) -> Any:
 
 @contextlib.contextmanager
 def interruptible(then: str) -> Iterator[None]:
-    """After Ctrl-C inside, says what became of the work."""
+    """A context that tells the user after Ctrl-C what became of the work."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,29 +1,23 @@
-"""`flipproof radius`: what a probability buys under a noise, before any sample is drawn."""
+"""`flipproof radius`: which radii a probability certifies, before any sample is drawn."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Callable
+from decimal import ROUND_CEILING, Decimal
 from typing import TypeVar
 
 import typer
 
 from flipproof.cli.command_options import RadiusOptions
-from flipproof.cli.output import (
-    columns_that_fit,
-    critical_words,
-    json_radius,
-    print_table,
-    radii_words,
-    radius_words,
-    up_to,
-)
+from flipproof.cli.output import columns_that_fit, print_table, up_to
 from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.report.words.numbers import json_radius, radius_words
 from flipproof.statistics.clopper_pearson import checked_alpha, lower_bound
 from flipproof.theory.frontier import frontier
 from flipproof.theory.l0_ball import largest_l0_radius
-from flipproof.theory.law import FlipNoise
+from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import AnyRadii, axes_of, point_of
 from flipproof.theory.search import largest_radius
 from flipproof.theory.tables import critical_table
@@ -32,29 +26,29 @@ _ADD, _DELETE = 4, 6
 _T = TypeVar("_T")
 
 
-def radius(asked: RadiusOptions) -> None:
+def radius(flags: RadiusOptions) -> None:
     """Prints the radii that a probability certifies, or the probabilities that radii need."""
-    p_lower, p_upper, samples = asked.p_lower, asked.p_upper, asked.samples
-    add, delete, change = asked.add, asked.delete, asked.change
-    noise = FlipNoise(asked.p_plus, asked.p_minus, asked.categories)
-    checked_alpha(asked.alpha)
+    p_lower, p_upper, samples = flags.p_lower, flags.p_upper, flags.samples
+    add, delete, change = flags.add, flags.delete, flags.change
+    noise = FlipNoise(flags.p_plus, flags.p_minus, flags.categories)
+    checked_alpha(flags.alpha)
     if samples is not None:
         if p_lower is not None:
             raise InvalidInputError("expected --p-lower or --samples, got both")
         if samples == 0:
             raise InvalidInputError("expected --samples of at least 1, got 0")
-        p_lower = lower_bound(samples, samples, asked.alpha)
+        p_lower = lower_bound(samples, samples, flags.alpha)
     if p_lower is None:
         if p_upper is not None:
             raise InvalidInputError("--p-upper needs --p-lower beside it")
         most = min(_DELETE, columns_that_fit(8) - 1) if delete is None else delete
-        _print_critical(noise, _ADD if add is None else add, most, change, asked.as_json)
+        _print_critical(noise, _ADD if add is None else add, most, change, flags.as_json)
     elif add is not None or delete is not None or change:
         raise InvalidInputError(
             "--add, --delete and --change size the table; leave them out with --p-lower or --samples"
         )
     else:
-        _print_radii(noise, p_lower, p_upper, asked.as_json)
+        _print_radii(noise, p_lower, p_upper, flags.as_json)
 
 
 def _print_critical(noise: FlipNoise, add: int, delete: int, change: int, as_json: bool) -> None:
@@ -69,7 +63,7 @@ def _print_critical(noise: FlipNoise, add: int, delete: int, change: int, as_jso
     print_table(
         f"Certified when p_lower is above ({noise.words}{held})",
         deletes,
-        ((a, [critical_words(p) for p in row]) for a, row in enumerate(table)),
+        ((a, [_critical_words(p) for p in row]) for a, row in enumerate(table)),
     )
 
 
@@ -87,13 +81,27 @@ def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_jso
     other = f", any other label at most {p_upper!r}" if p_upper is not None else ""
     typer.echo(f"prediction probability at least {p_lower!r}{other}")
     if maximal == []:
-        typer.echo("certified  nothing, not even the prediction without an attacker")
+        typer.echo("certified  nothing, not even the prediction on the unchanged input")
         return
     for kind, count in radii.items():
         meaning = "changes of any kind" if kind == "mixed" else f"{kind} only"
         typer.echo(f"certified  {radius_words(count):>9}  {meaning}")
-    lines = ["too many to list"] if maximal is None else [radii_words(noise, r) for r in maximal]
+    lines = ["too many to list"] if maximal is None else [_radii_words(noise, r) for r in maximal]
     typer.echo("maximal    " + "\n           ".join(lines))
+
+
+def _radii_words(noise: Noise, radii: AnyRadii) -> str:
+    """Radii as "add 1, delete 2"."""
+    counts = zip(axes_of(noise), point_of(noise, radii), strict=True)
+    return ", ".join(f"{axis} {radius_words(count)}" for axis, count in counts)
+
+
+def _critical_words(p: float) -> str:
+    """A critical probability, rounded up, with enough digits to tell it apart from 1."""
+    if p >= 1.0:
+        return "never" if math.isinf(p) else "only 1"
+    digits = 4 if p < 0.999 else 1 - math.floor(math.log10(1.0 - p))
+    return str(Decimal(p).quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
 
 
 def _json_point(noise: FlipNoise, radii: AnyRadii) -> dict[str, int | str | None]:
@@ -101,7 +109,7 @@ def _json_point(noise: FlipNoise, radii: AnyRadii) -> dict[str, int | str | None
 
 
 def _unless_refused(search: Callable[[], _T]) -> _T | None:
-    """The result of a search over mixtures, or None where there are too many of them."""
+    """The result of a search over combinations; None if there are too many of them."""
     try:
         return search()
     except TooLargeError:

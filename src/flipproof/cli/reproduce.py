@@ -10,9 +10,9 @@ import typer
 from flipproof.cli.command_options import ReproduceOptions
 from flipproof.cli.output import interruptible
 from flipproof.cli.run_options import MachineOptions
-from flipproof.cli.summary import duration
 from flipproof.cli.values import machine_of
 from flipproof.errors import InvalidInputError
+from flipproof.report.words.numbers import duration
 from flipproof.reproduction.findings import Findings
 from flipproof.reproduction.pages.figures import save_figure
 from flipproof.reproduction.pages.page import all_rows, write_page
@@ -25,45 +25,45 @@ from flipproof.reproduction.studies.registry import studies_named
 from flipproof.reproduction.workshop import Study
 
 
-def reproduce(asked: ReproduceOptions, machine: MachineOptions) -> None:
+def reproduce(flags: ReproduceOptions, machine_flags: MachineOptions) -> None:
     """Runs experiments of the paper and writes the page of their results beside the published numbers."""
-    studies, scale = studies_named(asked.what), scale_named(asked.scale)
-    out = asked.out / scale.name
-    if asked.page is not None and not asked.page.parent.is_dir():
-        raise InvalidInputError(f"the folder of --page, {asked.page.parent}, does not exist")
+    studies, scale = studies_named(flags.what), scale_named(flags.scale)
+    out = flags.out / scale.name
+    if flags.page is not None and not flags.page.parent.is_dir():
+        raise InvalidInputError(f"the folder of --page, {flags.page.parent}, does not exist")
     if studies:
-        _run(studies, asked, machine)
+        _run(studies, flags, machine_flags)
     else:
-        _draw_again(out)
-    page = write_page(out, asked.page or out / "page.md")
+        _redraw(out)
+    page = write_page(out, flags.page or out / "page.md")
     typer.echo(f"\nwrote     rows, figures and {page}")
 
 
-def _run(studies: list[Study], asked: ReproduceOptions, machine: MachineOptions) -> None:
-    scale = scale_named(asked.scale)
-    count = scale.seeds if asked.seeds is None else asked.seeds
+def _run(studies: list[Study], flags: ReproduceOptions, machine_flags: MachineOptions) -> None:
+    scale = scale_named(flags.scale)
+    count = scale.seeds if flags.seeds is None else flags.seeds
     if count < 1:
         raise InvalidInputError(f"expected --seeds of at least 1, got {count}")
-    out = asked.out / scale.name
+    out = flags.out / scale.name
 
-    def keep(found: Findings) -> None:
-        base, study = out / found.lab.study.name, found.lab.study
-        write_rows(base, found.record())
-        save_figure(study.name, found.rows, base)
+    def keep(findings: Findings) -> None:
+        base, study = out / findings.lab.study.name, findings.lab.study
+        write_rows(base, findings.record())
+        save_figure(study.name, findings.rows, base)
         typer.echo(f"\n{study.name}: {study.title}\n")
-        for line in summary_lines(found.rows):
+        for line in summary_lines(findings.rows):
             typer.echo(line)
 
     with interruptible("run the same command again to continue"):
-        reproduced(studies, out / "work", scale, tuple(range(count)), machine_of(machine), keep, _tell)
+        reproduced(studies, out / "work", scale, tuple(range(count)), machine_of(machine_flags), keep, _print_progress)
 
 
-def _draw_again(out: Path) -> None:
-    for study, found in all_rows(out).items():
-        save_figure(study, found["rows"], out / study)
+def _redraw(out: Path) -> None:
+    for study, record in all_rows(out).items():
+        save_figure(study, record["rows"], out / study)
 
 
-def _tell(ahead: Ahead) -> None:
+def _print_progress(ahead: Ahead) -> None:
     """A line on standard error for every step, if that is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         left = "" if ahead.seconds_left is None else f", about {duration(ahead.seconds_left)} left"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 DEFAULT_TIMEOUT = 3600.0
-"""As `vote` has it; to import that takes a while."""
+"""The same number as in `vote`, which takes a while to import."""
 
 _MODEL, _MACHINE, _VOTES, _PROMISE = "Model and data", "Machine", "Votes", "Promise"
 
@@ -31,14 +31,14 @@ Change = Annotated[int, typer.Option(help="Number of changes in the table (more 
 
 @dataclass(frozen=True, slots=True)
 class RunArgument:
-    """Which run."""
+    """The run folder of a command."""
 
     run: Annotated[Path, typer.Argument(help="A run folder, made by flipproof train.", show_default=False)]
 
 
 @dataclass(frozen=True, slots=True)
 class VoteOptions:
-    """How many votes."""
+    """The numbers of samples."""
 
     samples: Annotated[
         int | None,
@@ -75,7 +75,7 @@ class PromiseOptions:
 
 @dataclass(frozen=True, slots=True)
 class ModelOption:
-    """Which model a run has."""
+    """The model of a run."""
 
     model: Annotated[
         str | None,
@@ -85,14 +85,14 @@ class ModelOption:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOption:
-    """What a command may use of the memory."""
+    """The memory that training may use."""
 
     memory: Annotated[str, typer.Option(help="Memory limit of a noisy sample.", rich_help_panel=_MACHINE)] = "2GB"
 
 
 @dataclass(frozen=True, slots=True)
 class MachineOptions:
-    """What a command may use."""
+    """The workers, memory and devices of a command."""
 
     workers: Annotated[
         int | None,
@@ -128,7 +128,7 @@ class MachineOptions:
 
 @dataclass(frozen=True, slots=True)
 class CheckOption:
-    """Whether votes are checked."""
+    """Whether the classifier is checked while it votes."""
 
     no_check: Annotated[
         bool,
@@ -143,14 +143,14 @@ class CheckOption:
 
 @dataclass(frozen=True, slots=True)
 class ForceOption:
-    """Whether to overwrite."""
+    """Whether to start over."""
 
     force: Force = False
 
 
 @dataclass(frozen=True, slots=True)
 class PageOption:
-    """Whether to draw."""
+    """Whether to write a report."""
 
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html and figures at the end.")] = (
         True
@@ -159,6 +159,6 @@ class PageOption:
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """How to answer."""
+    """Text or JSON."""
 
     as_json: AsJson = False

@@ -1,4 +1,4 @@
-"""The flags that say what to train. What is not said suits the data; see `values` for the task they stand for."""
+"""The flags that say what to train. Their defaults suit the data; `values` turns them into a task."""
 
 from __future__ import annotations
 

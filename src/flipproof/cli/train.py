@@ -21,45 +21,47 @@ from flipproof.cli.run_options import (
     RunArgument,
     VoteOptions,
 )
-from flipproof.cli.summary import duration, print_summary, summary_facts, training_words
 from flipproof.cli.task_options import TaskOptions
-from flipproof.cli.values import machine_of, promise_of, samples_of, task_of
+from flipproof.cli.values import machine_of, promise_of, task_of
 from flipproof.pipeline.kinds.kind import task_in
 from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.steps import run as run_task
-from flipproof.pipeline.steps import train_run, vote_run
+from flipproof.pipeline.steps import train_run, vote_run, wanted_samples
+from flipproof.report.summary import summary_lines, summary_record, training_words
+from flipproof.report.words.numbers import duration
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import NOT_REPORTED, TrainingRecord, read_section
 
 RESUME = "run the same command again, without --force, to continue"
 
 
-def train(asked: TaskOptions, machine: MemoryOption, forced: ForceOption) -> None:
+def train(task_flags: TaskOptions, memory_flags: MemoryOption, force_flags: ForceOption) -> None:
     """Trains a model with noise and saves it in a run folder."""
-    task = task_of(asked)
+    task, out = task_of(task_flags), task_flags.out
     with interruptible("nothing was written; run the same command again to train"):
-        folder = train_run(asked.out, task, Machine(memory_limit=machine.memory), asked.weights, forced.force)
+        machine = Machine(memory_limit=memory_flags.memory)
+        folder = train_run(out, task, machine, task_flags.weights, force_flags.force)
     training = read_section(folder, "training", TrainingRecord, "flipproof train")
     how = training_words(training.epochs, training.seconds)
     accuracy = NOT_REPORTED if training.base_accuracy is None else f"{training.base_accuracy:.3f}"
-    typer.echo(f"trained   {task.model.name} on {asked.dataset}: {how}, base accuracy {accuracy}")
-    typer.echo(f"next      flipproof vote {shlex.quote(str(asked.out))}")
+    typer.echo(f"trained   {task.model.name} on {task_flags.dataset}: {how}, base accuracy {accuracy}")
+    typer.echo(f"next      flipproof vote {shlex.quote(str(out))}")
 
 
 def vote(
-    asked: RunArgument,
-    wanted: VoteOptions,
-    checked: CheckOption,
-    machine: MachineOptions,
-    chosen: ModelOption,
-    forced: ForceOption,
+    argument: RunArgument,
+    vote_flags: VoteOptions,
+    check_flags: CheckOption,
+    machine_flags: MachineOptions,
+    model_flags: ModelOption,
+    force_flags: ForceOption,
 ) -> None:
     """Draws votes for a trained run; continues an interrupted one, or adds samples."""
-    run = asked.run
+    run, force = argument.run, force_flags.force
     task = task_in(RunFolder.open(run).record())
     with interruptible(RESUME):
-        samples, use = samples_of(wanted, task.kind, run, forced.force), machine_of(machine, checked)
-        votes = vote_run(run, samples, use, chosen.model, forced.force)
+        samples = wanted_samples(run, task.kind, vote_flags.select_samples, vote_flags.samples, force)
+        votes = vote_run(run, samples, machine_of(machine_flags, check_flags), model_flags.model, force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
         engine = f", {votes.run.engine} engine" if votes.run.engine else ""
@@ -70,25 +72,25 @@ def vote(
 
 
 def run(
-    asked: TaskOptions,
-    wanted: VoteOptions,
-    checked: CheckOption,
-    promised: PromiseOptions,
-    machine: MachineOptions,
-    drawn: PageOption,
-    output: OutputOptions,
-    forced: ForceOption,
+    task_flags: TaskOptions,
+    vote_flags: VoteOptions,
+    check_flags: CheckOption,
+    promise_flags: PromiseOptions,
+    machine_flags: MachineOptions,
+    page_flags: PageOption,
+    output_flags: OutputOptions,
+    force_flags: ForceOption,
 ) -> None:
     """Trains, votes and certifies. Finished steps are not repeated."""
-    task, promise = task_of(asked), promise_of(promised)
-    samples = samples_of(wanted, task.kind, asked.out, forced.force)
+    task, promise, out, force = task_of(task_flags), promise_of(promise_flags), task_flags.out, force_flags.force
+    samples = wanted_samples(out, task.kind, vote_flags.select_samples, vote_flags.samples, force)
     with interruptible(RESUME):
-        use = machine_of(machine, checked)
-        finished = run_task(asked.out, task, samples, promise, use, asked.weights, forced.force)
-    if output.as_json:
-        typer.echo(json.dumps(summary_facts(finished)))
+        machine = machine_of(machine_flags, check_flags)
+        finished = run_task(out, task, samples, promise, machine, task_flags.weights, force)
+    if output_flags.as_json:
+        typer.echo(json.dumps(summary_record(finished)))
     else:
-        print_summary(finished)
-        typer.echo(f"\nEverything is in {asked.out}.")
-    if drawn.report:
-        offer_run_page(finished, quiet=output.as_json)
+        typer.echo("\n".join(summary_lines(finished)))
+        typer.echo(f"\nEverything is in {out}.")
+    if page_flags.report:
+        offer_run_page(finished, quiet=output_flags.as_json)

@@ -27,38 +27,38 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 NOT_CONFIRMED = 1
-"""The exit code if there is something to object to."""
+"""The exit code if not everything is confirmed."""
 
 
 def _radii(text: str) -> dict[str, int]:
-    """From "add=1,delete=9" to numbers."""
-    found = [re.fullmatch(r"\s*([^=\s]+)\s*=\s*([0-9]{1,6})\s*", each) for each in text.split(",")]
-    radii = {each[1]: int(each[2]) for each in found if each}
-    if len(radii) < len(found):
+    """Radii by kind, from text such as "add=1,delete=9"."""
+    kinds = [re.fullmatch(r"\s*([^=\s]+)\s*=\s*([0-9]{1,6})\s*", each) for each in text.split(",")]
+    radii = {each[1]: int(each[2]) for each in kinds if each}
+    if len(radii) < len(kinds):
         raise InvalidInputError(f"expected --at to name each kind once, such as add=1,delete=9, got {text}")
     return radii
 
 
 def verify(
-    asked: CheckedArgument,
-    depth: DepthOptions,
-    wanted: AtOption,
-    again: ResampleOptions,
-    chosen: ModelOption,
-    machine: MachineOptions,
-    output: OutputOptions,
+    argument: CheckedArgument,
+    depth_flags: DepthOptions,
+    at_flags: AtOption,
+    resample_flags: ResampleOptions,
+    model_flags: ModelOption,
+    machine_flags: MachineOptions,
+    output_flags: OutputOptions,
 ) -> None:
     """Checks certificates independently: their arithmetic, and the evidence in the run folder."""
-    run = asked.run
-    if again.resample < 0 or (again.resample and (depth.arithmetic_only or not run.is_dir())):
-        raise InvalidInputError(f"--resample N needs a run folder and its evidence, got {again.resample} and {run}")
-    radii = [_radii(text) for text in wanted.at or ()]
+    run, portions = argument.run, resample_flags.resample
+    if portions < 0 or (portions and (depth_flags.arithmetic_only or not run.is_dir())):
+        raise InvalidInputError(f"--resample N needs a run folder and its evidence, got {portions} and {run}")
+    radii = [_radii(text) for text in at_flags.at or ()]
     with interruptible("nothing was changed"):
-        checked, resampled = _check(run, depth), None
+        checked, resampled = _check(run, depth_flags), None
         certified = [checked.certified_at(each) for each in radii]
-        if again.resample:
-            resampled = _resampled(run, again, machine, chosen.model)
-    if output.as_json:
+        if portions:
+            resampled = _resampled(run, resample_flags, machine_flags, model_flags.model)
+    if output_flags.as_json:
         at = [{"radii": each, "certified": count} for each, count in zip(radii, certified, strict=True)]
         typer.echo(json.dumps(_facts(checked, resampled) | {"at": at}))
     else:
@@ -71,17 +71,17 @@ def verify(
         raise typer.Exit(NOT_CONFIRMED)
 
 
-def _resampled(run: Path, again: ResampleOptions, machine: MachineOptions, model: str | None) -> Resampled:
+def _resampled(run: Path, flags: ResampleOptions, machine_flags: MachineOptions, model: str | None) -> Resampled:
     # what draws samples takes a second to import, and a check without it takes less
     from flipproof.cli.values import machine_of
     from flipproof.pipeline.resample import resample
 
-    return resample(run, again.resample, again.resample_seed, machine_of(machine), model)
+    return resample(run, flags.resample, flags.resample_seed, machine_of(machine_flags), model)
 
 
-def _check(run: Path, depth: DepthOptions) -> Check:
+def _check(run: Path, flags: DepthOptions) -> Check:
     with progress_line("checking", ("bar", "percent", "time")) as line:
-        return check(run, depth.arithmetic_only, depth.minutes, lambda done, of: line.update(done=done, of=of))
+        return check(run, flags.arithmetic_only, flags.minutes, lambda done, of: line.update(done=done, of=of))
 
 
 def _confirmed(checked: Check, resampled: Resampled | None) -> bool:
@@ -104,17 +104,18 @@ def _conclusion(checked: Check, resampled: Resampled | None) -> str:
 
 
 def _obstacles(checked: Check, resampled: Resampled | None) -> Iterator[str]:
-    """Why a check is not one that confirms."""
+    """Why a check does not confirm everything."""
     total, counts = len(checked.findings), checked.counts
     for verdict in (Verdict.WRONG, Verdict.LOOSER, Verdict.UNCHECKED):
         if counts[verdict]:
             yield f"{counts[verdict]:,} of {total:,} certificates are {_SHORT_NAMES.get(verdict, verdict)}"
     if checked.objections == (ALONE,):
-        yield "the arithmetic was checked, but there is no evidence; --arithmetic-only is content with that"
+        yield "the arithmetic was checked, but there is no evidence; pass --arithmetic-only to accept that"
     elif checked.objections:
-        yield f"the files do not fit ({len(checked.objections)} objection{'s' * (len(checked.objections) > 1)} above)"
+        plural = "s" * (len(checked.objections) > 1)
+        yield f"the files do not fit together ({len(checked.objections)} objection{plural} above)"
     if resampled is not None and not resampled.same:
-        yield "portions that were drawn again have other votes"
+        yield "some resampled portions have other votes"
 
 
 def _print(checked: Check, resampled: Resampled | None) -> None:
@@ -138,9 +139,7 @@ def _print(checked: Check, resampled: Resampled | None) -> None:
 
 
 _FITS = "fit: run.json, votes with their portions, weights, inputs, law, promise and hashes"
-_ALONE = (
-    "not looked at: model, data, seed, sample numbers, numbers of entries and what gets no noise are mere statements"
-)
+_ALONE = "not checked: model, data, seed, sample numbers, numbers of entries and what gets no noise are only stated"
 _SHORT = {"looser than possible": "looser", "not checked": "unchecked"}
 _SHORT_NAMES = {"WRONG": "wrong"}
 
@@ -154,7 +153,7 @@ def _print_claim(certificate: Certificate) -> None:
 
 
 def _part_words(part: dict[str, Any]) -> str:
-    """One part of the noise; its probabilities are floats that are written as fractions."""
+    """One part of the noise, whose probabilities are stored as fractions."""
     name = "" if part["part"] is None else f"{part['part']}: "
     flips = ", ".join(f"{side} {float(Fraction(part[side]))!r}" for side in ("p_plus", "p_minus"))
     return name + flips + ("" if part["categories"] == 2 else f", {part['categories']} categories")

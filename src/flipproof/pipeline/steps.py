@@ -31,8 +31,11 @@ from flipproof.smoothing.votes import Votes
 from flipproof.theory.law import Noise
 
 
-def wanted_samples(path: str | os.PathLike[str], n_select: int | None, n_estimate: int, force: bool = False) -> Samples:
-    """How many samples a run gets. Without a number, as many selection samples as its votes have, if there are any."""
+def wanted_samples(
+    path: str | os.PathLike[str], kind: str, n_select: int | None, n_estimate: int | None, force: bool = False
+) -> Samples:
+    """How many samples a run gets. Numbers that are None suit its kind of data, and votes that are there already."""
+    n_estimate = kind_named(kind).n_estimate if n_estimate is None else n_estimate
     folder = RunFolder(Path(path))
     there = None if n_select is not None or force or not folder.exists else _votes_record(RunFolder.open(path))
     if there is not None:

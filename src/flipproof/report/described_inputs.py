@@ -1,11 +1,10 @@
-"""What the inputs of a report are, apart from their certificates: all of it may be left out."""
+"""What is known about the inputs of a report apart from their certificates. All of it is optional."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
@@ -15,25 +14,25 @@ from flipproof.noise.spaces.space import Space, noise_of_parts
 from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.noise.spaces.words import ChangeWords
-from flipproof.run_folder.split import Split, checked_labels
+from flipproof.run_folder.split import Split
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DescribedInputs:
-    """The inputs as people know them.
+    """How a report names, judges and draws the inputs.
 
     Attributes:
         unit: what one input is: "node", "image", "message".
         entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
         changes: by axis, what an attacker does, where entries are not just added, deleted or changed.
-        where: in what an attacker changes entries.
-        caution: what else a reader must know about the changes that are covered, as a sentence.
+        where: what an attacker changes: "the observed graph".
+        caution: a sentence with what else a reader must know about the covered changes.
         class_names: one per class; by default their numbers.
         labels: true labels.
-        split: which inputs were for what.
-        labels_compared: False if labels and split come from a file that was not compared with the data.
+        split: which inputs were for training, validation and testing.
+        labels_compared: False if labels and split come from a file that was never compared with the data.
         names: one per input.
         texts: the messages, if inputs are messages.
         space: the observed data, to be drawn.
@@ -64,42 +63,43 @@ class DescribedInputs:
 
     @property
     def units(self) -> str:
-        """Several of them."""
+        """The unit in the plural."""
         return f"{self.unit}s"
 
     @property
     def one(self) -> str:
-        """One of them, with its article."""
+        """The unit with its article: "an input"."""
         return f"{'an' if self.unit[0] in 'aeiou' else 'a'} {self.unit}"
 
     def count(self, number: int) -> str:
-        """So many of them."""
+        """A number of inputs in words: "1,797 nodes"."""
         return f"{number:,} {self.unit if number == 1 else self.units}"
 
     @property
     def judged(self) -> IntArray | None:
-        """The inputs that accuracies are about: those left for testing; None: all."""
+        """The inputs that accuracies are computed on: those for testing; None: all."""
         return None if self.split is None else self.split.test
 
     def entries_of(self, part: str | None) -> str:
-        """What is added or deleted in a part."""
+        """What the entries of a part are called, in the plural."""
         return self.entries.get(part or "", "entries" if part is None else f"entries of part {part}")
 
     def change_along(self, axis: Axis) -> ChangeWords | None:
-        """The words for a kind of change; None where "added", "deleted" and "changed" say it."""
+        """The words for a kind of change; None if "added", "deleted" or "changed" is enough."""
         part, kind = axis
         return self.changes.get(kind if part is None else f"{part}.{kind}")
 
     def class_name(self, label: int) -> str:
-        """What a class is called."""
+        """The name of a class, or its number."""
         return self.class_names[label] if label < len(self.class_names) else str(label)
 
     def check(self, inputs: int, classes: int) -> None:
-        """Refuses what does not fit so many inputs and classes."""
+        """Raises if anything does not fit these numbers of inputs and classes."""
         if self.labels is not None:
-            known = checked_labels(self.labels, inputs)
-            if known.size and known.max() >= classes:
-                raise InvalidInputError(f"expected true labels below {classes}, got {known.max()}")
+            if self.labels.shape != (inputs,):
+                raise InvalidInputError(f"expected {inputs} true labels, got shape {self.labels.shape}")
+            if inputs and self.labels.max() >= classes:
+                raise InvalidInputError(f"expected true labels below {classes}, got {self.labels.max()}")
         if not isinstance(self.unit, str) or not self.unit:
             raise InvalidInputError(f"expected unit to be a word, got {self.unit!r}")
         wrong = next((word for word in self.entries.values() if not isinstance(word, str) or not word), None)
@@ -121,7 +121,7 @@ class DescribedInputs:
 
 
 def singular(entries: str) -> str:
-    """One of them: the noun is the last word, or the one before "of" and "with".
+    """The singular of a phrase. Its noun is the last word, or the one before "of" or "with".
 
     Example:
         >>> singular("colour values"), singular("kinds of nodes"), singular("entries"), singular("edges or attributes")
@@ -131,15 +131,15 @@ def singular(entries: str) -> str:
         return " or ".join(map(singular, entries.split(" or ")))
     noun, rest = entries, ""
     for link in (" of ", " with "):
-        head, found, tail = noun.partition(link)
-        noun, rest = head, f"{found}{tail}{rest}"
+        head, separator, tail = noun.partition(link)
+        noun, rest = head, f"{separator}{tail}{rest}"
     if noun.endswith("ies"):
         return f"{noun[:-3]}y{rest}"
     return f"{noun[:-1] if noun.endswith('s') else noun}{rest}"
 
 
 def joined(words: Sequence[str]) -> str:
-    """Several things as one phrase.
+    """Items as one phrase.
 
     Example:
         >>> joined(["edges"]), joined(["edges", "nodes", "words"])
@@ -149,14 +149,14 @@ def joined(words: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _check_texts(texts: Any, name: str) -> None:
+def _check_texts(texts: object, name: str) -> None:
     if texts is not None and not (isinstance(texts, tuple) and all(isinstance(text, str) for text in texts)):
         raise InvalidInputError(f"expected {name} to be a tuple of texts, got {str(texts)[:60]!r}")
 
 
 @singledispatch
-def inputs_of(space: Any, rows: int) -> int:
-    """How many inputs data have: as many as their sampler has rows, unless they are the nodes of one graph."""
+def inputs_of(space: Space, rows: int) -> int:
+    """The number of inputs in data: the rows of their sampler, or the nodes of one graph."""
     return rows
 
 
@@ -166,11 +166,11 @@ def _(space: Graph, rows: int) -> int:
 
 
 @singledispatch
-def check_names(space: Any, described: DescribedInputs, noise: Noise | None) -> None:
-    """Refuses names that do not fit the data: a word under the name of another would mislead.
+def check_names(space: Space, described: DescribedInputs, noise: Noise | None) -> None:
+    """Raises if names do not fit the data: a word with the name of another would mislead.
 
-    The law is None where certificates did not come from `certify`. Whoever has a space of his own registers its class
-    (`check_names.register`), or lets all names pass.
+    The noise is None if the certificates did not come from `certify`. Other spaces may register a check of their own
+    (`check_names.register`); without one, all names pass.
     """
 
 
@@ -211,7 +211,7 @@ def _check_split(split: Split | None, inputs: int) -> None:
         raise InvalidInputError(f"expected a split of {inputs} inputs, got input {highest}")
 
 
-def _check_shape(shape: Any) -> None:
+def _check_shape(shape: object) -> None:
     if shape is None:
         return
     if not isinstance(shape, tuple) or len(shape) not in (2, 3) or not all(type(n) is int and n > 0 for n in shape):

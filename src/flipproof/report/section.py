@@ -1,4 +1,4 @@
-"""One run in a report: its certificates, what its inputs are, and the facts about it; and a finished run as one."""
+"""The section of a report on one run: certificates, inputs and facts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.files.strict_json import is_number
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.findings import Findings
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.records import UNKNOWN, UNTOLD, DataRecord, TrainingRecord, VotesRecord
 from flipproof.run_folder.task import Task
+from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.run import Run
+from flipproof.theory.certificate import Certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +28,8 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Blind:
-    """What a classifier that ignores the noisy part reaches on the judged inputs: a certificate must beat it."""
+class BlindClassifier:
+    """A classifier that ignores the noisy part, with its accuracy on the judged inputs. Smoothing must beat it."""
 
     words: str
     accuracy: float
@@ -38,13 +41,13 @@ class Section:
 
     Attributes:
         name: a short name for it.
-        certificates: what is proved: `Certificates`, or anything that is a `Certificate`.
-        described: what the inputs are.
-        base_accuracy: of the classifier without smoothing, if it is known.
+        certificates: `Certificates`, or any other `Certificate`.
+        described: what else is known about the inputs.
+        base_accuracy: the accuracy of the classifier without smoothing, if known.
         facts: about data, model, noise, votes, versions.
-        command: what repeats the run.
-        samples_per_second: how fast votes were drawn, if that is known.
-        blind: what a classifier reaches that ignores the noisy part; by default the most frequent class.
+        command: the command that repeats the run.
+        samples_per_second: how fast votes were drawn, if known.
+        blind: the classifier to beat; by default the one that always answers the most frequent class.
         unjudged: why there are no accuracies, where a reader expects some.
     """
 
@@ -55,24 +58,44 @@ class Section:
     facts: tuple[Facts, ...] = ()
     command: str | None = None
     samples_per_second: float | None = None
-    blind: Blind | None = None
+    blind: BlindClassifier | None = None
     unjudged: str | None = None
 
     @cached_property
-    def found(self) -> Findings:
-        """What the certificates say of the inputs."""
-        return Findings(self.certificates, self.described)
+    def certified(self) -> CertifiedInputs:
+        """The inputs with their certificates."""
+        return CertifiedInputs(self.certificates, self.described)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise InvalidInputError(f"expected a name for the run, got {self.name!r}")
-        self.found.check()
+        self.certified.check()
+
+
+def section_of(certificates: Certificate, name: str, described: DescribedInputs | None = None) -> Section:
+    """The section of certificates that belong to no run folder."""
+    described = DescribedInputs() if described is None else described
+    if not isinstance(certificates, Certificates):
+        promise = certificates.promise
+        rows = (("published by", promise.system), ("rule", promise.rule), ("alpha", repr(promise.alpha)))
+        return Section(name, certificates, described, facts=(Facts("Promise", rows),))
+    run, certified = certificates.votes.run, CertifiedInputs(certificates)
+    facts = (noise_facts(certified), promise_facts(certified), *_run_facts(run))
+    speed = None if run is None else run.samples_per_second
+    return Section(name, certificates, described, facts=facts, samples_per_second=speed)
+
+
+def _run_facts(run: Run | None) -> tuple[Facts, ...]:
+    if run is None:
+        return ()
+    hashes = (("seed", str(run.identity["seed"])), ("model", run.identity["model"]), ("data", run.identity["data"]))
+    return Facts("Votes", hashes), Facts("Versions", tuple(sorted(run.versions.items())))
 
 
 def run_section(run: FinishedRun, command: str | None = None) -> Section:
-    """What a report says about a run; `command` repeats it."""
+    """The section of a finished run; `command` is what repeats it."""
     task, described = run.task, replace(described_run(run, run.shown), labels_compared=run.shown is not None)
-    found = Findings(run.certificates, described)
+    certified = CertifiedInputs(run.certificates, described)
     return Section(
         name=f"{run.data.name}, {task.model.name}, noise {run.words.noise}",
         certificates=run.certificates,
@@ -83,9 +106,9 @@ def run_section(run: FinishedRun, command: str | None = None) -> Section:
         facts=(
             _data_facts(run.data),
             _model_facts(task, run.training),
-            noise_facts(found, task.noisy),
-            _vote_facts(task, run.votes, found),
-            promise_facts(found),
+            noise_facts(certified, task.noisy),
+            _vote_facts(task, run.votes, certified),
+            promise_facts(certified),
             Facts("Versions", tuple(sorted(run.votes.versions.items()))),
         ),
         command=command,
@@ -93,28 +116,28 @@ def run_section(run: FinishedRun, command: str | None = None) -> Section:
     )
 
 
-def blind_of(training: TrainingRecord) -> Blind | None:
-    """The classifier that ignores the noisy part, if training made one. The record may come from anywhere."""
+def blind_of(training: TrainingRecord) -> BlindClassifier | None:
+    """The blind classifier of a training record, which may come from anywhere; None if it has none."""
     words, accuracy = training.blind.get("words"), training.blind.get("accuracy", "")
-    return Blind(words, float(accuracy)) if isinstance(words, str) and is_number(accuracy) else None
+    return BlindClassifier(words, float(accuracy)) if isinstance(words, str) and is_number(accuracy) else None
 
 
 def described_run(run: FinishedRun, shown: Mapping[str, Any] | None = None) -> DescribedInputs:
-    """What the inputs of a run are; `shown` has further fields, such as the observed data as a space."""
+    """The inputs of a run, described; `shown` has further fields, such as the data to draw."""
     inputs = run.inputs
     known = {"class_names": inputs.class_names, "labels": inputs.labels, "split": inputs.split}
     return DescribedInputs(**{"unit": run.words.unit, **run.words.changes, **known, **(shown or {})})
 
 
-def noise_facts(found: Findings, only_part: str = "") -> Facts:
-    """The law, with all digits of its probabilities. A noise without parts may be known to be on one."""
-    named = ((name or only_part, fact, value) for name, fact, value in found.noise_facts)
+def noise_facts(certified: CertifiedInputs, only_part: str = "") -> Facts:
+    """The noise, with all digits of its probabilities. `only_part` names the part of a noise without named parts."""
+    named = ((name or only_part, fact, value) for name, fact, value in certified.noise_facts)
     return Facts("Noise", tuple((f"{name}: {fact}" if name else fact, value) for name, fact, value in named))
 
 
-def promise_facts(found: Findings) -> Facts:
-    """alpha, where it goes, and the rule."""
-    certificates, votes = found.certificates, found.votes
+def promise_facts(certified: CertifiedInputs) -> Facts:
+    """alpha, what it covers and pays for, and the rule."""
+    certificates, votes = certified.certificates, certified.votes
     budget = certificates.budget
     return Facts(
         "Promise",
@@ -148,8 +171,8 @@ def _model_facts(task: Task, training: TrainingRecord) -> Facts:
     )
 
 
-def _vote_facts(task: Task, votes: VotesRecord, found: Findings) -> Facts:
-    run = found.votes.run
+def _vote_facts(task: Task, votes: VotesRecord, certified: CertifiedInputs) -> Facts:
+    run = certified.votes.run
     speed = f"{votes.drawn / votes.seconds:,.0f} samples/s" if votes.seconds else "unknown"
     return Facts(
         "Votes",
@@ -159,8 +182,8 @@ def _vote_facts(task: Task, votes: VotesRecord, found: Findings) -> Facts:
             ("time", f"{votes.seconds:,.1f} s"),
             ("throughput", speed),
             ("workers", str(votes.workers)),
-            ("engine", found.engine or "the classifier itself"),
-            ("classifier checked", "unknown" if run is None else "yes" if found.checked else "no"),
+            ("engine", certified.engine or "the classifier itself"),
+            ("classifier checked", "unknown" if run is None else "yes" if certified.checked else "no"),
             ("votes, sha256", votes.sha256),
         ),
     )

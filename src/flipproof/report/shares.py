@@ -20,8 +20,8 @@ CERTIFIED_ACCURACY = "certified accuracy"
 GridCounts = tuple[tuple[int, ...], ...]
 """Numbers of changes in increasing order, for each axis."""
 
-FAR = 100
-"""The largest count of a line."""
+LARGEST_COUNT = 100
+"""No line of a figure goes further."""
 
 _NOTHING_HELD: Mapping[str, int] = MappingProxyType({})
 
@@ -34,9 +34,9 @@ class ShareGrid:
         axes: names, as in `max_radius`.
         counts: numbers of changes along each axis, increasing.
         shares: one number in [0, 1] for every combination.
-        measure: what is shared, say "certified ratio".
-        of: how many inputs there are.
-        held: in a plane, the other axes and their counts.
+        measure: what the shares measure: "certified ratio".
+        of: the number of inputs.
+        held: the counts of the axes that a plane leaves out.
 
     Example:
         >>> shares = np.array([[1.0, 0.5, 0.5], [0.5, 0.5, 0.0]])
@@ -95,8 +95,8 @@ class ShareLine:
         axis: its name.
         counts: numbers of changes, increasing.
         shares: one number in [0, 1] for every count.
-        measure: what is shared, say "certified ratio".
-        of: how many inputs there are.
+        measure: what the shares measure: "certified ratio".
+        of: the number of inputs.
         cap: the largest count that the number of samples allows, if all of them agree; may be `UNBOUNDED`.
     """
 
@@ -111,7 +111,7 @@ class ShareLine:
         object.__setattr__(self, "shares", _checked_shares(self.shares, (len(self.counts),)))
 
 
-def _checked_shares(given: Any, shape: tuple[int, ...]) -> FloatArray:
+def _checked_shares(given: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
     shares = np.array(given, dtype=np.float64, order="C")
     if shares.shape != shape or not shares.size:
         raise InvalidInputError(f"expected shares of shape {shape}, at least one, got shape {shares.shape}")
@@ -122,12 +122,12 @@ def _checked_shares(given: Any, shape: tuple[int, ...]) -> FloatArray:
 
 
 def counts_past(radii: NDArray[Any]) -> tuple[int, ...]:
-    """From 0 to one more than the last certificate that ends."""
-    return tuple(range(min(FAR, int(radii[radii < SEARCH_LIMIT].max(initial=0)) + 1) + 1))
+    """The counts from 0 to one more than the largest radius that is known exactly."""
+    return tuple(range(min(LARGEST_COUNT, int(radii[radii < SEARCH_LIMIT].max(initial=0)) + 1) + 1))
 
 
 def mean_radius(radii: IntArray) -> float | None:
-    """None where some radii are only known to be large."""
+    """The mean of some radii; None if one of them is unbounded or only known to be large."""
     return float(np.mean(radii)) if radii.size and radii.max() < SEARCH_LIMIT else None
 
 

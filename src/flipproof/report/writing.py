@@ -1,32 +1,25 @@
-"""Reports as files: the page, and figures for papers beside it."""
+"""The two verbs of this room for users: `write_report` writes a page, `in_words` says what is proved of one input."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from flipproof.base.values import checked_count, checked_flag, checked_items, checked_kind, checked_texts
-from flipproof.errors import OutputError
-from flipproof.files.whole import cannot_write
 from flipproof.noise.laws import scope_of_outputs, space_of
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.words import image_words
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.figures import drawing, figures
-from flipproof.report.figures.figures import plot_heatmap
-from flipproof.report.findings import MOST_GRID_AXES, Findings
-from flipproof.report.page.page import check_replaceable, write_page
-from flipproof.report.section import Facts, Section, noise_facts, promise_facts, run_section
+from flipproof.report.report_files import write_page
+from flipproof.report.section import section_of
 from flipproof.report.words.promises import plain_words
-from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.run import Run
 from flipproof.theory.certificate import Certificate, checked_certificate
 
 
@@ -59,13 +52,13 @@ def write_report(
         labels: true labels, for accuracies.
         class_names: one per class.
         inputs: the data that were voted on, to be drawn.
-        names: what to call the inputs.
+        names: of the inputs.
         texts: the messages, if inputs are messages.
         image_shape: (height, width) or (height, width, channels), if inputs are images.
         vocabulary: the words of token numbers, or of the columns of bags of words.
-        value_names: of a table, the names of the categories of every column.
-        column_names: what to call the columns of a table.
-        node_names: what to call the kinds of nodes of small graphs.
+        value_names: of a table, the names of the categories of each column.
+        column_names: of the columns of a table.
+        node_names: of the kinds of nodes of small graphs.
         split: which inputs were for training, validation and testing; accuracies are about the last.
         unit: what one input is.
         entries: what the attacker adds and deletes, in the plural: "pixels", "words".
@@ -88,7 +81,7 @@ def write_report(
         node_names=_texts(node_names, "node_names"),
         **change_words(certificates, space, entries, image_shape),
     )
-    Findings(certificates, described).check()
+    CertifiedInputs(certificates, described).check()
     write_page(path, [section_of(_in_scope(certificates, space), name, described)], checked_flag(force, "force"))
 
 
@@ -101,9 +94,9 @@ def in_words(
     class_names: Sequence[str] = (),
     inputs: Any = None,
 ) -> str:
-    """What is proved about one input, as a sentence: true with the probability that the certificates have.
+    """What is proved about one input, as a sentence that holds with the probability of the certificates.
 
-    It names one certified combination of changes, never maxima that are certified only apart.
+    It names one combination of changes that is certified as a whole, never separate maxima.
 
     Args:
         certificates: what `certify` gave, the proofs of a baseline, or any other `Certificate`.
@@ -125,12 +118,12 @@ def in_words(
     names = _texts(class_names, "class_names") or ()
     space = None if inputs is None else space_of(inputs)
     described = DescribedInputs(unit=unit, class_names=names, space=space, **change_words(certificates, space, entries))
-    Findings(certificates, described).check()
-    return plain_words(Findings(_in_scope(certificates, space), described), index)
+    CertifiedInputs(certificates, described).check()
+    return plain_words(CertifiedInputs(_in_scope(certificates, space), described), index)
 
 
 def _in_scope(certificates: Certificate, space: Space | None) -> Certificate:
-    """The certificates with what their inputs can suffer, if the votes do not know it and the data tell."""
+    """The certificates, limited to what their inputs can suffer if the data show it and the votes do not."""
     if not isinstance(certificates, Certificates):
         return certificates
     votes = certificates.votes
@@ -145,13 +138,13 @@ def _in_scope(certificates: Certificate, space: Space | None) -> Certificate:
 def change_words(
     certificates: Certificate, space: Space | None, entries: str | None, image_shape: tuple[int, ...] | None = None
 ) -> dict[str, Any]:
-    """What is changed: as the caller calls it, and as the data tell."""
+    """What an attacker changes, in the words of the data or of the caller, as fields of `DescribedInputs`."""
     if not isinstance(certificates, Certificates):
         return {} if entries is None else {"entries": {axis.part or "": entries for axis in certificates.axes}}
     space_words = getattr(space, "words", None)
-    found: dict[str, Any] | None = None if space_words is None else space_words(certificates.noise, entries)
-    if found is not None:
-        return found
+    words: dict[str, Any] | None = None if space_words is None else space_words(certificates.noise, entries)
+    if words is not None:
+        return words
     if entries is not None:
         parts = [name for name in certificates.noise.part_names if name is not None]
         return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts}}
@@ -166,50 +159,3 @@ def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
 
 def _lists_of_texts(given: Any, name: str) -> tuple[tuple[str, ...], ...]:
     return tuple(checked_texts(texts, name) for texts in checked_items(given, name, "lists of texts"))
-
-
-def section_of(certificates: Certificate, name: str, described: DescribedInputs | None = None) -> Section:
-    """Certificates that belong to no run folder."""
-    described = DescribedInputs() if described is None else described
-    if not isinstance(certificates, Certificates):
-        promise = certificates.promise
-        rows = (("published by", promise.system), ("rule", promise.rule), ("alpha", repr(promise.alpha)))
-        return Section(name, certificates, described, facts=(Facts("Promise", rows),))
-    run, found = certificates.votes.run, Findings(certificates)
-    facts = (noise_facts(found), promise_facts(found), *_run_facts(run))
-    speed = None if run is None else run.samples_per_second
-    return Section(name, certificates, described, facts=facts, samples_per_second=speed)
-
-
-def _run_facts(run: Run | None) -> tuple[Facts, ...]:
-    if run is None:
-        return ()
-    hashes = (("seed", str(run.identity["seed"])), ("model", run.identity["model"]), ("data", run.identity["data"]))
-    return Facts("Votes", hashes), Facts("Versions", tuple(sorted(run.versions.items())))
-
-
-def write_run_report(run: FinishedRun, command: str | None = None) -> Path:
-    """Writes `report.html` and the figures of a run into its folder; returns where the page is.."""
-    folder, section = run.folder, run_section(run, command)
-    check_replaceable(folder.report_file)
-    with folder.locked():
-        write_figures(folder.figures_folder, section)
-        write_page(folder.report_file, [section])
-    return folder.report_file
-
-
-def write_figures(folder: Path, section: Section) -> None:
-    """Writes every figure as PNG and SVG. With more than two axes the heatmap is over the first two, or left out."""
-    found = section.found
-    if not found.inputs:
-        return
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    if folder.is_symlink():
-        raise OutputError(f"expected a folder for figures, got {folder}, which is a link to something else")
-    if len(found.axes) <= MOST_GRID_AXES:
-        drawing.save(plot_heatmap(section.certificates), folder / "heatmap")
-    drawing.save(figures.lines([line for lines in found.lines for line in lines]), folder / "lines")
-    drawing.save(figures.bounds(section.certificates.bounds.p_lower, found.abstained), folder / "bounds")

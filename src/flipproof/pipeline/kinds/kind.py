@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from flipproof.datasets import card, load
@@ -130,6 +131,16 @@ def kind_of(dataset: str) -> Kind:
         'images'
     """
     return kind_named(kind_of_file(dataset) if is_own(dataset) else card(dataset).kind)
+
+
+def lasting_name(dataset: str) -> str:
+    """A dataset as a task keeps it: a name, or the whole path of a file, so that later steps find it from anywhere.
+
+    Example:
+        >>> lasting_name("mnist")
+        'mnist'
+    """
+    return str(Path(dataset).resolve()) if is_own(dataset) else dataset
 
 
 def checked_task(task: Task) -> Task:

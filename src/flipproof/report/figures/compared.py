@@ -11,7 +11,8 @@ import numpy as np
 from flipproof.files.csv_file import csv_text
 from flipproof.files.strict_json import FileKind, write_json
 from flipproof.files.whole import replacing
-from flipproof.report.figures import drawing, figures
+from flipproof.report.figures import figures
+from flipproof.report.report_files import save_figure
 from flipproof.report.shares import ShareLine
 from flipproof.theory.radii import UNBOUNDED
 
@@ -31,22 +32,22 @@ def plot_rows(rows: Iterable[Mapping[str, Any]]) -> Figure:
     lines: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         lines.setdefault((row["attacker"], _name(row)), []).append(row)
-    return figures.lines([_line(attacker, name, found) for (attacker, name), found in lines.items()])
+    return figures.lines([_line(attacker, name, of_line) for (attacker, name), of_line in lines.items()])
 
 
-def write_comparison(folder: Path, rows: Sequence[Mapping[str, Any]], whole: Mapping[str, Any]) -> list[Path]:
-    """Writes rows for tables, all that is known about every input, and the figure.
+def write_comparison(folder: Path, rows: Sequence[Mapping[str, Any]], record: Mapping[str, Any]) -> list[Path]:
+    """Writes a comparison: rows as CSV, everything as JSON, and the figure.
 
     Args:
-        folder: where.
-        rows: see `plot_rows`.
-        whole: JSON values.
+        folder: where to write.
+        rows: as in `plot_rows`.
+        record: all that is known, as JSON values.
     """
-    table, record = folder / "comparison.csv", folder / "comparison.json"
+    table, file = folder / "comparison.csv", folder / "comparison.json"
     with replacing(table) as stream:
         stream.write(csv_text(rows).encode())
-    write_json(record, _COMPARISON, whole)
-    return [table, record, *drawing.save(plot_rows(rows), folder / "comparison")]
+    write_json(file, _COMPARISON, record)
+    return [table, file, *save_figure(plot_rows(rows), folder / "comparison")]
 
 
 def _name(row: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""How all figures look, and how they become files.
+"""How all figures look, and the packages that draw them: matplotlib for files, plotly for pages.
 
 Nothing is drawn through pyplot, and the settings of the user's matplotlib neither matter nor change.
 """
@@ -6,13 +6,10 @@ Nothing is drawn through pyplot, and the settings of the user's matplotlib neith
 from __future__ import annotations
 
 import io
-import os
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipproof.extras import require
-from flipproof.files.whole import checked_path, replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +20,7 @@ WIDTH = 3.4
 FONT_SIZE = 8
 
 _LETTERS = 56
-"""In a line of a legend that is as wide as a figure."""
+"""The most letters in a line of a legend."""
 
 _PNG_DPI = 200
 _SVG_DPI = 300
@@ -54,7 +51,7 @@ LINE_STYLES = (
     ("#E69F00", (0, (2, 1))),
     ("#56B4E9", (0, (8, 2))),
 )
-"""Colours of Okabe and Ito, which colour-blind people tell apart, each with a dash of its own."""
+"""The colours of Okabe and Ito, which colour-blind people can tell apart, each with its own dash."""
 
 
 def rendered(figure: Figure, kind: str) -> bytes:
@@ -68,18 +65,8 @@ def rendered(figure: Figure, kind: str) -> bytes:
     return stream.getvalue()
 
 
-def save(figure: Figure, path: str | os.PathLike[str]) -> list[Path]:
-    """Writes the figure as PNG and as SVG, each whole or not at all; the path is given without a suffix."""
-    base = checked_path(path)
-    files = {base.with_name(f"{base.name}.{kind}"): rendered(figure, kind) for kind in ("png", "svg")}
-    for file, content in files.items():
-        with replacing(file) as stream:
-            stream.write(content)
-    return list(files)
-
-
 def style() -> Any:
-    """Our settings on top of matplotlib's defaults, as long as the context is open."""
+    """A context in which matplotlib has its defaults and our settings."""
     return require("matplotlib.style").context(["default", _STYLE])
 
 
@@ -89,17 +76,23 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
     return figure
 
 
+def plotly_script() -> str:
+    """The script that draws the figures of a page, as it can stand inside of HTML."""
+    script: str = require("plotly.offline").get_plotlyjs()
+    return script.replace("</script", "<\\/script")
+
+
 def fix_layout(figure: Figure) -> None:
-    """Lays the figure out now and never again, so that it looks the same however often it is drawn."""
+    """Lays the figure out once, so that it looks the same however often it is drawn."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 
 
 def add_legend(figure: Figure) -> None:
-    """One entry for each label, above the panels."""
-    found: dict[str, Any] = {}
+    """A legend above the panels with one entry per label."""
+    handles: dict[str, Any] = {}
     for panel in figure.axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    words = [textwrap.fill(label, _LETTERS) for label in found]
-    figure.legend(list(found.values()), words, loc="outside upper center", frameon=False, ncols=1)
+            handles.setdefault(label, handle)
+    words = [textwrap.fill(label, _LETTERS) for label in handles]
+    figure.legend(list(handles.values()), words, loc="outside upper center", frameon=False, ncols=1)

@@ -1,4 +1,4 @@
-"""Figures of shares and bounds, for paper and page: each function turns values into one matplotlib figure."""
+"""Figures of shares and bounds for papers: each function turns values into one matplotlib figure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import BoolArray, FloatArray, checked_count
 from flipproof.errors import InvalidInputError, not_among
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.figures.drawing import FONT_SIZE, LINE_STYLES, add_legend, fix_layout, new_figure, style
-from flipproof.report.findings import Findings
 from flipproof.report.shares import ShareGrid, ShareLine
 from flipproof.smoothing.certificates import Certificates
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 _WIDE, _NARROW = 36, 24
-"""Letters beside a large and beside a small panel."""
+"""The most letters in a line beside a large and beside a small panel."""
 
 _LEVELS = {0.3: "white", 0.5: "white", 0.7: "black", 0.9: "black"}
 """Where contours run, and what shows on the colours around them."""
 
 _APART = 0.1
-"""How far labels on contours stay from each other, as a fraction of the frame."""
+"""The least distance between labels on contours, as a fraction of the frame."""
 
 _CERTIFIED, _ABSTAINED, _CAP = "#0072B2", "#E69F00", "#555555"
 
@@ -52,7 +52,7 @@ def heatmap(plane: ShareGrid) -> Figure:
 
 
 def lines(lines: Sequence[ShareLine]) -> Figure:
-    """Shares along each axis in a panel of its own; measures differ in colour and dash, dots mark the cap."""
+    """Shares with a panel for each axis; measures differ in colour and dash, and a dotted line marks the cap."""
     if not lines:
         raise InvalidInputError("expected at least one line, got none")
     names = list(dict.fromkeys(line.axis for line in lines))
@@ -73,7 +73,7 @@ def lines(lines: Sequence[ShareLine]) -> Figure:
 
 
 def bounds(p_lower: ArrayLike, abstained: ArrayLike) -> Figure:
-    """How the lower bounds on the predictions' probabilities are spread, on a logarithmic scale."""
+    """A histogram of the lower bounds on the predictions' probabilities, on a logarithmic scale."""
     p, left_out = np.asarray(p_lower, dtype=np.float64), np.asarray(abstained)
     if p.ndim != 1 or not p.size or left_out.shape != p.shape or left_out.dtype != np.bool_:
         raise InvalidInputError(
@@ -100,7 +100,7 @@ def _axis_label(axis: str, width: int) -> str:
 
 
 def _label_counts(axes: Axes, plane: ShareGrid) -> None:
-    """Names at the axes, counts at the ticks, and what is held above."""
+    """Names at the axes, counts at the ticks, and the axes held fixed in the title."""
     for side, name, counts in zip((axes.yaxis, axes.xaxis), plane.axes, plane.counts, strict=True):
         side.set_label_text(_axis_label(name, _WIDE))
         step = next((step for step in (1, 2, 5, 10) if len(counts) <= 10 * step), len(counts))
@@ -133,7 +133,7 @@ def _outlined(above: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 def _labels(
     reached: Mapping[float, BoolArray], levels: Sequence[float]
 ) -> Iterator[tuple[str, float, tuple[float, float]]]:
-    """What to write on the contours and where: text, highest level and (x, y). Lines in one place share a label."""
+    """The labels of contours: text, highest level and (x, y). Contours in the same place share a label."""
     placed: list[FloatArray] = []
     for _, group in itertools.groupby(levels, key=lambda level: reached[level].tobytes()):
         low, *higher = group
@@ -145,7 +145,7 @@ def _labels(
 
 
 def _border(above: BoolArray) -> FloatArray:
-    """The middles of all edges between a cell inside and a cell outside, [edges, (x, y)]."""
+    """The midpoints [edges, (x, y)] of all edges between a cell inside and a cell outside."""
     y, x = np.nonzero(above[:, 1:] != above[:, :-1])
     upright = np.stack([x + 0.5, y], axis=1)
     y, x = np.nonzero(above[1:] != above[:-1])
@@ -153,7 +153,7 @@ def _border(above: BoolArray) -> FloatArray:
 
 
 def _free_point(points: FloatArray, shape: tuple[int, ...], placed: Sequence[FloatArray]) -> FloatArray | None:
-    """The point nearest the diagonal of the frame that is close neither to the frame nor to another label."""
+    """The point nearest to the diagonal that is not close to the frame or to another label."""
     size = np.array(shape[::-1])
     x, y = (points.T + 0.5) / size[:, None]
     free = (np.minimum(x, y) > _APART / 3) & (np.maximum(x, y) < 1 - _APART / 3)
@@ -179,7 +179,7 @@ def _panel(panel: Axes, lines: Sequence[ShareLine], measures: Sequence[str]) -> 
 
 
 def _histogram(axes: Axes, certified: FloatArray, abstained: FloatArray) -> None:
-    """Two groups on one logarithmic scale: most bounds are close to 1, and the few others matter."""
+    """Certified and abstained inputs; the scale is logarithmic because most bounds are close to 1."""
     bins = np.linspace(0, 1, 51).tolist()
     axes.hist(certified, bins=bins, color=_CERTIFIED, label=_inputs("certified", certified.size))
     axes.hist(
@@ -196,7 +196,7 @@ def _histogram(axes: Axes, certified: FloatArray, abstained: FloatArray) -> None
 
 
 _MOST_HELD = 28
-"""Arrays have no more dimensions than 32 everywhere."""
+"""numpy allows 32 dimensions in all of its versions that we support."""
 
 
 def plot_heatmap(
@@ -207,17 +207,17 @@ def plot_heatmap(
     true_labels: ArrayLike | None = None,
 ) -> Figure:
     """The certified ratio over two axes, or the certified accuracy if true labels are given."""
-    found = Findings(certificates)
-    y, x, fixed = _chosen(list(found.axes), y, x, held or {})
+    certified = CertifiedInputs(certificates)
+    y, x, fixed = _chosen(list(certified.axes), y, x, held or {})
     if len(fixed) > _MOST_HELD:
         raise InvalidInputError(f"expected at most {_MOST_HELD + 2} axes to draw, got {len(fixed) + 2}; see plot_lines")
-    return heatmap(found.grid_of(found.counts_beside(fixed), true_labels).plane(y, x, fixed))
+    return heatmap(certified.grid_of(certified.counts_beside(fixed), true_labels).plane(y, x, fixed))
 
 
 def _chosen(
     names: Sequence[str], y: str | None, x: str | None, held: Mapping[str, int]
 ) -> tuple[str, str, dict[str, int]]:
-    """The two axes of a picture, by default the first two that are free, and the counts of all others."""
+    """The two axes of a heatmap, by default the first two that are free, and the counts of all others."""
     for axis in (y, x, *held):
         if axis is not None and axis not in names:
             raise not_among("axis", names, axis)
@@ -232,6 +232,6 @@ def _chosen(
 
 
 def plot_lines(certificates: Certificates, true_labels: ArrayLike | None = None) -> Figure:
-    """The certified ratio along every axis, and the certified accuracy if true labels are given."""
-    found = Findings(certificates)
-    return lines(found.lines_of() + (() if true_labels is None else found.lines_of(true_labels)))
+    """The certified ratio along each axis, and the certified accuracy if true labels are given."""
+    certified = CertifiedInputs(certificates)
+    return lines(certified.lines_of() + (() if true_labels is None else certified.lines_of(true_labels)))

@@ -1,4 +1,4 @@
-"""All that a page shows of one run, a forecast included, as JSON values. The browser only draws it."""
+"""All that a page shows of one run, as JSON values. The browser only draws it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.report.by_class import cautions, class_results, class_rows, majority
-from flipproof.report.findings import REASONS, Findings
-from flipproof.report.page.packing import endless, first_texts, known_cap, packed
-from flipproof.report.page.plain_content import plain_content, tile
+from flipproof.report.certified_inputs import REASONS, CertifiedInputs
+from flipproof.report.page.packing import endless, first_texts, known_cap, packed, tile
+from flipproof.report.page.plain_content import plain_content
 from flipproof.report.pictures.pictures import pictures
 from flipproof.report.section import Section
 from flipproof.report.shares import ShareGrid, ShareLine, mean_radius
-from flipproof.report.words.promises import axis_words, not_promised, promise, share_words
-from flipproof.report.words.sentences import Sentences
-from flipproof.report.words.verdict import AnyChanges, percent, proviso, withstanding
+from flipproof.report.words.numbers import percent, share_words
+from flipproof.report.words.promises import Sentences, axis_words, not_promised, promise
+from flipproof.report.words.verdict import AnyChanges, proviso, withstanding
 from flipproof.run_folder.split import Split
 from flipproof.theory.claims import Lead
 from flipproof.theory.radii import UNBOUNDED
@@ -31,112 +31,124 @@ _NOTE = (
 
 
 def content(section: Section, inputs: bool = True) -> dict[str, Any]:
-    """One run; without its inputs one by one in a comparison."""
-    found, described = section.found, section.described
-    if not found.is_smoothed:
+    """One run as JSON values. `inputs` is False in a comparison, which shows no single inputs."""
+    certified, described = section.certified, section.described
+    if not certified.is_smoothed:
         return plain_content(section, inputs)
     shown = {
         "name": section.name,
         "words": {
-            "promise": promise(found),
-            "not_promised": not_promised(found),
-            "cautions": cautions(found, section.blind) if found.inputs else [],
+            "promise": promise(certified),
+            "not_promised": not_promised(certified),
+            "cautions": cautions(certified, section.blind) if certified.inputs else [],
         },
         "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
         "command": section.command,
-        "inputs": found.inputs,
+        "inputs": certified.inputs,
         "unit": described.unit,
         "units": described.units,
-        "classes": [described.class_name(label) for label in range(found.classes)],
+        "classes": [described.class_name(label) for label in range(certified.classes)],
         "limit": SEARCH_LIMIT,
-        "abstentions": _abstentions(found),
+        "abstentions": _abstentions(certified),
         "numbers": [],
         "details": [],
         "by_class": None,
         "axes": [],
         "measures": [],
-        "table": _table(found) if inputs else None,
+        "table": _table(certified) if inputs else None,
         "any": None,
         "stairs": None,
         "sentences": None,
         "forecast": None,
-        "pictures": pictures(found) if inputs else None,
+        "pictures": pictures(certified) if inputs else None,
     }
-    return shown | _measured(section, inputs) if found.inputs else shown
+    return shown | _measured(section, inputs) if certified.inputs else shown
 
 
 def _measured(section: Section, inputs: bool) -> dict[str, Any]:
-    found = section.found
-    changes = AnyChanges.of(found)
+    certified = section.certified
+    changes = AnyChanges.of(certified)
     shown = {
-        "numbers": [*_headline_numbers(section), *_radius_numbers(found, changes)],
-        "details": _axis_numbers(found) if _leads_together(found) else [],
-        "by_class": _by_class(found),
-        "axes": _axes(found),
+        "numbers": [*_headline_numbers(section), *_radius_numbers(certified, changes)],
+        "details": _axis_numbers(certified) if _leads_together(certified) else [],
+        "by_class": _by_class(certified),
+        "axes": _axes(certified),
         "measures": [
-            _measure(found, grid, [*along, *([] if changes is None else [changes.lines[i]])])
-            for i, (grid, along) in enumerate(zip(found.grids, found.lines, strict=True))
+            _measure(certified, grid, [*along, *([] if changes is None else [changes.lines[i]])])
+            for i, (grid, along) in enumerate(zip(certified.grids, certified.lines, strict=True))
         ],
-        "any": None if changes is None else changes.content(inputs),
+        "any": None if changes is None else _any_changes(changes, inputs),
     }
-    return shown | _one_by_one(found, section.samples_per_second) if inputs else shown
+    return shown | _one_by_one(certified, section.samples_per_second) if inputs else shown
 
 
-def _one_by_one(found: Findings, speed: float | None) -> dict[str, Any]:
-    """What is certified of every input, within what it can suffer, and what would be."""
-    stairs = found.shown_stairs
+def _one_by_one(certified: CertifiedInputs, speed: float | None) -> dict[str, Any]:
+    """What is certified of each input, and a forecast for more samples."""
+    stairs, sentences = certified.shown_stairs, Sentences.of(certified)
     return {
         "stairs": stairs and {"index": packed(stairs.index, "u4"), "height": packed(stairs.heights, "u2")},
-        "sentences": Sentences.of(found).content(),
+        "sentences": {"heads": list(sentences.heads), "index": packed(sentences.index, "u4")},
         "forecast": {
-            "samples": found.votes.n_estimate,
-            "rows": forecasts(found, speed),
-            "at_cap": [{"name": name, "count": count} for name, count in at_cap(found).items()],
+            "samples": certified.votes.n_estimate,
+            "rows": forecasts(certified, speed),
+            "at_cap": [{"name": name, "count": count} for name, count in at_cap(certified).items()],
             "note": _NOTE,
         },
     }
 
 
-def _measure(found: Findings, grid: ShareGrid | None, lines: Sequence[ShareLine]) -> dict[str, Any]:
-    """With a line for every axis and, if it is known, one for changes of any kinds."""
-    kind = "all" if lines[0].of == found.inputs else "test"
+def _measure(certified: CertifiedInputs, grid: ShareGrid | None, lines: Sequence[ShareLine]) -> dict[str, Any]:
+    """A measure with a line for each axis and, if known, one for changes of any kind."""
+    kind = "all" if lines[0].of == certified.inputs else "test"
     return {
         "name": lines[0].measure,
-        "of": f"{kind} {found.described.units}: {lines[0].of:,}",
+        "of": f"{kind} {certified.described.units}: {lines[0].of:,}",
         "count": lines[0].of,
         "grid": None if grid is None else packed(grid.shares, "f8"),
         "lines": [line.shares.tolist() for line in lines],
     }
 
 
-def _axes(found: Findings) -> list[dict[str, Any]]:
-    counts = ((0,),) * len(found.axes) if found.counts is None else found.counts
+def _axes(certified: CertifiedInputs) -> list[dict[str, Any]]:
+    counts = ((0,),) * len(certified.axes) if certified.counts is None else certified.counts
     return [
         {
             "name": name,
-            "words": axis_words(name, found),
+            "words": axis_words(name, certified),
             "counts": along,
             "line_counts": line.counts,
             "cap": known_cap(line.cap),
             "mean": mean_radius(radii),
             "largest": int(endless(radii.max())),
         }
-        for (name, radii), along, line in zip(found.radii.items(), counts, found.lines[0], strict=True)
+        for (name, radii), along, line in zip(certified.radii.items(), counts, certified.lines[0], strict=True)
     ]
 
 
-def _leads_together(found: Findings) -> bool:
-    """Whether changes of all kinds together come first, and those of one kind are details."""
-    return found.lead is Lead.TOGETHER and len(found.axes) > 2
+def _any_changes(changes: AnyChanges, inputs: bool) -> dict[str, Any]:
+    """Radii over all kinds together, in the form of an axis; with the radius of each input if `inputs` is true."""
+    return {
+        "words": changes.words,
+        "line_counts": changes.lines[0].counts,
+        "cap": known_cap(changes.lines[0].cap),
+        "mean": mean_radius(changes.radii),
+        "largest": int(endless(changes.radii.max())),
+        "radius": packed(endless(changes.radii), "i4") if inputs else None,
+    }
+
+
+def _leads_together(certified: CertifiedInputs) -> bool:
+    """Whether radii over all kinds together come first and those of single kinds are details."""
+    return certified.lead is Lead.TOGETHER and len(certified.axes) > 2
 
 
 def _headline_numbers(section: Section) -> list[dict[str, str]]:
-    """How many withstand a change at all, and how good the predictions are."""
-    found, described, of = section.found, section.described, section.found.inputs
-    lines, beside = found.lines, proviso(found)
+    """How many inputs withstand one change, and how good the predictions are."""
+    certified, described, of = section.certified, section.described, section.certified.inputs
+    lines, beside = certified.lines, proviso(certified)
     numbers = [
         tile(f"withstand {each.words}", percent(each.count, of), f"{each.count:,} of {described.count(of)}{beside}")
-        for each in withstanding(found)
+        for each in withstanding(certified)
     ]
     judged = described.units if described.split is None else f"test {described.units}"
     if section.unjudged is not None:
@@ -146,41 +158,43 @@ def _headline_numbers(section: Section) -> list[dict[str, str]]:
     if len(lines) > 1:
         note = f"{judged}: {lines[1][0].of:,}; abstentions count as wrong"
         numbers.append(tile("smoothed accuracy", share_words(lines[1][0].shares[0]), note))
-    blind = majority(found) if section.blind is None else section.blind
+    blind = majority(certified) if section.blind is None else section.blind
     if blind is not None:
         numbers.append(tile("accuracy without the noisy part", share_words(blind.accuracy), blind.words))
     numbers.append(tile("not abstained", share_words(lines[0][0].shares[0]), f"of {described.count(of)}"))
     return numbers
 
 
-def _radius_numbers(found: Findings, changes: AnyChanges | None) -> list[dict[str, str]]:
-    """The radii that lead: of all kinds together, or kind by kind."""
-    together = [] if changes is None else [_radius_number(found, changes.words, changes.radii, changes.lines)]
-    return together if _leads_together(found) else [*_axis_numbers(found), *together]
+def _radius_numbers(certified: CertifiedInputs, changes: AnyChanges | None) -> list[dict[str, str]]:
+    """The mean radii at the top: over all kinds together, or kind by kind."""
+    together = [] if changes is None else [_radius_number(certified, changes.words, changes.radii, changes.lines)]
+    return together if _leads_together(certified) else [*_axis_numbers(certified), *together]
 
 
-def _axis_numbers(found: Findings) -> list[dict[str, str]]:
+def _axis_numbers(certified: CertifiedInputs) -> list[dict[str, str]]:
     return [
-        _radius_number(found, axis_words(axis, found), radii, along)
-        for (axis, radii), *along in zip(found.radii.items(), *found.lines, strict=True)
+        _radius_number(certified, axis_words(axis, certified), radii, along)
+        for (axis, radii), *along in zip(certified.radii.items(), *certified.lines, strict=True)
     ]
 
 
-def _by_class(found: Findings) -> dict[str, Any] | None:
-    """Class by class what was predicted and proved; None without labels."""
-    results = class_results(found)
+def _by_class(certified: CertifiedInputs) -> dict[str, Any] | None:
+    """What was predicted and proved for each class; None without labels."""
+    results = class_results(certified)
     if not results:
         return None
-    kinds = withstanding(found)
+    kinds = withstanding(certified)
     shares = [f"{share} {each.words}" for each in kinds for share in ("withstand", "right, and withstand")]
     return {
-        "head": ["class", f"true {found.described.units}", "predicted", "smoothed accuracy", *shares],
+        "head": ["class", f"true {certified.described.units}", "predicted", "smoothed accuracy", *shares],
         "rows": list(class_rows(results, kinds)),
     }
 
 
-def _radius_number(found: Findings, words: str, radii: IntArray, along: Sequence[ShareLine]) -> dict[str, str]:
-    note = ", ".join(f"{line.measure} at 1: {share_words(line.shares[1])}" for line in along) + proviso(found)
+def _radius_number(
+    certified: CertifiedInputs, words: str, radii: IntArray, along: Sequence[ShareLine]
+) -> dict[str, str]:
+    note = ", ".join(f"{line.measure} at 1: {share_words(line.shares[1])}" for line in along) + proviso(certified)
     mean = mean_radius(radii)
     name, value = ("median", _radius(np.sort(radii)[len(radii) // 2])) if mean is None else ("mean", f"{mean:.2f}")
     return tile(f"{name} radius, {words}", value, note)
@@ -192,34 +206,34 @@ def _radius(radius: int) -> str:
     return f"{radius:,}" if radius < SEARCH_LIMIT else f"{radius:,}+"
 
 
-def _abstentions(found: Findings) -> list[dict[str, Any]]:
-    _, *counts = np.bincount(found.certificates.abstention, minlength=len(REASONS)).tolist()
+def _abstentions(certified: CertifiedInputs) -> list[dict[str, Any]]:
+    _, *counts = np.bincount(certified.certificates.abstention, minlength=len(REASONS)).tolist()
     return [{"reason": why, "count": count} for why, count in zip(REASONS[1:], counts, strict=True) if count]
 
 
-def _table(found: Findings) -> dict[str, Any]:
-    certificates, votes, described = found.certificates, found.votes, found.described
+def _table(certified: CertifiedInputs) -> dict[str, Any]:
+    certificates, votes, described = certified.certificates, certified.votes, certified.described
     bounds = certificates.bounds
     return {
-        "id": None if found.in_order else packed(votes.ids, "f8"),
+        "id": None if certified.in_order else packed(votes.ids, "f8"),
         "name": None if described.names is None else first_texts(described.names),
         "label": packed(bounds.label, "u4"),
         "truth": None if described.labels is None else packed(np.asarray(described.labels), "i4"),
-        "part": _packed_parts(described.split, found.inputs),
+        "part": _packed_parts(described.split, certified.inputs),
         "parts": ["other", "training", "validation", "test"],
         "abstention": packed(certificates.abstention, "u1"),
         "reasons": list(REASONS),
         "p_lower": packed(bounds.p_lower, "f8"),
         "p_upper": packed(bounds.p_upper, "f8"),
         "runner_up": packed(bounds.runner_up, "u4"),
-        "radius": [packed(endless(radii), "i4") for radii in found.radii.values()],
+        "radius": [packed(endless(radii), "i4") for radii in certified.radii.values()],
         "votes": _votes(votes.estimation),
         "samples": votes.n_estimate,
     }
 
 
 def _votes(counts: IntArray) -> dict[str, Any]:
-    """The votes of all classes, or of those with most of them and the sum of the rest."""
+    """The votes of all classes, or of those with most votes and the sum of the others."""
     classes = counts.shape[1]
     if classes <= _MOST_CLASSES:
         shown = np.tile(np.arange(classes), (len(counts), 1))
@@ -231,7 +245,7 @@ def _votes(counts: IntArray) -> dict[str, Any]:
 
 
 def _packed_parts(split: Split | None, inputs: int) -> dict[str, Any] | None:
-    """What every input is for; None if that is not known of any."""
+    """What each input was used for, as a number; None if there is no split."""
     parts = np.zeros(inputs, dtype=np.int64)
     for number, rows in enumerate(() if split is None else (split.train, split.validation, split.test), start=1):
         parts[rows] = number
@@ -239,27 +253,28 @@ def _packed_parts(split: Split | None, inputs: int) -> dict[str, Any] | None:
 
 
 FACTORS = (1, 2, 10, 100)
+"""A forecast is made for these multiples of the samples."""
 
 
-def forecasts(found: Findings, speed: float | None = None) -> list[dict[str, Any]]:
-    """For the present number of samples and for multiples of it, as JSON values; `speed` is in samples per second.
+def forecasts(certified: CertifiedInputs, speed: float | None = None) -> list[dict[str, Any]]:
+    """What more samples would certify, as JSON values; `speed` is in samples per second.
 
-    Along every axis: how many inputs would have a larger radius than today, the mean radius, and the cap. What cannot
-    be known, because a search for radii ends, is None.
+    For each axis: how many inputs would have a larger radius than today, the mean radius, and the cap. A number is None
+    if radii are only known to be large.
     """
-    return [_forecast(more, found, speed) for k in FACTORS if (more := found.with_samples(k)) is not None]
+    return [_forecast(more, certified, speed) for k in FACTORS if (more := certified.with_samples(k)) is not None]
 
 
-def at_cap(found: Findings) -> dict[str, int]:
-    """For every axis, the inputs whose radius is all that the number of samples allows."""
+def at_cap(certified: CertifiedInputs) -> dict[str, int]:
+    """For each axis, the number of inputs whose radius is the largest that the number of samples can certify."""
     counts = {}
-    for name, cap in found.sample_caps.items():
-        held_back = (found.uncapped_radii[name] == cap) & (found.radii[name] == cap)
-        counts[name] = int((~found.abstained & held_back).sum()) if cap < SEARCH_LIMIT else 0
+    for name, cap in certified.sample_caps.items():
+        held_back = (certified.uncapped_radii[name] == cap) & (certified.radii[name] == cap)
+        counts[name] = int((~certified.abstained & held_back).sum()) if cap < SEARCH_LIMIT else 0
     return counts
 
 
-def _forecast(then: Findings, today: Findings, speed: float | None) -> dict[str, Any]:
+def _forecast(then: CertifiedInputs, today: CertifiedInputs, speed: float | None) -> dict[str, Any]:
     votes = then.votes
     return {
         "samples": votes.n_estimate,

@@ -1,4 +1,4 @@
-"""Arrays as they travel inside a page: small numbers, compressed, as text."""
+"""The pieces of a page's JSON: arrays compressed to text, marks for radii without end, texts, tiles."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from flipproof.theory.search import SEARCH_LIMIT
 _TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "i4": np.int32, "f8": np.float64}
 _ENDLESS = -1
 PICTURE_BYTES = 3_000_000
-"""What all pictures of a page may have before they are written as text, which takes a third more."""
+"""The most bytes of all pictures of a page, before they are written as text, which takes a third more."""
 _TEXT_BYTES = 1_500_000
 
 
 def packed(array: NDArray[Any], kind: str) -> dict[str, Any]:
-    """An array as JSON values. The same array gives the same text everywhere.
+    """An array as JSON values. Equal arrays give equal text on every machine.
 
     Example:
         >>> packed(np.array([[1, 2, 3]]), "u1")["shape"]
@@ -36,17 +36,17 @@ def packed(array: NDArray[Any], kind: str) -> dict[str, Any]:
 
 
 def endless(radii: IntArray) -> IntArray:
-    """Radii with the mark that the page knows for those without an end."""
+    """Radii, with the page's mark for unbounded ones."""
     return np.where(radii == UNBOUNDED, _ENDLESS, radii)
 
 
 def known_cap(cap: int) -> int:
-    """A cap, or the mark of one that is not known: the search for it has its own end."""
+    """A cap, or the page's mark if it lies beyond the search for radii."""
     return _ENDLESS if cap >= SEARCH_LIMIT else cap
 
 
 def first_texts(texts: tuple[str, ...], most_bytes: int = _TEXT_BYTES) -> list[str]:
-    """As many as a page can hold, measured as they are written there: other letters than ASCII take six bytes.
+    """The first texts that fit in a page as JSON, where a letter outside ASCII takes six bytes.
 
     Example:
         >>> first_texts(("to", "be", "or"), most_bytes=9)
@@ -54,3 +54,8 @@ def first_texts(texts: tuple[str, ...], most_bytes: int = _TEXT_BYTES) -> list[s
     """
     lengths = np.cumsum([len(json.dumps(text)) for text in texts])
     return list(texts[: int(np.searchsorted(lengths, most_bytes, side="right"))])
+
+
+def tile(name: str, value: str, note: str) -> dict[str, str]:
+    """A number at the top of a page, with its name and a note."""
+    return {"name": name, "value": value, "note": note}

@@ -1,4 +1,4 @@
-"""What a page shows of a certificate that did not come from `certify`: all of it from the `Certificate` protocol."""
+"""What a page shows of certificates that did not come from `certify`: only what the `Certificate` protocol has."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.values import BoolArray, FloatArray, IntArray
-from flipproof.report.findings import Findings
-from flipproof.report.page.packing import endless, first_texts, packed
+from flipproof.report.certified_inputs import CertifiedInputs
+from flipproof.report.page.packing import endless, first_texts, packed, tile
 from flipproof.report.section import Section
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, counts_past, mean_radius
-from flipproof.report.words.promises import axis_words, share_words
-from flipproof.report.words.sentences import claimed
-from flipproof.report.words.verdict import percent
+from flipproof.report.words.numbers import percent, share_words
+from flipproof.report.words.promises import axis_words, claim_words
 from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT
 
@@ -23,79 +22,79 @@ _ABSTAINED = "nothing could be proved"
 
 
 def plain_content(section: Section, inputs: bool = True) -> dict[str, Any]:
-    """One certificate, in the form in which `content` has a run; without its inputs one by one in a comparison."""
-    found, described = section.found, section.described
-    counts = {name: counts_past(radii) for name, radii in found.radii.items()}
-    measured = (CERTIFIED_RATIO, CERTIFIED_ACCURACY) if found.is_judged else (CERTIFIED_RATIO,)
-    measures = [_measure(name, found, counts) for name in measured]
-    abstained = int(found.abstained.sum())
+    """Certificates in the form that `content` has. `inputs` is False in a comparison, which shows no single inputs."""
+    certified, described = section.certified, section.described
+    counts = {name: counts_past(radii) for name, radii in certified.radii.items()}
+    measured = (CERTIFIED_RATIO, CERTIFIED_ACCURACY) if certified.is_judged else (CERTIFIED_RATIO,)
+    measures = [_measure(name, certified, counts) for name in measured]
+    abstained = int(certified.abstained.sum())
     return {
         "name": section.name,
         "words": {
-            "promise": plain_promise(found),
-            "not_promised": _not_promised(found),
+            "promise": plain_promise(certified),
+            "not_promised": _not_promised(certified),
             "cautions": [],
         },
         "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
         "command": section.command,
-        "inputs": found.inputs,
+        "inputs": certified.inputs,
         "unit": described.unit,
         "units": described.units,
-        "classes": [described.class_name(label) for label in range(found.classes)],
+        "classes": [described.class_name(label) for label in range(certified.classes)],
         "limit": SEARCH_LIMIT,
         "abstentions": [{"reason": _ABSTAINED, "count": abstained}] if abstained else [],
-        "numbers": _numbers(found, measures),
+        "numbers": _numbers(certified, measures),
         "details": [],
         "by_class": None,
         "axes": [
             {
                 "name": axis,
-                "words": axis_words(axis, found),
+                "words": axis_words(axis, certified),
                 "counts": (0,),
                 "line_counts": counts[axis],
                 "cap": -1,
                 "mean": mean_radius(radii),
                 "largest": _shown(radii).max(initial=0).item(),
             }
-            for axis, radii in found.radii.items()
+            for axis, radii in certified.radii.items()
         ],
         "measures": measures,
-        "table": _table(found) if inputs else None,
+        "table": _table(certified) if inputs else None,
         "any": None,
         "stairs": None,
-        "sentences": _sentences(found) if inputs else None,
+        "sentences": _sentences(certified) if inputs else None,
         "forecast": None,
         "pictures": None,
     }
 
 
-def plain_promise(found: Findings) -> list[str]:
+def plain_promise(certified: CertifiedInputs) -> list[str]:
     """What is proved, against which attacker, and how sure that is."""
-    promise, inputs, described = found.certificates.promise, found.inputs, found.described
-    abstained = int(found.abstained.sum())
+    promise, inputs, described = certified.certificates.promise, certified.inputs, certified.described
+    abstained = int(certified.abstained.sum())
     if abstained == inputs:
         return [f"Nothing is certified for any of {described.count(inputs)}."]
-    robust = int(np.logical_or.reduce([radii >= 1 for radii in found.radii.values()]).sum())
+    robust = int(np.logical_or.reduce([radii >= 1 for radii in certified.radii.values()]).sum())
     return [
         f"{robust:,} of {described.count(inputs)} ({percent(robust, inputs)}) have a radius of at least 1.",
         f"The {promise.subject.value} keeps its prediction whenever {promise.threat}, where r is the radius of "
-        f"{described.one}. Of {abstained:,} nothing is proved, not even without any change.",
-        _sure(found),
+        f"{described.one}. For {abstained:,}, nothing is proved, not even without any change.",
+        _guarantee(certified),
     ]
 
 
-def _sure(found: Findings) -> str:
-    promise = found.certificates.promise
+def _guarantee(certified: CertifiedInputs) -> str:
+    promise = certified.certificates.promise
     if not promise.alpha:
-        return "The certificates are proofs without any probability of error."
+        return "The certificates hold without any probability of error."
     sure = f"{(100 - 100 * Decimal(repr(promise.alpha))).normalize():f} %"
-    alone = f"Each {found.described.unit}'s certificate is"
+    alone = f"Each {certified.described.unit}'s certificate is"
     whose = "All certificates together are" if promise.simultaneous else alone
     return f"{whose} correct with at least {sure} probability over the random sampling."
 
 
-def _not_promised(found: Findings) -> list[str]:
-    subject = found.certificates.promise.subject
+def _not_promised(certified: CertifiedInputs) -> list[str]:
+    subject = certified.certificates.promise.subject
     other = "base" if subject.name == "SMOOTHED" else "smoothed"
     return [
         "Only these changes are covered; everything else must stay the same.",
@@ -104,12 +103,12 @@ def _not_promised(found: Findings) -> list[str]:
     ]
 
 
-def _measure(name: str, found: Findings, counts: dict[str, tuple[int, ...]]) -> dict[str, Any]:
-    described, rows, counted = found.described, np.arange(found.inputs), ~found.abstained
+def _measure(name: str, certified: CertifiedInputs, counts: dict[str, tuple[int, ...]]) -> dict[str, Any]:
+    described, rows, counted = certified.described, np.arange(certified.inputs), ~certified.abstained
     if name == CERTIFIED_ACCURACY:
-        rows, counted = found.judged, counted & (found.label == described.labels)
-    lines = [_shares(found.radii[axis][rows], along, counted[rows]).tolist() for axis, along in counts.items()]
-    kind = "all" if rows.size == found.inputs else "test"
+        rows, counted = certified.judged, counted & (certified.label == described.labels)
+    lines = [_shares(certified.radii[axis][rows], along, counted[rows]).tolist() for axis, along in counts.items()]
+    kind = "all" if rows.size == certified.inputs else "test"
     return {
         "name": name,
         "of": f"{kind} {described.units}: {rows.size:,}",
@@ -124,46 +123,49 @@ def _shares(radii: NDArray[Any], counts: tuple[int, ...], counted: BoolArray) ->
 
 
 def _shown(radii: NDArray[Any]) -> NDArray[Any]:
-    """Radii as the page takes them: real ones are rounded down, to hundredths."""
+    """Radii as a page shows them: real numbers are rounded down to hundredths."""
     return endless(radii) if radii.dtype.kind in "iu" else np.where(radii < UNBOUNDED, np.floor(radii * 100) / 100, -1)
 
 
-def _numbers(found: Findings, measures: list[dict[str, Any]]) -> list[dict[str, str]]:
-    of, whose, numbers = found.inputs, found.certificates.promise.subject.value, []
-    for axis, along in found.radii.items():
-        words, count, mean = axis_words(axis, found), int(((along >= 1) & ~found.abstained).sum()), mean_radius(along)
+def _packed_radii(radii: NDArray[Any]) -> dict[str, Any]:
+    return packed(_shown(radii), "i4" if radii.dtype.kind in "iu" else "f8")
+
+
+def _numbers(certified: CertifiedInputs, measures: list[dict[str, Any]]) -> list[dict[str, str]]:
+    of, whose, numbers = certified.inputs, certified.certificates.promise.subject.value, []
+    for axis, along in certified.radii.items():
+        words, count, mean = (
+            axis_words(axis, certified),
+            int(((along >= 1) & ~certified.abstained).sum()),
+            mean_radius(along),
+        )
         numbers.append(tile(f"radius of at least 1, {words}", percent(count, of), f"{count:,} of {of:,}"))
         numbers += [] if mean is None else [tile(f"mean radius, {words}", f"{mean:.2f}", "")]
     return [*numbers, *(tile("accuracy", share_words(each["lines"][0][0]), whose) for each in measures[1:])]
 
 
-def tile(name: str, value: str, note: str) -> dict[str, str]:
-    """One of the numbers at the top of a page."""
-    return {"name": name, "value": value, "note": note}
-
-
-def _table(found: Findings) -> dict[str, Any]:
-    described = found.described
+def _table(certified: CertifiedInputs) -> dict[str, Any]:
+    described = certified.described
     return {
         "id": None,
         "name": None if described.names is None else first_texts(described.names),
-        "label": packed(found.label, "u4"),
+        "label": packed(certified.label, "u4"),
         "truth": None if described.labels is None else packed(np.asarray(described.labels), "i4"),
         "part": None,
         "parts": [],
-        "abstention": packed(found.abstained.astype(np.int64), "u1"),
+        "abstention": packed(certified.abstained.astype(np.int64), "u1"),
         "reasons": ["", _ABSTAINED],
         "p_lower": None,
         "p_upper": None,
         "runner_up": None,
-        "radius": [packed(_shown(each), "i4" if each.dtype.kind in "iu" else "f8") for each in found.radii.values()],
+        "radius": [_packed_radii(each) for each in certified.radii.values()],
         "votes": None,
         "samples": None,
     }
 
 
-def _sentences(found: Findings) -> dict[str, Any]:
-    said = [claimed(found.claim(number), found.described) for number in range(found.inputs)]
+def _sentences(certified: CertifiedInputs) -> dict[str, Any]:
+    said = [claim_words(certified.claim(number), certified.described) for number in range(certified.inputs)]
     place = {sentence: number for number, sentence in enumerate(dict.fromkeys(said))}
     index: IntArray = np.array([place[sentence] for sentence in said], dtype=np.int64)
     return {"heads": list(place), "index": packed(index, "u4")}

@@ -14,9 +14,9 @@ from flipproof.noise.spaces.graph import ATTRIBUTES, STRUCTURE, Graph, plain_att
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.space import noise_of_parts
-from flipproof.report.findings import Findings
+from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.page.packing import first_texts, packed
-from flipproof.report.pictures.row_pictures import COPIES, Pixels, dense, levels, pixels_of
+from flipproof.report.pictures.pictures import COPIES, Pictures, Pixels, dense, levels, pictures_of, pixels_of
 
 _MOST_EDGES = 200_000
 _MOST_ADDED = 400_000
@@ -25,8 +25,18 @@ _MOST_ADDED_TO_ONE = 2_000
 _NAME_BYTES = 100_000
 
 
+@pictures_of.register
+def _(graph: Graph, certified: CertifiedInputs) -> Pictures:
+    return {"graph": neighbourhoods(graph) if certified.in_order else None}
+
+
+@pictures_of.register
+def _(graphs: Graphs, certified: CertifiedInputs) -> Pictures:
+    return {"graphs": small_graphs(certified, graphs, certified.described.node_names)}
+
+
 def neighbourhoods(graph: Graph) -> dict[str, Any] | None:
-    """Who is joined to whom, whichever way; None for a graph with too many edges for a page."""
+    """The neighbours of each node, in either direction; None if the graph has too many edges for a page."""
     if graph.edges.count > _MOST_EDGES:
         return None
     heads, tails = graph.edges.index()
@@ -40,25 +50,27 @@ def neighbourhoods(graph: Graph) -> dict[str, Any] | None:
 
 
 @pixels_of.register
-def _(graph: Graph, found: Findings) -> Pixels | None:
+def _(graph: Graph, certified: CertifiedInputs) -> Pixels | None:
     """The attributes of nodes, which are drawn with their graph."""
-    if not found.in_order:
+    if not certified.in_order:
         return None
     rows = dense(plain_attributes(graph.attributes))
     if graph.noisy == STRUCTURE:
         return Pixels(rows, 2, None)
 
     def copies(count: int) -> tuple[list[int], NDArray[Any]]:
-        samples = found.voted_samples[:COPIES]
-        graphs = found.drawn(graph, samples, np.zeros(1, dtype=np.int64)) if samples else []
+        samples = certified.voted_samples[:COPIES]
+        graphs = certified.drawn(graph, samples, np.zeros(1, dtype=np.int64)) if samples else []
         noisy = [dense(copy.attributes)[:count] for copy in graphs]
         return list(samples), np.array(noisy) if noisy else np.zeros((0, count, rows.shape[1]), dtype=np.uint8)
 
-    return Pixels(rows, levels(found, rows, ATTRIBUTES), copies)
+    return Pixels(rows, levels(certified, rows, ATTRIBUTES), copies)
 
 
-def small_graphs(found: Findings, graphs: Graphs, node_names: tuple[str, ...] | None = None) -> dict[str, Any]:
-    """The first graphs, as many as a page can hold: their edges one after the other, the kinds of their nodes."""
+def small_graphs(
+    certified: CertifiedInputs, graphs: Graphs, node_names: tuple[str, ...] | None = None
+) -> dict[str, Any]:
+    """The first graphs, as many as fit in a page: all their edges in a row, and the kinds of their nodes."""
     count = _count_of_graphs(graphs)
     offsets = graphs.offsets[: count + 1]
     indices = [_each_edge_once(graph.edges.index(), graph.edges.directed) for graph in graphs.graphs[:count]]
@@ -73,7 +85,7 @@ def small_graphs(found: Findings, graphs: Graphs, node_names: tuple[str, ...] | 
         "kinds": packed(kinds, "i4") if kinds is not None and known else None,
         "names": first_texts(node_names or (), _NAME_BYTES),
         "noisy": graphs.graphs[0].noisy,
-        "copy": _noisy_copy(found, graphs, edges + np.repeat(offsets[:-1], np.diff(starts)), count, known),
+        "copy": _noisy_copy(certified, graphs, edges + np.repeat(offsets[:-1], np.diff(starts)), count, known),
     }
 
 
@@ -88,19 +100,19 @@ def _each_edge_once(index: IntArray, directed: bool) -> IntArray:
 
 @singledispatch
 def _kinds(attributes: Any, nodes: int) -> IntArray | None:
-    """The kind of each of the first nodes, -1 where it has none or several; None where attributes are no kinds."""
+    """The kind of each of the first nodes, -1 if it has none or several; None if attributes are no kinds."""
     plain = plain_attributes(attributes)
-    return None if plain is None else _hot(plain[:nodes])
+    return None if plain is None else _only_one(plain[:nodes])
 
 
 @_kinds.register
 def _(attributes: DenseRows, nodes: int) -> IntArray:
     plain = attributes.values[:nodes]
-    return np.asarray(plain[:, 0], dtype=np.int64) if plain.shape[1] == 1 else _hot(plain)
+    return np.asarray(plain[:, 0], dtype=np.int64) if plain.shape[1] == 1 else _only_one(plain)
 
 
-def _hot(plain: Any) -> IntArray:
-    """Where the one stands in every row that has a single one and nothing else; -1 for other rows."""
+def _only_one(plain: Any) -> IntArray:
+    """The column of the only one in each row; -1 for rows with any other content."""
     ones = sp.csr_array(plain)
     ones.eliminate_zeros()
     single = np.flatnonzero(np.diff(ones.indptr) == 1)
@@ -110,12 +122,14 @@ def _hot(plain: Any) -> IntArray:
     return kinds
 
 
-def _noisy_copy(found: Findings, graphs: Graphs, edges: IntArray, count: int, has_kinds: bool) -> dict[str, Any] | None:
-    """One noisy copy of every graph that can be drawn. Edges are those of all graphs, with nodes numbered through."""
-    rows, samples = _drawable(found, graphs, count), found.voted_samples[:1]
+def _noisy_copy(
+    certified: CertifiedInputs, graphs: Graphs, edges: IntArray, count: int, has_kinds: bool
+) -> dict[str, Any] | None:
+    """A noisy copy of each graph that is small enough. `edges` has those of all graphs, with nodes counted across."""
+    rows, samples = _drawable(certified, graphs, count), certified.voted_samples[:1]
     if not samples or not rows.size:
         return None
-    union = found.drawn(graphs, samples, rows)
+    union = certified.drawn(graphs, samples, rows)
     offsets, every = graphs.offsets[: count + 1], int(graphs.offsets[count])
     nodes = np.concatenate([np.arange(offsets[row], offsets[row + 1]) for row in rows])
     noisy = nodes[_each_edge_once(union.edge_index, graphs.graphs[0].edges.directed)]
@@ -133,9 +147,9 @@ def _noisy_copy(found: Findings, graphs: Graphs, edges: IntArray, count: int, ha
     }
 
 
-def _drawable(found: Findings, graphs: Graphs, count: int) -> IntArray:
-    """The graphs whose noisy copies are small enough to be looked at."""
-    noise = noise_of_parts(found.noise, graphs.parts).get(STRUCTURE)
+def _drawable(certified: CertifiedInputs, graphs: Graphs, count: int) -> IntArray:
+    """The graphs whose noisy copies are small enough to look at."""
+    noise = noise_of_parts(certified.noise, graphs.parts).get(STRUCTURE)
     pairs = np.array([graph.edges.pairs for graph in graphs.graphs[:count]], dtype=np.float64)
     added = pairs * (0.0 if noise is None else noise.p_plus)
     small = added <= _MOST_ADDED_TO_ONE
@@ -143,7 +157,7 @@ def _drawable(found: Findings, graphs: Graphs, count: int) -> IntArray:
 
 
 def _noisy_kinds(attributes: Any, nodes: IntArray, every: int) -> dict[str, Any]:
-    found: NDArray[Any] = np.full(every, -1, dtype=np.int64)
+    kinds: NDArray[Any] = np.full(every, -1, dtype=np.int64)
     dense_kinds = not sp.issparse(attributes) and attributes.shape[1] == 1
-    found[nodes] = np.asarray(attributes)[:, 0] if dense_kinds else _hot(attributes)
-    return packed(found, "i4")
+    kinds[nodes] = np.asarray(attributes)[:, 0] if dense_kinds else _only_one(attributes)
+    return packed(kinds, "i4")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flipproof.report.figures import drawing, figures
+from flipproof.report.figures import figures
 from flipproof.report.figures.compared import plot_rows
+from flipproof.report.report_files import save_figure as write_figure
 from flipproof.report.shares import CERTIFIED_RATIO, ShareGrid, ShareLine
 from flipproof.reproduction.pages import drawings
 from flipproof.reproduction.pages.rows import Row, Rows, matching, summarised
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def save_figure(study: str, rows: Rows, path: Path) -> list[Path]:
     """Draws what an experiment shows, as PNG and SVG; some are tables only."""
     draw = _DRAWN.get(study)
-    return [] if draw is None else drawing.save(draw(rows), path)
+    return [] if draw is None else write_figure(draw(rows), path)
 
 
 def _ratio_lines(rows: Rows, *names: str) -> list[ShareLine]:

@@ -1,4 +1,4 @@
-"""What certificates say: the one place of this room that asks certificates, votes and laws. The rest reads values."""
+"""The inputs of a report with their certificates: the one file of this room that asks certificates, votes and laws."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import BoolArray, IntArray
 from flipproof.errors import InvalidInputError
+from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.words import ANY, EXCHANGE
 from flipproof.report.described_inputs import DescribedInputs, check_names, inputs_of
 from flipproof.report.shares import (
     CERTIFIED_ACCURACY,
     CERTIFIED_RATIO,
-    FAR,
+    LARGEST_COUNT,
     GridCounts,
     ShareGrid,
     ShareLine,
@@ -38,26 +39,26 @@ from flipproof.theory.search import SEARCH_LIMIT
 from flipproof.theory.stairs import Stairs, grid_counts, page_counts, ranges_along, ranges_of, reach
 
 MOST_GRID_AXES = 8
-"""With more axes than this, combinations of all kinds are not shown: changes of any kinds are."""
+"""With more axes, a report shows radii over all kinds together instead of every combination."""
 
 REASONS = tuple(why.words for why in Abstention)
-"""Why an input abstains, by the numbers that `Certificates.abstention` has; the first one does not."""
+"""The words for each number in `Certificates.abstention`; 0 is no abstention."""
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
-    """What is certified of described inputs: every answer is computed once, when it is first read.
+class CertifiedInputs:
+    """Inputs, described, with what is certified of them. Each property is computed once, when it is first read.
 
     Attributes:
-        certificates: what `certify` made; of any other `Certificate` only what the protocol answers is known.
-        described: what the inputs are.
+        certificates: what `certify` made, or any other `Certificate`, of which only the protocol is asked.
+        described: what else is known about the inputs.
     """
 
     certificates: Any
     described: DescribedInputs = field(default_factory=DescribedInputs)
 
     def check(self) -> None:
-        """Refuses what is no certificate, and a description that does not fit it."""
+        """Raises if this is no certificate, or the description does not fit it."""
         if not self.is_smoothed:
             checked_certificate(self.certificates)
         self.described.check(self.inputs, self.classes)
@@ -66,21 +67,21 @@ class Findings:
                 self._check_data(self.described.space)
             check_names(self.described.space, self.described, self.noise if self.is_smoothed else None)
 
-    def _check_data(self, space: Any) -> None:
-        """Pictures of other data than those that were voted on would mislead."""
+    def _check_data(self, space: Space) -> None:
+        """Raises if these are not the data that were voted on: their pictures would mislead."""
         if self.votes.run is not None:
             check_data(self.votes.run.identity, space)
-        elif (found := inputs_of(space, space.sampler(self.noise, 0).rows)) != self.inputs:
-            raise InvalidInputError(f"expected the data of {self.inputs} inputs, got those of {found}")
+        elif (given := inputs_of(space, space.sampler(self.noise, 0).rows)) != self.inputs:
+            raise InvalidInputError(f"expected the data of {self.inputs} inputs, got those of {given}")
 
     @cached_property
     def is_smoothed(self) -> bool:
-        """Whether `certify` made them, from votes that can be asked."""
+        """Whether `certify` made the certificates, so that votes and noise are known."""
         return isinstance(self.certificates, Certificates)
 
     @cached_property
     def inputs(self) -> int:
-        """How many there are."""
+        """The number of inputs."""
         return len(self.certificates)
 
     @cached_property
@@ -90,12 +91,12 @@ class Findings:
 
     @cached_property
     def abstained(self) -> BoolArray:
-        """Where nothing is certified."""
+        """Which inputs have no certificate at all."""
         return np.asarray(self.certificates.abstained)
 
     @cached_property
     def classes(self) -> int:
-        """How many labels there are, as far as certificates, true labels and names of classes tell."""
+        """The number of classes: known to the certificates, or enough for all labels and class names."""
         known = getattr(self.certificates, "classes", None)
         if known is not None:
             return int(known)
@@ -105,72 +106,72 @@ class Findings:
 
     @cached_property
     def votes(self) -> Votes:
-        """What the certificates rest on."""
+        """The votes behind the certificates."""
         return cast(Votes, self.certificates.votes)
 
     @cached_property
     def checked(self) -> bool | None:
-        """Whether the classifier was seen to be a function; None if the votes come from elsewhere."""
+        """Whether equal noisy inputs were checked to get equal labels; None if the votes were counted elsewhere."""
         return self.votes.checked
 
     @cached_property
     def engine(self) -> str | None:
-        """What drew the votes, if it was not the classifier itself."""
+        """The engine that drew the votes; None if that was the classifier itself."""
         return self.votes.engine
 
     @cached_property
     def in_order(self) -> bool:
-        """Whether the inputs are numbered through."""
+        """Whether the inputs have the numbers 0, 1, 2, ..."""
         return self.votes.in_order
 
     @cached_property
     def on_some(self) -> bool:
-        """Whether the certificates are about some of the inputs that the data have."""
+        """Whether the certificates are about some inputs of the data only, or about all in another order."""
         return self.votes.on_some
 
     @cached_property
     def voted_samples(self) -> range:
-        """The numbers of the first estimation samples of the run; none where the run is not known."""
+        """The numbers of the first estimation samples of the run; empty if the run is not known."""
         run = self.votes.run
         return range(0) if run is None or not run.estimate.pairs else range(*run.estimate.pairs[0])
 
-    def drawn(self, space: Any, samples: range, rows: IntArray) -> Any:
-        """These samples of the run for some rows of the data, as the classifier got them."""
+    def drawn(self, space: Space, samples: range, rows: IntArray) -> Any:
+        """Noisy samples of some rows, drawn again: they are what the classifier saw in the run."""
         return drawn_again(self.votes, space, samples, rows)
 
     @cached_property
     def noise(self) -> Noise:
-        """The law of the votes."""
+        """The noise under which the votes were drawn."""
         return cast(Noise, self.certificates.noise)
 
     @cached_property
     def noise_words(self) -> tuple[str, ...]:
-        """The law, part by part."""
+        """The noise in words, one text per part."""
         return tuple(self.noise.words.split("; "))
 
     @cached_property
     def noise_facts(self) -> tuple[tuple[str | None, str, str], ...]:
-        """The law with all digits of its probabilities: part, name and value."""
+        """The probabilities of the noise with all their digits: part, name and value."""
         return self.noise.facts()
 
     @cached_property
     def flips(self) -> dict[str | None, Any]:
-        """The flips that the law is made of, by part; none if it is made of something else."""
+        """The flip noise of each part; empty if the noise is of another form."""
         return dict(self.noise.flips)
 
     @cached_property
     def parts(self) -> tuple[str | None, ...]:
-        """The names of the parts that get noise."""
+        """The names of the parts that get noise; None stands for the only part."""
         return self.noise.part_names
 
     @cached_property
     def adds_or_deletes(self) -> bool:
-        """Whether there is one part, of bits."""
+        """Whether the noise has one part, of bits."""
         return len(self.parts) == 1 and not self.noise.has_levels
 
     @cached_property
     def fixed(self) -> tuple[str, ...] | None:
-        """What gets no noise; None if that is not known."""
+        """What gets no noise; None if unknown."""
         return None if self.votes.scope is None else self.votes.scope.fixed
 
     @cached_property
@@ -180,33 +181,33 @@ class Findings:
 
     @cached_property
     def meanings(self) -> dict[str, str]:
-        """What a single change along every axis is."""
+        """What a single change along each axis is."""
         return {name: self.noise.meaning(axis) for name, axis in self.axes.items()}
 
     @cached_property
     def radii(self) -> dict[str, Any]:
-        """Along every axis the largest certified number of changes, within what each input can suffer."""
+        """The largest certified number of changes along each axis, at most as many as the input can suffer."""
         return {name: np.asarray(self.certificates.max_radius(name)) for name in self.axes}
 
     @cached_property
     def uncapped_radii(self) -> dict[str, IntArray]:
-        """Along every axis the largest certified number of changes of inputs without end."""
+        """The largest certified number of changes along each axis, whatever number the input can suffer."""
         return {name: self.certificates.uncapped_radius(name) for name in self.axes}
 
     @cached_property
     def sample_caps(self) -> dict[str, int]:
-        """Along every axis the largest radius that the number of samples allows."""
+        """The largest radius along each axis that this number of samples can certify."""
         return dict(zip(self.axes, caps(self.certificates), strict=True))
 
-    def certified(self, name: str, count: int) -> BoolArray:
-        """Which inputs withstand so many changes along an axis."""
+    def withstands(self, name: str, count: int) -> BoolArray:
+        """Which inputs withstand `count` changes along an axis."""
         axis, radii = self.axes[name], Radii(**{self.axes[name].kind: count})
         return np.asarray(self.certificates.certified(radii if axis.part is None else {axis.part: radii}))
 
     @cached_property
     def withstands_one(self) -> dict[str, BoolArray]:
-        """Along every axis, which inputs withstand any one change."""
-        return {name: self.certified(name, 1) for name in self.axes}
+        """Which inputs withstand any one change along each axis."""
+        return {name: self.withstands(name, 1) for name in self.axes}
 
     @cached_property
     def withstands_exchange(self) -> BoolArray:
@@ -215,38 +216,38 @@ class Findings:
 
     @cached_property
     def withstands_one_of_any_kind(self) -> BoolArray:
-        """Which inputs withstand any one change of whatever kind."""
+        """Which inputs withstand any one change of any kind."""
         return self.withstands_any(self.certificates.max_l0_radius(limit=1), 1)
 
     @cached_property
     def any_radii(self) -> IntArray | None:
         """The largest certified number of changes in any mixture of kinds, one per input.
 
-        None for a noise of one part with two categories that treats them differently, where additions and deletions by
-        themselves say more.
+        None without inputs, and for a noise on bits that adds and deletes with different probabilities: there, separate
+        radii for additions and deletions say more.
         """
         if not self.inputs or (self.adds_or_deletes and not self.noise.is_even):
             return None
         return np.asarray(self.certificates.max_l0_radius())
 
     def withstands_any(self, radii: IntArray, count: int) -> BoolArray:
-        """Whether any `count` changes are certified, for radii that count changes of all kinds.
+        """Which inputs withstand any `count` changes, for radii that count changes of all kinds.
 
-        Where all that can change may change, more changes than that are certified too.
+        An input that withstands changes of all its entries withstands any larger count as well.
         """
         scope = self.votes.scope
         return (radii >= (count if scope is None else np.minimum(count, scope.totals))) & ~self.abstained
 
     @cached_property
     def lead(self) -> Lead:
-        """What the sentences about these inputs speak of first."""
+        """Which changes the sentences about these inputs name first."""
         if EXCHANGE in self.described.changes:
             return Lead.EXCHANGES
         return Lead.TOGETHER if ANY in self.described.changes else default_lead(self.noise)
 
     @cached_property
     def counts(self) -> GridCounts | None:
-        """The counts of the grid that a page shows; None where there are too many axes to combine."""
+        """The counts of the grid on a page; None if there are too many axes to combine."""
         return None if len(self.axes) > MOST_GRID_AXES else page_counts(self.certificates.bounded)
 
     @cached_property
@@ -255,7 +256,7 @@ class Findings:
 
     @cached_property
     def shown_stairs(self) -> Stairs | None:
-        """The certified part of the grid for every input, within what it can suffer."""
+        """The certified combinations of each input, within what it can suffer."""
         return None if self._stairs is None else self._stairs.within(self.certificates.bounded.room)
 
     @cached_property
@@ -265,14 +266,14 @@ class Findings:
         return Claims.leading(self.certificates.bounded, self.certificates.predictions, self.lead, stairs)
 
     def claim(self, index: int) -> Claim:
-        """The leading claim about one input, without those about the others."""
+        """The leading claim about one input; no claims about other inputs are made."""
         if self.is_smoothed:
             return Claims.of_one(self.certificates.bounded, self.certificates.predictions, index, self.lead)
         return cast(Claim, self.certificates.claim(index))
 
     @cached_property
     def judged(self) -> IntArray:
-        """The inputs that accuracies are about."""
+        """The inputs that accuracies are computed on."""
         return np.arange(self.inputs) if self.described.judged is None else self.described.judged
 
     @cached_property
@@ -282,22 +283,22 @@ class Findings:
 
     @cached_property
     def lines(self) -> list[tuple[ShareLine, ...]]:
-        """The certified ratio along every axis and, if labels are known, the certified accuracy."""
+        """The certified ratio along each axis and, if labels are known, the certified accuracy."""
         judged = [self.lines_of(self.described.labels, self.judged)] if self.is_judged else []
         return [self.lines_of(), *judged]
 
     @cached_property
     def grids(self) -> list[ShareGrid | None]:
-        """Both shares over all combinations of counts; None where there are too many axes to combine."""
+        """The same measures as `lines` over all combinations of counts; None if there are too many axes to combine."""
         if self.counts is None:
             return [None] * len(self.lines)
         judged = [self.grid_of(self.counts, self.described.labels, self.judged)] if self.is_judged else []
         return [self.grid_of(self.counts), *judged]
 
     def lines_of(self, true_labels: ArrayLike | None = None, among: ArrayLike | None = None) -> tuple[ShareLine, ...]:
-        """The certified ratio along every axis, the other axes at 0; given true labels, the certified accuracy.
+        """The certified ratio along each axis with the others at 0; given true labels, the certified accuracy.
 
-        `among` is a mask or the indices of the inputs that count (the test inputs), by default all.
+        `among` is a mask or the indices of the inputs to judge, such as the test inputs; by default all.
         """
         measure, of, share = self._measure(true_labels, among)
         lines = []
@@ -309,17 +310,17 @@ class Findings:
     def grid_of(
         self, counts: GridCounts, true_labels: ArrayLike | None = None, among: ArrayLike | None = None
     ) -> ShareGrid:
-        """The certified ratio for all combinations of counts along every axis, or the accuracy: see `lines_of`."""
+        """The certified ratio, or the certified accuracy as in `lines_of`, for all combinations of counts."""
         measure, of, share = self._measure(true_labels, among)
         parts, kinds = ranges_of(self.noise, counts)
         return ShareGrid(tuple(self.axes), counts, share(parts, **kinds), measure, of)
 
     def counts_beside(self, held: Mapping[str, int]) -> GridCounts:
-        """Counts of a grid over the axes that are not held."""
+        """The counts of a grid over the axes that are not held fixed."""
         return grid_counts(self.certificates.bounded, held=held)
 
     def _measure(self, true_labels: ArrayLike | None, among: ArrayLike | None) -> tuple[str, int, Callable[..., Any]]:
-        """What is measured, of how many inputs, and how."""
+        """The name of the measure, the number of inputs, and the function that computes shares."""
         if true_labels is None:
             return CERTIFIED_RATIO, self.inputs, self.certificates.certified_ratio
         rows = chosen_rows(self.inputs, among)
@@ -328,15 +329,18 @@ class Findings:
 
     @cached_property
     def _line_counts(self) -> dict[str, tuple[int, ...]]:
-        """Past the last certificate and the cap."""
+        """Counts from 0 to just past the last certificate and the cap, for each axis."""
         last = {
             name: max(reach(self.certificates.bounded, name), cap + 1 if cap < SEARCH_LIMIT else 0)
             for name, cap in self.sample_caps.items()
         }
-        return {name: tuple(range(min(FAR, most) + 1)) for name, most in last.items()}
+        return {name: tuple(range(min(LARGEST_COUNT, most) + 1)) for name, most in last.items()}
 
-    def with_samples(self, factor: int) -> Findings | None:
-        """What would be found with so many times the samples, if they fell alike; None if nobody can draw as many."""
+    def with_samples(self, factor: int) -> CertifiedInputs | None:
+        """The inputs as a run with `factor` times the samples and the same shares of votes would certify them.
+
+        None if that is more samples than can be drawn.
+        """
         if factor * self.votes.n_estimate > MAX_SAMPLES:
             return None
         return self if factor == 1 else replace(self, certificates=with_more_samples(self.certificates, factor))
