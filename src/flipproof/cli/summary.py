@@ -21,7 +21,7 @@ _MOST_CLASSES = 12
 
 def summary_facts(run: FinishedRun) -> dict[str, Any]:
     """The summary as JSON values."""
-    return {"task": dict(run.asked), "summary": summary_of(run).to_record()}
+    return {"task": dict(run.task_record), "summary": summary_of(run).to_record()}
 
 
 def print_summary(run: FinishedRun) -> None:

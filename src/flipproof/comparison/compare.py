@@ -159,7 +159,7 @@ def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
 def _asked(setting: Setting) -> dict[str, Any]:
     """What proofs about a network itself depend on."""
     return {
-        "task": {name: value for name, value in setting.prepared.record_of_task().items() if name != "noise"},
+        "task": {name: value for name, value in setting.prepared.task_record().items() if name != "noise"},
         "data": setting.prepared.record.fingerprint,
         "inputs": fingerprint(setting.inputs),
         "radii": setting.terms.radii,

@@ -20,7 +20,8 @@ from flipproof.noise.laws import sampler_of
 from flipproof.noise.spaces.space import counts_of
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask
-from flipproof.pipeline.trained import blind_facts, check_data, check_inputs, restored_classifier, source_of_split
+from flipproof.pipeline.reopened import check_data, check_inputs, restored_classifier
+from flipproof.pipeline.trained import source_of_split
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import TRAIN, UNKNOWN, DataRecord, Inputs, TrainingRecord, read_section
 from flipproof.run_folder.task import Task
@@ -135,7 +136,7 @@ def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
     check_inputs(folder, prepared)
     votes, space = Votes.load(folder.votes_file), prepared.certified.space
     asked, training = folder.record()["task"], read_section(folder, "training", TrainingRecord, TRAIN)
-    if differences := differences_between(asked, prepared.record_of_task() | {"weights": asked.get("weights")}):
+    if differences := differences_between(asked, prepared.task_record() | {"weights": asked.get("weights")}):
         yield f"run.json has another task than can be asked for: {differences}"
     if training.split != source_of_split(prepared, asked.get("weights")):
         yield "run.json has another source of the split"
@@ -167,7 +168,7 @@ def _about_model(folder: RunFolder, prepared: PreparedTask, classifier: Any) -> 
         found = prepared.clean_labels(classifier)
     if differing := int(np.sum(found != Inputs.load(folder.inputs_file).base_label)):
         yield f"inputs.npz has {differing} base predictions that the model does not make"
-    expected = {} if training.split == UNKNOWN else blind_facts(prepared)
+    expected = {} if training.split == UNKNOWN else prepared.blind_facts()
     if not _same_blind(expected, training.blind):
         yield "run.json has another accuracy of a classifier that ignores the noisy part"
 

@@ -73,7 +73,7 @@ class TorchModel:
     ) -> tuple[Any, dict[str, Any]]:
         """A trained classifier and what happened in training."""
         classifier, task = self.new(), self.task
-        with somebody_elses(task):
+        with own_model_errors(task):
             history = train(
                 classifier, learned.space, learned.labels, learned.split, noise, task.training, task.seed,
                 memory_limit=memory_limit, progress=progress,
@@ -101,7 +101,7 @@ class TorchModel:
 def built_module(spec: ModelSpec, sizes: Mapping[str, Any], seed: int) -> Any:
     """A new module for data of these sizes, with initial weights that depend on the seed alone."""
     torch = require("torch")
-    make = _own_module(spec.name) if spec.own else _named(_MODULES[spec.name])
+    make = _named(_MODULES[spec.name]) if spec.name in _MODULES else _own_module(spec.name)
     chosen = {"hidden": spec.hidden, "dropout": spec.dropout}
     options = {**sizes, **{name: value for name, value in chosen.items() if value is not None}}
     with torch.random.fork_rng(devices=[]):
@@ -156,7 +156,7 @@ def on_device(classifier: Any, device: str) -> Any:
 
 
 @contextlib.contextmanager
-def somebody_elses(task: Task) -> Iterator[None]:
+def own_model_errors(task: Task) -> Iterator[None]:
     """What a user's own model raises is said in one line; what ours raises is a bug, and stays what it is."""
     try:
         yield

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
+from flipproof.extras import MissingExtraError, require
 from flipproof.noise.laws import Law, sampler_of
-from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.space import Space
 from flipproof.run_folder.records import DataRecord
-from flipproof.run_folder.split import Split
+from flipproof.run_folder.split import SPLIT_PARTS, Split
 from flipproof.run_folder.task import Shares, Task
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.smoothing.voting.vote_task import clean_labels
 from flipproof.theory.law import FlipNoise, JointNoise
 
-_ROWS_AT_ONCE = 4096
+_MOST_VALUES = 2 * 10**8
+"""Of attributes: fitting a linear model must stay a matter of seconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +70,8 @@ class PreparedTask:
         certified: what certificates are about; for nodes the same.
         class_names: one per class.
         model: how the classifier is made.
-        drawn: what a report can show of the inputs, beside the data themselves: fields of its `Subject`.
+        drawn: what a report can show of the inputs, beside the data themselves: fields of its
+            `DescribedInputs`.
         split_given: whether the data say which inputs are for what; if not, the split is the task's own.
     """
 
@@ -84,21 +90,49 @@ class PreparedTask:
         sampler_of(self.certified.space, self.noise, self.task.seed)
         self.model.check()
 
-    def record_of_task(self) -> dict[str, Any]:
+    def task_record(self) -> dict[str, Any]:
         """The record of the task, with the noise as it fits the data."""
-        return self.task.to_record() | {"noise": self.noise.record()}
+        return replace(self.task, noise=self.noise).to_record()
 
     def shown(self) -> dict[str, Any]:
-        """What a report can show of the certified inputs: fields of its `Subject`."""
+        """What a report can show of the certified inputs: fields of its `DescribedInputs`."""
         return {"space": self.certified.space, **self.drawn}
 
     def clean_labels(self, classifier: Any) -> IntArray:
         """What the classifier says about the certified inputs themselves."""
-        sampler = sampler_of(self.certified.space, self.noise.without_noise(), 0)
-        first, every = range(1), np.arange(sampler.rows)
-        pieces = [every[start : start + _ROWS_AT_ONCE] for start in range(0, every.size, _ROWS_AT_ONCE)]
-        labels = [np.asarray(classifier(sampler.draw(Role.ESTIMATE, first, rows))).ravel() for rows in pieces]
-        return np.concatenate(labels).astype(np.int64)
+        return clean_labels(classifier, self.certified.space, self.noise)
+
+    def inputs_fingerprint(self, split: Split) -> str:
+        """Of what is certified, and of what accuracies are about: the inputs, their labels and the split."""
+        parts = tuple(np.asarray(getattr(split, name), np.int64) for name in SPLIT_PARTS)
+        return fingerprint((self.certified.space, self.certified.labels, parts))
+
+    def blind_facts(self) -> dict[str, Any]:
+        """How often logistic regression on the attributes alone is right about test nodes, if only edges get noise.
+
+        Empty where that has no meaning, or cannot be had at once; reports then compare with the most frequent class.
+        """
+        labels, split = self.certified.labels, self.certified.split
+        attributes = getattr(self.certified.space, "fixed_rows", None)
+        if attributes is None or labels.size != attributes.shape[0]:
+            return {}
+        stored = attributes.nnz if sp.issparse(attributes) else attributes.size
+        if not split.test.size or np.unique(labels[split.train]).size < 2 or stored > _MOST_VALUES:
+            return {}
+        try:
+            linear = require("sklearn.linear_model").LogisticRegression(max_iter=300)
+        except MissingExtraError:
+            return {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fit that has not quite converged is as good here
+            found = linear.fit(attributes[split.train], labels[split.train]).predict(attributes[split.test])
+        right = float(np.mean(found == labels[split.test]))
+        return {"words": "logistic regression on the attributes alone", "accuracy": right}
+
+
+def data_record(name: str, counts: dict[str, int], classes: int, contents: tuple[Any, ...]) -> DataRecord:
+    """What a run folder says of a dataset; `contents` is all that a model could learn from, labels included."""
+    return DataRecord(name, counts, classes, fingerprint(contents))
 
 
 def fitted_noise(asked: Law, categories: Mapping[str, int]) -> Law:

@@ -13,7 +13,9 @@ from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.pipeline.kinds.kind import kind_named, prepared_task, task_in
 from flipproof.pipeline.machine import Machine, Samples, check_can_vote
 from flipproof.pipeline.models import on_device
-from flipproof.pipeline.trained import GivenWeights, Trained, asked_of, check_inputs, check_same, reopened, trained_into
+from flipproof.pipeline.prepared import PreparedTask
+from flipproof.pipeline.reopened import check_data, check_inputs, check_task, reopened, reopened_with
+from flipproof.pipeline.trained import GivenWeights, Trained, task_section, train_into
 from flipproof.run_folder.finished_run import (
     FinishedRun,
     KindWords,
@@ -57,17 +59,14 @@ def run(
     check_can_vote(machine, task)
     given = GivenWeights.read(weights)
     prepared = prepared_task(task)
-    folder, asked = trained_into(path, prepared, machine, given, force), asked_of(prepared, given)
+    folder = _folder_for(path, prepared, force)
     with folder.locked():
-        check_same(folder, asked)  # another process may have begun another run meanwhile
-        trained = reopened(folder, task.model.name, prepared)
+        trained = _trained(folder, prepared, machine, given, force)
         votes, record = _voted(folder, trained, samples or Samples(), machine)
-    with folder.locked():
-        in_hand = votes if record == _votes_record(folder) else None
-        certificates = write_certified(folder, promise, force, in_hand)
+        certificates = write_certified(folder, promise, force, votes)
     return FinishedRun(
         folder=folder,
-        asked=asked,
+        task_record=task_section(prepared, given),
         task=task,
         data=prepared.record,
         training=trained.training,
@@ -100,7 +99,33 @@ def train_run(
         force: whether a run in the folder is given up for this one, even if it has the same task.
     """
     given = GivenWeights.read(weights)
-    return trained_into(path, prepared_task(task), machine or Machine(), given, force)
+    prepared = prepared_task(task)
+    folder = _folder_for(path, prepared, force)
+    if folder.exists and not force:
+        check_task(folder, task_section(prepared, given))
+        check_data(folder, prepared)
+        return folder
+    with folder.locked():
+        _trained(folder, prepared, machine or Machine(), given, force)
+    return folder
+
+
+def _folder_for(path: str | os.PathLike[str], prepared: PreparedTask, force: bool) -> RunFolder:
+    """The folder of a run that is there, or a new one. A task that cannot be trained leaves no folder."""
+    if RunFolder(Path(path)).exists and not force:
+        return RunFolder.open(path)
+    prepared.check()
+    return RunFolder.prepare(path)
+
+
+def _trained(
+    folder: RunFolder, prepared: PreparedTask, machine: Machine, given: GivenWeights | None, force: bool
+) -> Trained:
+    """What was trained for a task in a folder that is locked; trained now if it is not there yet."""
+    if force or not folder.exists:
+        return train_into(folder, prepared, machine, given)
+    check_task(folder, task_section(prepared, given))
+    return reopened_with(folder, prepared, prepared.task.model.name)
 
 
 def vote_run(
@@ -129,7 +154,9 @@ def vote_run(
 
 def _voted(folder: RunFolder, trained: Trained, samples: Samples, machine: Machine) -> tuple[Votes, VotesRecord]:
     """Votes in a folder that is locked, and their record."""
-    _check_not_fewer(folder, samples)
+    there = _votes_record(folder)
+    if there is not None:
+        _check_not_fewer(folder, there, samples)
     prepared, classifier = trained.prepared, trained.classifier
     if machine.device != "cpu":
         classifier = on_device(classifier, machine.device)
@@ -139,19 +166,16 @@ def _voted(folder: RunFolder, trained: Trained, samples: Samples, machine: Machi
         progress=machine.progress, address=machine.address, engine=machine.engine, timeout=machine.timeout,
         check=machine.check,
     )  # fmt: skip
-    return votes, _save_votes(folder, votes, machine.workers)
+    return votes, _save_votes(folder, votes, there, machine.workers)
 
 
 def _votes_record(folder: RunFolder) -> VotesRecord | None:
-    there = "votes" in folder.record()
-    return read_section(folder, "votes", VotesRecord, VOTE) if there else None
+    record = folder.record()
+    return read_section(folder, "votes", VotesRecord, VOTE, record) if "votes" in record else None
 
 
-def _check_not_fewer(folder: RunFolder, samples: Samples) -> None:
+def _check_not_fewer(folder: RunFolder, there: VotesRecord, samples: Samples) -> None:
     """Votes that are there cannot be taken apart."""
-    there = _votes_record(folder)
-    if there is None:
-        return
     for name, wanted in (("n_select", samples.n_select), ("n_estimate", samples.n_estimate)):
         if wanted < getattr(there, name):
             raise InvalidInputError(
@@ -160,9 +184,8 @@ def _check_not_fewer(folder: RunFolder, samples: Samples) -> None:
             )
 
 
-def _save_votes(folder: RunFolder, votes: Votes, workers: int | str) -> VotesRecord:
+def _save_votes(folder: RunFolder, votes: Votes, there: VotesRecord | None, workers: int | str) -> VotesRecord:
     """Writes votes that are new, or were complete when somebody pulled the plug."""
-    there = _votes_record(folder)
     if votes.run is None:
         raise InvalidInputError("expected votes that were drawn here, got others")
     counts = (votes.n_select, votes.n_estimate)
@@ -214,7 +237,7 @@ def open_run(path: str | os.PathLike[str], certificates: Certificates | None = N
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     return FinishedRun(
         folder=folder,
-        asked=record["task"],
+        task_record=record["task"],
         task=task,
         data=data,
         training=training,

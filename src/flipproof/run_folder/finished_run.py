@@ -17,8 +17,7 @@ from flipproof.smoothing.certificates_file import read_promise, write_certificat
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.fingerprint.identity import differences_between
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import Rule
-from flipproof.statistics.clopper_pearson import checked_alpha
+from flipproof.statistics.bounds import AlphaBudget, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,8 @@ class FinishedRun:
 
     Attributes:
         folder: where it is.
-        asked: what was asked, as `run.json` has it.
-        task: what was asked, as a value.
+        task_record: the task of the run, as `run.json` has it.
+        task: the task of the run, as a value.
         data: what the model was trained on.
         training: how it was trained.
         votes: how votes were drawn.
@@ -56,7 +55,7 @@ class FinishedRun:
     """
 
     folder: RunFolder
-    asked: Mapping[str, Any]
+    task_record: Mapping[str, Any]
     task: Task
     data: DataRecord
     training: TrainingRecord
@@ -90,7 +89,7 @@ class PromiseSettings:
     simultaneous: bool = False
 
     def __post_init__(self) -> None:
-        checked_alpha(self.alpha)
+        AlphaBudget(self.alpha)  # refuses an alpha that cannot be spent
         object.__setattr__(self, "rule", str(Rule.named(self.rule)))
 
     def of(self, votes: Votes) -> Certificates:
@@ -146,9 +145,9 @@ def _promise_of(folder: RunFolder) -> dict[str, Any]:
 
 def _rests_on(folder: RunFolder) -> dict[str, str]:
     """The hashes of the other files of a run, and of what `run.json` says beside the promise."""
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
-    votes = read_section(folder, "votes", VotesRecord, VOTE)
     record = folder.record()
+    training = read_section(folder, "training", TrainingRecord, TRAIN, record)
+    votes = read_section(folder, "votes", VotesRecord, VOTE, record)
     said = json.dumps({name: record.get(name) for name in ("task", "dataset", "training", "votes")}, sort_keys=True)
     return {
         "weights": training.weights_sha256,

@@ -154,9 +154,9 @@ class RunFolder:
             raise FileFormatError(f"expected {self.record_file} to say what was asked, got no task")
         return record
 
-    def section(self, name: str, made_by: str) -> dict[str, Any]:
-        """What a step wrote, or the step that is missing."""
-        section = self.record().get(name)
+    def section(self, name: str, made_by: str, record: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What a step wrote, or the step that is missing; `record` is the `run.json`, if it was read."""
+        section = (self.record() if record is None else record).get(name)
         if not isinstance(section, dict):
             raise FileFormatError(f"expected {self.path} to have its {name}, got none; run {made_by} first")
         return section

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from flipproof.base.values import BoolArray, IntArray, checked_count, read_only
 from flipproof.errors import InvalidInputError
 
+SPLIT_PARTS = ("train", "validation", "test")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
@@ -28,7 +30,7 @@ class Split:
     test: IntArray
 
     def __post_init__(self) -> None:
-        for name in ("train", "validation", "test"):
+        for name in SPLIT_PARTS:
             object.__setattr__(self, name, _checked_numbers(getattr(self, name), name))
         everything = np.concatenate([self.train, self.validation, self.test])
         if np.unique(everything).size < everything.size:

@@ -10,10 +10,17 @@ from flipproof.noise.spaces.graph import ATTRIBUTES, PARTS
 from flipproof.noise.spaces.words import small_graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, fitted_noise, split_of, split_parts, tested
+from flipproof.pipeline.prepared import (
+    LabelledInputs,
+    PreparedTask,
+    data_record,
+    fitted_noise,
+    split_of,
+    split_parts,
+    tested,
+)
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 
@@ -26,11 +33,11 @@ def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
     test, classes = tested(task, split.test), data.classes
     return PreparedTask(
         task=task,
-        record=DataRecord(
+        record=data_record(
             data.name,
             {"graphs": len(data), "nodes": data.nodes, "edges": data.edges, "kinds of nodes": data.features},
             classes,
-            fingerprint((data.edge_indices, data.node_labels, data.labels, *split_parts(data.split))),
+            (data.edge_indices, data.node_labels, data.labels, *split_parts(data.split)),
         ),
         noise=fitted_noise(task.noise, {part: one_hot or 2 if part == ATTRIBUTES else 2 for part in parts}),
         learned=LabelledInputs(data.graphs(task.noisy, kinds=kinds), data.labels, split),

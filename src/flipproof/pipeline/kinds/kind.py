@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from flipproof.datasets import card, load
-from flipproof.datasets.readers.own_files import is_own, kind_of_file
+from flipproof.datasets.loading import kind_of as kind_name_of
+from flipproof.datasets.loading import load
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.prepared import PreparedTask
@@ -129,7 +129,7 @@ def kind_of(dataset: str) -> Kind:
         >>> kind_of("mnist").name
         'images'
     """
-    return kind_named(kind_of_file(dataset) if is_own(dataset) else card(dataset).kind)
+    return kind_named(kind_name_of(dataset))
 
 
 def checked_task(task: Task) -> Task:
@@ -146,7 +146,7 @@ you mean gcn?
     """
     kind, model = kind_named(task.kind), task.model
     defaults = kind.defaults(task.noisy)
-    if not model.own and model.name not in defaults.models:
+    if model.name not in defaults.models and not model.own:
         raise not_among("model", (*defaults.models, "FILE.py:NAME"), model.name)
     if model.name in ESTIMATORS and (model.hidden, model.dropout) != (None, None):
         raise InvalidInputError(f"expected no hidden and no dropout for {model.name}, which has neither, got some")

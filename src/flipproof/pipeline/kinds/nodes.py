@@ -10,11 +10,10 @@ from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.spaces.words import graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, kept_split, split_parts
+from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_record, kept_split, split_parts
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import PerClass, Task
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 _IMAGES = {"digits-graph": (8, 8)}
@@ -37,11 +36,11 @@ def _prepared(task: Task, data: NodeDataset) -> PreparedTask:
     nodes, classes = LabelledInputs(graph, data.labels, split), data.classes
     return PreparedTask(
         task=task,
-        record=DataRecord(
+        record=data_record(
             data.name,
             {"nodes": data.nodes, "edges": data.edges, "features": data.features},
             classes,
-            fingerprint((data.adjacency, data.attributes, data.labels, *split_parts(data.split))),
+            (data.adjacency, data.attributes, data.labels, *split_parts(data.split)),
         ),
         noise=task.noise,
         learned=nodes,

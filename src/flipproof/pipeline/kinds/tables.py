@@ -9,10 +9,9 @@ from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.noise.spaces.words import table_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import EstimatorModel, TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, fitted_noise, split_of, tested
+from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.task import Shares, Task, TrainingSettings
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import parts_of
 
@@ -24,11 +23,11 @@ def _prepared(task: Task, data: TableDataset) -> PreparedTask:
     categories = {name or table.parts[0]: part.categories for name, part in parts_of(table.noise(0.0, 0.0))}
     return PreparedTask(
         task=task,
-        record=DataRecord(
+        record=data_record(
             data.name,
             {"rows": len(data), "columns": data.features},
             data.classes,
-            fingerprint((data.values, data.categories, data.labels)),
+            (data.values, data.categories, data.labels),
         ),
         noise=fitted_noise(task.noise, categories),
         learned=LabelledInputs(table, data.labels, split),

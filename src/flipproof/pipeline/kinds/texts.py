@@ -13,10 +13,9 @@ from flipproof.noise.spaces.tokens import Tokens
 from flipproof.noise.spaces.words import bag_words, sequence_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import ESTIMATORS, EstimatorModel, TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, fitted_noise, split_of, tested
+from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.theory.law import FlipNoise, Noise
 
 LENGTH = 40
@@ -33,11 +32,11 @@ def _prepared(task: Task, data: TextDataset) -> PreparedTask:
     categories = len(vocabulary) if task.noisy == "substitution" else 2
     return PreparedTask(
         task=task,
-        record=DataRecord(
+        record=data_record(
             data.name,
             {"messages": len(distinct), "words": len(vocabulary)},
             data.classes,
-            fingerprint((distinct.messages, distinct.labels)),
+            (distinct.messages, distinct.labels),
         ),
         noise=fitted_noise(task.noise, {"words": categories}),
         learned=LabelledInputs(_space(task, vocabulary, distinct.messages), distinct.labels, split),
