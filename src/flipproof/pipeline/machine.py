@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from flipproof.base.values import checked_flag
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.pipeline.models import FUSED_MODELS
 from flipproof.run_folder.task import Task
-from flipproof.smoothing.classifier import FUSED, check_engine
+from flipproof.smoothing.classifier import FUSED
 from flipproof.smoothing.voting.chunks import (
     DEFAULT_TIMEOUT,
-    check_workers,
+    check_evaluation,
     checked_address,
-    checked_memory,
-    checked_timeout,
     checked_wanted,
 )
 
@@ -46,11 +43,7 @@ class Machine:
     check: bool = True
 
     def __post_init__(self) -> None:
-        checked_memory(self.memory_limit)
-        checked_timeout(self.timeout)
-        check_workers(self.workers, self.address)
-        check_engine(self.engine)
-        checked_flag(self.check, "check")
+        check_evaluation(self.workers, self.address, self.memory_limit, self.engine, self.timeout, self.check)
         if self.device != "cpu":
             checked_device(self.device)
             if self.workers == "ray":

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, reason_of
-from flipproof.extras import require
+from flipproof.extras import MissingExtraError, require
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.models.fitted.estimators import classifier_of_arrays, fitted
 from flipproof.models.training.estimators import fit_estimator
 from flipproof.models.training.train import train
-from flipproof.models.weights import arrays_bytes, load_weights, read_arrays, weights_bytes
+from flipproof.models.weights import arrays_bytes, load_weights, read_arrays, seeded_module, weights_bytes
 from flipproof.noise.laws import Law
 from flipproof.pipeline.prepared import LabelledInputs
 from flipproof.run_folder.task import ModelSpec, Task
@@ -79,7 +79,7 @@ class TorchModel:
                 memory_limit=memory_limit, progress=progress,
             )  # fmt: skip
         return classifier, {
-            "epochs": history.epochs,
+            "epochs": len(history.loss),
             "seconds": history.seconds,
             "loss": history.loss,
             "validation_loss": history.validation_loss,
@@ -100,18 +100,17 @@ class TorchModel:
 
 def built_module(spec: ModelSpec, sizes: Mapping[str, Any], seed: int) -> Any:
     """A new module for data of these sizes, with initial weights that depend on the seed alone."""
-    torch = require("torch")
     make = _named(_MODULES[spec.name]) if spec.name in _MODULES else _own_module(spec.name)
     chosen = {"hidden": spec.hidden, "dropout": spec.dropout}
     options = {**sizes, **{name: value for name, value in chosen.items() if value is not None}}
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        try:
-            return make(**options)
-        except Exception as error:  # whatever the constructor of somebody's model raises
-            raise InvalidInputError(
-                f"expected a model that is made by ({', '.join(options)}), got {spec.name}: {error}"
-            ) from error
+    try:
+        return seeded_module(make, options, seed)
+    except MissingExtraError:
+        raise
+    except Exception as error:  # whatever the constructor of somebody's model raises
+        raise InvalidInputError(
+            f"expected a model that is made by ({', '.join(options)}), got {spec.name}: {error}"
+        ) from error
 
 
 def _named(place: str) -> Any:

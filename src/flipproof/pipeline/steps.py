@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.noise.laws import Law
 from flipproof.pipeline.kinds.kind import kind_named, prepared_task, task_in
 from flipproof.pipeline.machine import Machine, Samples, check_can_vote
 from flipproof.pipeline.models import on_device
@@ -30,7 +31,6 @@ from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
-from flipproof.theory.law import Noise
 
 
 def wanted_samples(path: str | os.PathLike[str], n_select: int | None, n_estimate: int, force: bool = False) -> Samples:
@@ -74,7 +74,7 @@ def run(
         promise=asdict(promise),
         inputs=trained.inputs,
         certificates=certificates,
-        words=_kind_words(task, prepared.record, certificates.noise),
+        words=_kind_words(task, prepared.record, votes.noise),
         shown=prepared.shown(),
     )
 
@@ -245,7 +245,7 @@ def open_run(path: str | os.PathLike[str], certificates: Certificates | None = N
         promise=record.get("certificates", {}),
         inputs=read_inputs(folder, training),
         certificates=certificates,
-        words=_kind_words(task, data, certificates.noise),
+        words=_kind_words(task, data, certificates.votes.noise),
     )
 
 
@@ -266,6 +266,6 @@ def with_data(run: FinishedRun) -> FinishedRun:
     return replace(run, shown=prepared.shown())
 
 
-def _kind_words(task: Task, data: DataRecord, noise: Noise) -> KindWords:
+def _kind_words(task: Task, data: DataRecord, noise: Law) -> KindWords:
     kind = kind_named(task.kind)
     return KindWords(kind.unit, kind.noise_words(task.noisy), kind.change_words(task, data, noise))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from flipproof.datasets.kinds.graph_dataset import GraphDataset
+from flipproof.datasets import GraphDataset
 from flipproof.models.adapters.graph_classifier import GraphClassifier
+from flipproof.noise.laws import Law
 from flipproof.noise.spaces.graph import ATTRIBUTES, PARTS
 from flipproof.noise.spaces.words import small_graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
@@ -21,7 +22,7 @@ from flipproof.pipeline.prepared import (
 )
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
-from flipproof.theory.law import FlipNoise, JointNoise, Noise
+from flipproof.theory.law import FlipNoise, JointNoise
 
 
 def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
@@ -53,7 +54,7 @@ def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
     )
 
 
-def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:
     return small_graph_words(task.noisy, one_hot=task.reading.one_hot)
 
 

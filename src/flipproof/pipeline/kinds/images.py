@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.datasets import card
-from flipproof.datasets.kinds.image_dataset import ImageDataset
+from flipproof.datasets import ImageDataset, card
 from flipproof.datasets.kinds.image_file import described_images
 from flipproof.datasets.readers.own_files import is_own
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.noise.laws import Law
 from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.words import image_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
@@ -29,7 +29,7 @@ from flipproof.pipeline.prepared import (
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import Task, TrainingSettings
-from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.law import FlipNoise
 
 
 def _prepared(task: Task, data: ImageDataset) -> PreparedTask:
@@ -81,7 +81,7 @@ def _read(task: Task, data: ImageDataset) -> ImageDataset:
     return data.binarised((data.levels - 2) // 2 if threshold is None else threshold)
 
 
-def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:
     return image_words(colours=data.counts.get("colours", 1) > 1)
 
 

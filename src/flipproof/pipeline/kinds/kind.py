@@ -12,6 +12,7 @@ from typing import Any
 from flipproof.datasets.loading import kind_of as kind_name_of
 from flipproof.datasets.loading import load
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
+from flipproof.noise.laws import Law
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.run_folder.records import DataRecord
@@ -73,7 +74,7 @@ class Kind:
     noises: Mapping[str, NoiseDefaults]
     dataset: type
     prepare: Callable[[Task, Any], PreparedTask]
-    change_words: Callable[[Task, DataRecord, Noise], Mapping[str, Any]]
+    change_words: Callable[[Task, DataRecord, Law], Mapping[str, Any]]
     n_estimate: int = 10_000
     reading: tuple[str, ...] = ()
     useless: tuple[str, ...] = ()

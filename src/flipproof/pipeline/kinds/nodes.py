@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.noise.laws import Law
 from flipproof.noise.spaces.words import graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import TorchModel
@@ -14,7 +15,7 @@ from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_recor
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import PerClass, Task
-from flipproof.theory.law import FlipNoise, JointNoise, Noise
+from flipproof.theory.law import FlipNoise, JointNoise
 
 _IMAGES = {"digits-graph": (8, 8)}
 """Datasets whose attributes are pixels."""
@@ -62,7 +63,7 @@ def _drawn(task: Task) -> dict[str, Any]:
     return {} if shape is None else {"image_shape": shape, **graph_words(task.noisy, "pixels")}
 
 
-def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:
     return graph_words(task.noisy)
 
 
