@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.threads import single_threaded
-from flipproof.datasets.cards.catalogue import card
-from flipproof.datasets.fetching.data_file import MissingDataError
+from flipproof.datasets import MissingDataError, card
 from flipproof.datasets.readers.own_files import is_own
 from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError

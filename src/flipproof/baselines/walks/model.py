@@ -13,8 +13,8 @@ from flipproof.base.values import FloatArray, read_only, read_only_csr
 from flipproof.baselines.checked_arguments import check_width, checked_nodes, graph_of
 from flipproof.baselines.walks.policy import ACCURACY, summed
 from flipproof.baselines.walks.walk import Threat, Walk, square_csr
+from flipproof.datasets import NodeDataset
 from flipproof.datasets.kinds.labels import checked_labels
-from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.space import as_array
