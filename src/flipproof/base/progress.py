@@ -50,11 +50,7 @@ def progress_line(
     if not checked_flag(show, "progress") or sys.stderr is None or not sys.stderr.isatty():
         yield ProgressLine()
         return
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn
-
-    parts = (TextColumn("{task.description}"), *_rich_columns(columns))
-    with Progress(*parts, console=Console(stderr=True), transient=True) as progress:
+    with _rich_progress(columns) as progress:
         yield ProgressLine((progress, progress.add_task(words, total=of, completed=done, note="")))
 
 
@@ -66,13 +62,13 @@ def one_by_one(items: Sequence[_T], words: str, show: bool) -> Iterator[_T]:
             line.update(more=1)
 
 
-def _rich_columns(columns: Sequence[Column]) -> Iterator[ProgressColumn]:
-    from rich import progress
-    from rich.text import Text
+def _rich_progress(columns: Sequence[Column]) -> Progress:
+    """The words and the columns, on stderr until they are taken away."""
+    from rich import console, progress, text  # slow to load, and needed in a terminal only
 
     class Rate(progress.TextColumn):
-        def render(self, task: progress.Task) -> Text:
-            return Text(f"{task.speed:,.0f} samples/s" if task.speed else "", style="progress.data.speed")
+        def render(self, task: progress.Task) -> text.Text:
+            return text.Text(f"{task.speed:,.0f} samples/s" if task.speed else "", style="progress.data.speed")
 
     known: dict[Column, ProgressColumn] = {
         "bar": progress.BarColumn(),
@@ -86,4 +82,5 @@ def _rich_columns(columns: Sequence[Column]) -> Iterator[ProgressColumn]:
         "percent": progress.TaskProgressColumn(),
         "note": progress.TextColumn("{task.fields[note]}"),
     }
-    return (known[column] for column in columns)
+    parts = (progress.TextColumn("{task.description}"), *(known[column] for column in columns))
+    return progress.Progress(*parts, console=console.Console(stderr=True), transient=True)

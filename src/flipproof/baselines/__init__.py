@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flipproof.baselines.walks import page_rank as page_rank
     from flipproof.models.training import smooth_adversarial as smooth_adversarial
 
-PUBLIC = ("proofs", "walks.model", "walks.page_rank", "walks.walk")
+PUBLIC = ("proofs", "walks.page_rank", "walks.walk")
 """The modules that other rooms may import."""
 
 _HOMES = {

@@ -13,7 +13,6 @@ from flipproof.cli.run_options import MachineOptions
 from flipproof.cli.summary import duration
 from flipproof.cli.values import machine_of
 from flipproof.errors import InvalidInputError
-from flipproof.reproduction.findings import Findings
 from flipproof.reproduction.pages.figures import save_figure
 from flipproof.reproduction.pages.page import all_rows, write_page
 from flipproof.reproduction.pages.rows import write_rows
@@ -22,7 +21,8 @@ from flipproof.reproduction.reproduce import Ahead
 from flipproof.reproduction.reproduce import reproduce as reproduced
 from flipproof.reproduction.scale import scale_named
 from flipproof.reproduction.studies.registry import studies_named
-from flipproof.reproduction.workshop import Study
+from flipproof.reproduction.study import Study
+from flipproof.reproduction.study_result import StudyResult
 
 
 def reproduce(asked: ReproduceOptions, machine: MachineOptions) -> None:
@@ -46,8 +46,8 @@ def _run(studies: list[Study], asked: ReproduceOptions, machine: MachineOptions)
         raise InvalidInputError(f"expected --seeds of at least 1, got {count}")
     out = asked.out / scale.name
 
-    def keep(found: Findings) -> None:
-        base, study = out / found.lab.study.name, found.lab.study
+    def keep(found: StudyResult) -> None:
+        base, study = out / found.scaled.study.name, found.scaled.study
         write_rows(base, found.record())
         save_figure(study.name, found.rows, base)
         typer.echo(f"\n{study.name}: {study.title}\n")

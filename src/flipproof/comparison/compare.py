@@ -53,13 +53,13 @@ class Rival:
         applies: to which jobs.
         entries: what it proves about them.
         slow: whether that is worth keeping in a file.
-        unasked: whether it belongs to a comparison whose systems nobody names.
+        by_default: whether it belongs to a comparison whose systems nobody names.
     """
 
     applies: Callable[[PreparedTask], bool]
     entries: Callable[[Setting], Iterator[Entry]]
     slow: bool = False
-    unasked: bool = True
+    by_default: bool = True
 
 
 RIVALS: Mapping[str, Rival] = {
@@ -70,7 +70,7 @@ RIVALS: Mapping[str, Rival] = {
     "gcn_attributes": Rival(has_noisy_attributes, gcn_attributes_entries, slow=True),
     "gcn_structure": Rival(has_noisy_edges, gcn_structure_entries, slow=True),
     "page_rank": Rival(joins_all_nodes, page_rank_entries, slow=True),
-    "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True, unasked=False),
+    "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True, by_default=False),
 }
 """All systems for classifiers of discrete data, in the order of tables."""
 
@@ -131,7 +131,7 @@ def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
     """Systems that apply, in the order of tables."""
     fitting = [name for name, rival in RIVALS.items() if rival.applies(prepared)]
     if systems is None:
-        return [name for name in fitting if RIVALS[name].unasked]
+        return [name for name in fitting if RIVALS[name].by_default]
     wanted = list(systems)
     for name in wanted:
         if name not in RIVALS:
@@ -146,17 +146,17 @@ def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
 
 def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
     """What a system proves, from its file if it takes long and was asked the same before."""
-    rival, asked = RIVALS[system], _asked(setting)
-    known = known_entries(file, asked) if rival.slow else None
+    rival, settings = RIVALS[system], _settings_record(setting)
+    known = known_entries(file, settings) if rival.slow else None
     if known is not None and all(_answers(entry, setting) for entry in known):
         return known
     entries = list(rival.entries(setting))
     if rival.slow:
-        write_entries(file, asked, entries)
+        write_entries(file, settings, entries)
     return entries
 
 
-def _asked(setting: Setting) -> dict[str, Any]:
+def _settings_record(setting: Setting) -> dict[str, Any]:
     """What proofs about a network itself depend on."""
     return {
         "task": {name: value for name, value in setting.prepared.task_record().items() if name != "noise"},

@@ -23,7 +23,7 @@ class Entry:
 
     Attributes:
         system: its name; "flipproof" is the certificate of this package, others are modules of `flipproof.baselines`.
-        against: who may make r changes of one kind, "delete", "add", "change", for a joint noise "structure.add" and
+        attacker: who may make r changes of one kind, "delete", "add", "change", for a joint noise "structure.add" and
             the like; or of "any" kind.
         model: whose predictions are proved.
         noise: the law of the votes in words; "none" for a proof about the classifier itself.
@@ -33,7 +33,7 @@ class Entry:
     """
 
     system: str
-    against: str
+    attacker: str
     model: str
     noise: str
     proofs: Proofs
@@ -50,7 +50,7 @@ class Entry:
         promise, proofs = self.proofs.promise, self.proofs
         return {
             "system": self.system,
-            "against": self.against,
+            "against": self.attacker,
             "model": self.model,
             "noise": self.noise,
             "seconds": self.seconds,
@@ -82,7 +82,8 @@ class Entry:
         label, radius, abstained = (np.array(record[name]) for name in ("label", "radius", "abstained"))
         proofs = Proofs(promise, label, radius, abstained, record["against"])
         return cls(
-            **{name: record[name] for name in ("system", "against", "model", "noise", "seconds", "spared")},
+            **{name: record[name] for name in ("system", "model", "noise", "seconds", "spared")},
+            attacker=record["against"],
             proofs=proofs,
         )
 
@@ -123,13 +124,13 @@ class Comparison:
     @property
     def attackers(self) -> tuple[str, ...]:
         """All kinds of attackers, those who may do anything last."""
-        found = dict.fromkeys(entry.against for entry in self.entries)
+        found = dict.fromkeys(entry.attacker for entry in self.entries)
         return (*(each for each in found if each != ANY), *(each for each in found if each == ANY))
 
     def against(self, attacker: str) -> list[Entry]:
         """One entry for each system and noise with something to say: what it proves about him, or else about anyone."""
-        best = {entry.name: entry for entry in self.entries if entry.against == ANY}
-        best |= {entry.name: entry for entry in self.entries if entry.against == attacker}
+        best = {entry.name: entry for entry in self.entries if entry.attacker == ANY}
+        best |= {entry.name: entry for entry in self.entries if entry.attacker == attacker}
         order = dict.fromkeys(entry.name for entry in self.entries)
         return [best[name] for name in order if name in best]
 

@@ -95,10 +95,10 @@ class Setting:
         """Those of the terms, with as many categories as the data have."""
         if not self.terms.also:
             return []
-        own = as_flip_noise(self.noise)
-        if own is None:
+        law = as_flip_noise(self.noise)
+        if law is None:
             raise InvalidInputError(f"expected no further noises beside one with parts, got {self.terms.also}")
-        noises = [FlipNoise(p_plus, p_minus, own.categories) for p_plus, p_minus in self.terms.also]
+        noises = [FlipNoise(p_plus, p_minus, law.categories) for p_plus, p_minus in self.terms.also]
         if self.noise in noises:
             raise InvalidInputError(f"expected further noises beside {self.noise}, got it again")
         return noises

@@ -134,10 +134,10 @@ def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
     check_data(folder, prepared)
     check_inputs(folder, prepared)
     votes, space = Votes.load(folder.votes_file), prepared.certified.space
-    asked, training = folder.record()["task"], read_section(folder, "training", TrainingRecord, TRAIN)
-    if differences := differences_between(asked, prepared.task_record() | {"weights": asked.get("weights")}):
-        yield f"run.json has another task than can be asked for: {differences}"
-    if training.split != source_of_split(prepared, asked.get("weights")):
+    stated, training = folder.record()["task"], read_section(folder, "training", TrainingRecord, TRAIN)
+    if differences := differences_between(stated, prepared.task_record() | {"weights": stated.get("weights")}):
+        yield f"run.json states a task that cannot be run: {differences}"
+    if training.split != source_of_split(prepared, stated.get("weights")):
         yield "run.json has another source of the split"
     if votes.run is None or votes.run.identity["data"] != fingerprint(space):
         yield "votes.npz has votes on other data"

@@ -59,9 +59,9 @@ class TorchModel:
     sizes: Mapping[str, Any]
     wrap: Callable[[Any], Any]
 
-    def new(self, own: str | None = None) -> Any:
+    def new(self, code: str | None = None) -> Any:
         """A classifier that is not trained."""
-        spec = self.task.model if own is None else replace(self.task.model, name=own)
+        spec = self.task.model if code is None else replace(self.task.model, name=code)
         return self.wrap(built_module(spec, self.sizes, self.task.seed))
 
     def check(self) -> None:
@@ -90,9 +90,9 @@ class TorchModel:
         """The state of the module."""
         return weights_bytes(classifier.module)
 
-    def restored(self, content: bytes, name: str, own: str | None = None) -> Any:
+    def restored(self, content: bytes, name: str, code: str | None = None) -> Any:
         """A new module with this state."""
-        classifier = self.new(own)
+        classifier = self.new(code)
         load_weights(classifier.module, content, name)
         classifier.module.eval()
         return classifier
@@ -132,7 +132,7 @@ def _own_module(name: str) -> Any:
 
 def _from_file(path: Path) -> Any:
     """The module of a file, sent to workers by value because they could not import it."""
-    import cloudpickle
+    import cloudpickle  # only models from a file need it
 
     name = f"flipproof_own_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -201,7 +201,7 @@ class EstimatorModel:
         """The arrays."""
         return arrays_bytes(classifier.arrays())
 
-    def restored(self, content: bytes, name: str, own: str | None = None) -> Any:
+    def restored(self, content: bytes, name: str, code: str | None = None) -> Any:
         """The classifier of arrays that fit the data."""
         classifier = classifier_of_arrays(read_arrays(content, name), name)
         found = (classifier.columns, classifier.classes)

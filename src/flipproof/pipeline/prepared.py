@@ -54,8 +54,8 @@ class Model(Protocol):
     def weights(self, classifier: Any) -> bytes:
         """What training made of it."""
 
-    def restored(self, content: bytes, name: str, own: str | None = None) -> Any:
-        """The classifier with these weights from a file of this name. `own` is where a user's own code is now."""
+    def restored(self, content: bytes, name: str, code: str | None = None) -> Any:
+        """The classifier with these weights, from a file of this name. `code` is where a user's own model is now."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +135,7 @@ def data_record(name: str, counts: dict[str, int], classes: int, contents: tuple
     return DataRecord(name, counts, classes, fingerprint(contents))
 
 
-def fitted_noise(asked: Law, categories: Mapping[str, int]) -> Law:
+def fitted_noise(noise: Law, categories: Mapping[str, int]) -> Law:
     """The law that was asked for, with as many categories as the parts of the data have.
 
     A single law is used for every part; one that is not about flips stays as it is.
@@ -144,9 +144,9 @@ def fitted_noise(asked: Law, categories: Mapping[str, int]) -> Law:
         >>> fitted_noise(FlipNoise(0.1, 0.2), {"pixels": 256})
         FlipNoise(p_plus=0.1, p_minus=0.2, categories=256)
     """
-    if not asked.flips:
-        return asked
-    laws = {name: law for name, law in asked.flips if name is not None} or dict.fromkeys(categories, asked.flips[0][1])
+    if not noise.flips:
+        return noise
+    laws = {name: law for name, law in noise.flips if name is not None} or dict.fromkeys(categories, noise.flips[0][1])
     if laws.keys() != categories.keys():
         raise InvalidInputError(f"expected noise on {', '.join(categories)}, got noise on {', '.join(laws)}")
     parts = {name: _with_categories(law, categories[name]) for name, law in laws.items()}

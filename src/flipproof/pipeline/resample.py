@@ -26,7 +26,7 @@ class Portion(NamedTuple):
     """Neighbouring samples of one role, with their votes."""
 
     role: str
-    tally: RoleCounts
+    counts: RoleCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +87,19 @@ def resample(
         classifier = on_device(classifier, machine.device)
     again = vote_again(
         classifier, trained.prepared.certified.space, votes,
-        {role: [portion.tally for portion in chosen if portion.role == role] for role in ROLES},
+        {role: [portion.counts for portion in chosen if portion.role == role] for role in ROLES},
         machine.workers, machine.memory_limit, machine.progress, machine.address, machine.timeout,
     )  # fmt: skip
-    found = tuple(
-        (role, tally.samples, _is_in(getattr(again, role), tally)) for role, tally in sorted(chosen, key=_order)
-    )
+    found = tuple((role, part.samples, _is_in(getattr(again, role), part)) for role, part in sorted(chosen, key=_order))
     return Resampled(seed, len(there), found)
 
 
-def _portions(tally: VoteCounts) -> list[Portion]:
-    return [Portion(role, piece) for role in ROLES for piece in getattr(tally, role).pieces]
+def _portions(votes: VoteCounts) -> list[Portion]:
+    return [Portion(role, piece) for role in ROLES for piece in getattr(votes, role).pieces]
 
 
 def _order(portion: Portion) -> tuple[int, int]:
-    return ROLES.index(portion.role), portion.tally.samples.pairs[0][0]
+    return ROLES.index(portion.role), portion.counts.samples.pairs[0][0]
 
 
 def _is_in(again: RoleCounts, portion: RoleCounts) -> bool:

@@ -5,7 +5,7 @@ everything but the command line.
 """
 
 PUBLIC = (
-    "findings", "pages.figures", "pages.page", "pages.rows", "pages.tables", "reproduce", "scale", "studies.registry",
-    "workshop",
+    "pages.figures", "pages.page", "pages.rows", "pages.tables", "reproduce", "scale", "studies.registry", "study",
+    "study_result",
 )  # fmt: skip
 """The modules that other rooms may import."""

@@ -99,11 +99,11 @@ class PromiseSettings:
 
 def certified(folder: RunFolder) -> Certificates:
     """The certificates that a run has, made again from its votes, so that they are what the votes prove."""
-    asked = folder.section("certificates", "flipproof certify")
+    section = folder.section("certificates", "flipproof certify")
     there = read_promise(folder.certificates_file)
     promise, votes = PromiseSettings(**{name: there[name] for name in asdict(PromiseSettings())}), checked_votes(folder)
     counts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate}
-    differences = differences_between(there, dict(asked) | counts)
+    differences = differences_between(there, section | counts)
     if differences:
         raise FileFormatError(
             f"expected the certificates of the votes in {folder.path}, got others: they have {differences}; "
@@ -121,8 +121,8 @@ def write_certified(
     """
     certificates = promise.of(checked_votes(folder) if votes is None else votes)
     if folder.certificates_file.exists() and not force:
-        there, asked = _promise_of(folder), asdict(promise)
-        differences = differences_between({name: there[name] for name in asked}, asked)
+        there, wanted = _promise_of(folder), asdict(promise)
+        differences = differences_between({name: there[name] for name in wanted}, wanted)
         if differences:
             raise OutputError(
                 f"expected the promise of the certificates in {folder.path}, got another: they have "

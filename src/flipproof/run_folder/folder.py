@@ -45,8 +45,8 @@ class RunFolder:
         folder = cls(checked_path(path))
         try:
             folder.path.mkdir(parents=True, exist_ok=True)
-            own = {"run.json", *(name.partition("/")[0] for names in _FILES.values() for name in names)}
-            strange = [each.name for each in folder.path.iterdir() if each.name not in own and each.name[0] != "."]
+            expected = {"run.json", *(name.partition("/")[0] for names in _FILES.values() for name in names)}
+            strange = [each.name for each in folder.path.iterdir() if each.name not in expected and each.name[0] != "."]
         except OSError as error:
             raise cannot_write(folder.path, error) from error
         if strange and not folder.exists:

@@ -65,7 +65,7 @@ class Split:
         """
         train, validation = checked_count(train, "train"), checked_count(validation, "validation")
         classes, shuffled = _shuffled(labels, seed)
-        sizes = np.array([own.size for own in shuffled])
+        sizes = np.array([members.size for members in shuffled])
         if sizes.min() <= train + validation:
             smallest = classes[sizes.argmin()]
             raise InvalidInputError(
@@ -73,7 +73,7 @@ class Split:
                 f"validate), got {sizes.min()} of class {smallest}; ask for fewer per class "
                 "(--train-per-class, --validation-per-class)"
             )
-        return cls._cut([(own, train, train + validation) for own in shuffled])
+        return cls._cut([(members, train, train + validation) for members in shuffled])
 
     @classmethod
     def by_share(cls, labels: ArrayLike, test: float = 0.1, validation: float = 0.1, seed: int = 0) -> Split:
@@ -91,9 +91,9 @@ class Split:
             if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0.0 <= share < 1.0:
                 raise InvalidInputError(f"expected a {name} share in [0, 1), got {share!r}")
         cuts = []
-        for own in _shuffled(labels, seed)[1]:
-            train = max(1, own.size - round(test * own.size) - round(validation * own.size))
-            cuts.append((own, train, min(own.size, train + round(validation * own.size))))
+        for members in _shuffled(labels, seed)[1]:
+            train = max(1, members.size - round(test * members.size) - round(validation * members.size))
+            cuts.append((members, train, min(members.size, train + round(validation * members.size))))
         return cls._cut(cuts)
 
     def among(self, inputs: ArrayLike) -> Split:
@@ -112,7 +112,7 @@ class Split:
         return cls(
             *(
                 np.sort(np.concatenate(parts))
-                for parts in zip(*(np.split(own, [first, second]) for own, first, second in cuts), strict=True)
+                for parts in zip(*(np.split(members, [first, second]) for members, first, second in cuts), strict=True)
             )
         )
 

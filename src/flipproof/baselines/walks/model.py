@@ -16,6 +16,9 @@ from flipproof.baselines.walks.walk import Threat, Walk, square_csr
 from flipproof.datasets import NodeDataset
 from flipproof.datasets.kinds.labels import checked_labels
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor
+from flipproof.models.adapters.torch_modules import device_of, evaluating
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.space import as_array
 
@@ -68,10 +71,7 @@ class PageRank:
             model: an `APPNP`, or a `NodeClassifier` of one.
             data: the clean graph with attributes, or a dataset of one.
         """
-        from flipproof.models.adapters.node_classifier import NodeClassifier
-        from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor
-        from flipproof.models.adapters.torch_modules import device_of, evaluating
-        from flipproof.models.networks.node_modules import APPNP
+        from flipproof.models.networks.node_modules import APPNP  # needs torch, as nothing else here does
 
         module = model.module if isinstance(model, NodeClassifier) else model
         if not isinstance(module, APPNP):

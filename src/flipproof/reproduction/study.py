@@ -1,4 +1,4 @@
-"""Where experiments are made: a store of runs that they share, a scale, seeds."""
+"""Studies of the paper, and a study at a scale, with the runs that studies share."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Study:
     name: str
     title: str
     trials: Callable[[Scale, tuple[int, ...]], list[Trial]]
-    rows: Callable[[Lab], list[Row]]
+    rows: Callable[[ScaledStudy], list[Row]]
     effort: Callable[[Scale], float] = lambda scale: 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Lab:
-    """A study at work.
+class ScaledStudy:
+    """A study at a scale, with seeds, and a store of the runs that it needs.
 
     Attributes:
         study: which.
