@@ -1,4 +1,4 @@
-"""One line that shows how far something long has come. It is shown in a terminal only."""
+"""One line that shows the progress of long work, in a terminal only."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Column = Literal["bar", "count", "samples/s", "left", "time", "elapsed", "bytes"
 
 @dataclass(frozen=True, slots=True)
 class ProgressLine:
-    """A line in a terminal that is told what was done; without a terminal, telling it changes nothing."""
+    """A progress line in a terminal. Without a terminal, updates do nothing."""
 
     _shown: tuple[Progress, TaskID] | None = None
 
     def update(
         self, *, more: int | None = None, done: int | None = None, of: int | None = None, note: str = ""
     ) -> None:
-        """Says how many more are done, or how many are done altogether, and of how many."""
+        """Reports how many more are done, or how many are done altogether, and of how many."""
         if self._shown is not None:
             progress, task = self._shown
             progress.update(task, advance=more, completed=done, total=of, note=note)
@@ -38,7 +38,7 @@ class ProgressLine:
 def progress_line(
     words: str, columns: Sequence[Column], of: int | None = None, done: int = 0, show: bool = True
 ) -> Iterator[ProgressLine]:
-    """Shows a line inside, and takes it away afterwards.
+    """Shows a progress line inside the block, and removes it afterwards.
 
     Args:
         words: what the line begins with.
@@ -55,7 +55,7 @@ def progress_line(
 
 
 def one_by_one(items: Sequence[_T], words: str, show: bool) -> Iterator[_T]:
-    """Goes through items that take long, and shows how far it has come and how much time is left."""
+    """Iterates over items that take long, and shows a bar with the time left."""
     with progress_line(words, ("bar", "count", "left", "time"), of=len(items), show=show) as line:
         for item in items:
             yield item
@@ -63,7 +63,7 @@ def one_by_one(items: Sequence[_T], words: str, show: bool) -> Iterator[_T]:
 
 
 def _rich_progress(columns: Sequence[Column]) -> Progress:
-    """The words and the columns, on stderr until they are taken away."""
+    """A live display on stderr: the words of the line, then the columns."""
     from rich import console, progress, text  # slow to load, and needed in a terminal only
 
     class Rate(progress.TextColumn):

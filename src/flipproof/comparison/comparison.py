@@ -23,8 +23,8 @@ class Entry:
 
     Attributes:
         system: its name; "flipproof" is the certificate of this package, others are modules of `flipproof.baselines`.
-        attacker: who may make r changes of one kind, "delete", "add", "change", for a joint noise "structure.add" and
-            the like; or of "any" kind.
+        attacker: the kind of changes that are made: "delete", "add", "change", for a joint noise "structure.add" and
+            the like; or "any".
         model: whose predictions are proved.
         noise: the law of the votes in words; "none" for a proof about the classifier itself.
         proofs: one for each of the inputs.
@@ -42,7 +42,7 @@ class Entry:
 
     @property
     def name(self) -> tuple[str, str, str]:
-        """What tells it from others against the same attacker."""
+        """What tells this entry from others against the same attacker."""
         return (self.system, self.model, self.noise)
 
     def to_record(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Comparison:
     Attributes:
         entries: of all systems.
         inputs: the numbers of the inputs.
-        labels: what they really are.
+        labels: their true labels.
         room: by attacker, how many changes of this kind each input can suffer. Whoever withstands all of them is
             certified at every larger radius, and no mean counts more.
 
@@ -123,12 +123,12 @@ class Comparison:
 
     @property
     def attackers(self) -> tuple[str, ...]:
-        """All kinds of attackers, those who may do anything last."""
+        """All kinds of attackers; "any" comes last."""
         found = dict.fromkeys(entry.attacker for entry in self.entries)
         return (*(each for each in found if each != ANY), *(each for each in found if each == ANY))
 
     def against(self, attacker: str) -> list[Entry]:
-        """One entry for each system and noise with something to say: what it proves about him, or else about anyone."""
+        """One entry for each system and noise: what it proves against this attacker, or else against any."""
         best = {entry.name: entry for entry in self.entries if entry.attacker == ANY}
         best |= {entry.name: entry for entry in self.entries if entry.attacker == attacker}
         order = dict.fromkeys(entry.name for entry in self.entries)
@@ -139,7 +139,7 @@ class Comparison:
         return self._share(entry.proofs.certified(0) & (entry.proofs.label == self.labels))
 
     def certified(self, entry: Entry, attacker: str, radius: int) -> BoolArray:
-        """Whether an attacker with so many changes, or as many as there can be, is withstood."""
+        """For each input, whether it withstands this many changes, or as many as it can suffer."""
         return np.asarray((entry.proofs.radius >= np.minimum(radius, self._room(attacker))) & ~entry.proofs.abstained)
 
     def certified_ratio(self, entry: Entry, attacker: str, radius: int) -> float:
@@ -151,7 +151,7 @@ class Comparison:
         return self._share(self.certified(entry, attacker, radius) & (entry.proofs.label == self.labels))
 
     def mean_radius(self, entry: Entry, attacker: str, most: int) -> float:
-        """Over all inputs, where longer ones count as the largest that is looked for: so that all can be compared."""
+        """The mean radius over all inputs. Larger radii count as `most`, so that systems can be compared."""
         return self._share(np.minimum(np.minimum(entry.proofs.radius, self._room(attacker)), most))
 
     def _room(self, attacker: str) -> IntArray:

@@ -1,4 +1,4 @@
-"""The file of what a slow system has proved, so that it is not asked the same twice."""
+"""Files that keep what slow systems have proved, so that nothing is proved twice."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
 
 
 def write_entries(file: Path, settings: Mapping[str, Any], entries: Iterable[Entry]) -> None:
-    """Writes what was proved and what had been asked."""
+    """Writes the entries, with the settings that they depend on."""
     write_json(file, _ENTRIES, {"asked": settings, "entries": [entry.to_record() for entry in entries]})
 
 
 def known_entries(file: Path, settings: Mapping[str, Any]) -> list[Entry] | None:
-    """The entries of a file that answers this; one that is damaged answers nothing."""
+    """The entries in a file that was made with these settings; None if there is none, or it is damaged."""
     if not file.exists():
         return None
     try:

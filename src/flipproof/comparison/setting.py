@@ -20,11 +20,11 @@ _EVERY, _FARTHEST = 10, 1_000
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """On which terms systems are compared.
+    """The terms on which systems are compared.
 
     Attributes:
-        nodes: so many test nodes, at random, if the inputs are nodes; None: all. Proofs about a network itself take
-            seconds for each.
+        nodes: how many test nodes, chosen at random, if the inputs are nodes; None: all. Proofs about a network itself
+            take seconds for each.
         largest_radius: up to which these proofs are looked for.
         even: the flip probability of noise that treats zeros and ones alike; None: one that suits the data.
         kept_share: the share of entries that an ablation leaves to be seen.

@@ -50,7 +50,7 @@ def _tight_entries(setting: Setting, noise: Noise) -> Iterator[Entry]:
 
 
 def divergence_entries(setting: Setting) -> Iterator[Entry]:
-    """The certificates of two divergences, from the same votes as ours."""
+    """Certificates from two divergences, made from the same votes as flipproof's."""
     votes, seconds = _votes(setting, setting.noise)
     for divergence in _DIVERGENCES:
         for axis in map(str, axes_of(setting.noise)):
@@ -64,7 +64,7 @@ def has_even_noise(prepared: PreparedTask) -> bool:
 
 
 def lee_entries(setting: Setting) -> Iterator[Entry]:
-    """The symmetric certificate, with a model trained under its noise: the noise of the task if that is symmetric."""
+    """The symmetric certificate, with a model trained under its own noise, or that of the task if it is symmetric."""
     noise, wanted, task = as_flip_noise(setting.noise), setting.terms.even, setting.prepared.task
     if noise is None:
         raise InvalidInputError(f"expected one law for all entries, got {setting.noise}")

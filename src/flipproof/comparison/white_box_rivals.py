@@ -37,7 +37,7 @@ def has_noisy_edges(prepared: PreparedTask) -> bool:
 
 
 def joins_all_nodes(prepared: PreparedTask) -> bool:
-    """Whether these are edges of a graph in which nobody is alone: one who is has no edge to keep."""
+    """Whether an attacker changes edges of a graph without isolated nodes, which would have no edge to keep."""
     if not has_noisy_edges(prepared):
         return False
     graph = _graph(prepared)

@@ -1,4 +1,4 @@
-"""The check of a run with all that is at hand: the files by the independent checker, then the data and the model."""
+"""The check of a run: its files by the independent checker, then the data and the model if they are there."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def verify(
         path: of the run folder, or of a `certificates.json`.
         arithmetic_only: whether it is enough that bounds and radii follow from the counts that are stated, as it must
             be for a file that was handed over without its run.
-        minutes: what is not done by then is "not checked".
+        minutes: claims that take longer than this are "not checked".
         progress: is told how many inputs are done, and of how many.
 
     Raises:
@@ -121,7 +121,7 @@ def _at_hand(task: Task) -> PreparedTask | None:
 
 
 def _about_card(folder: RunFolder, task: Task) -> Iterator[str]:
-    """What is known about a dataset without having it."""
+    """Objections that need only the card of a dataset."""
     if is_own(task.dataset):
         return
     known, stated = card(task.dataset), read_section(folder, "dataset", DataRecord, TRAIN)
@@ -130,7 +130,7 @@ def _about_card(folder: RunFolder, task: Task) -> Iterator[str]:
 
 
 def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
-    """What the run says about its data is what they are."""
+    """Objections to what the run says about its data."""
     check_data(folder, prepared)
     check_inputs(folder, prepared)
     votes, space = Votes.load(folder.votes_file), prepared.certified.space
@@ -152,14 +152,14 @@ def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
 
 
 def _about_code(folder: RunFolder, classifier: Any) -> Iterator[str]:
-    """Whether it is this flipproof that turned noisy inputs into labels."""
+    """A note if another version of flipproof turned noisy inputs into labels."""
     run = Votes.load(folder.votes_file).run
     if run is None or run.identity.get("code") != model_identity(classifier)["code"]:
         yield OTHER_CODE
 
 
 def _about_model(folder: RunFolder, prepared: PreparedTask, classifier: Any) -> Iterator[str]:
-    """The weights are those of the model, and its base predictions are stated."""
+    """Objections to what the run says about its weights and base predictions."""
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     if model_identity(classifier)["files"] != training.files:
         yield "run.json names files that the model is not made of"
@@ -173,7 +173,7 @@ def _about_model(folder: RunFolder, prepared: PreparedTask, classifier: Any) -> 
 
 
 def _same_blind(found: Mapping[str, Any], stated: Mapping[str, Any]) -> bool:
-    """Fits of other versions may differ a little; without scikit-learn there is none."""
+    """Whether two accuracies agree: fits of other versions may differ a little, and scikit-learn may be missing."""
     if not found and find_spec("sklearn") is None:
         return True
     accuracies = (side.get("accuracy", 0.0) for side in (found, stated))

@@ -1,4 +1,4 @@
-"""What a step may use of the machine, and how many samples it draws."""
+"""How much of the machine a step may use, and how many samples it draws."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Machine:
 
     Attributes:
         workers: processes that vote, with one numerical thread each; "ray" for all CPUs of a Ray cluster.
-        memory_limit: what noisy samples may take, for each worker.
+        memory_limit: how much memory the noisy samples of each worker may take.
         progress: whether to show a line in a terminal.
         address: of the Ray cluster; see `vote`.
         device: where torch modules vote: "cpu", "cuda", "cuda:1". Noise is drawn on the CPU in any case.
@@ -64,9 +64,9 @@ class Samples:
 
 
 def check_can_vote(machine: Machine, task: Task) -> None:
-    """Training would be for nothing on a machine that cannot vote."""
+    """Refuses, before training, a machine on which the trained model could not vote."""
     if machine.workers == "ray":
-        from flipproof.smoothing.workers.ray_connection import check_answers  # others need nothing of Ray
+        from flipproof.smoothing.workers.ray_connection import check_answers  # only runs on a cluster need Ray
 
         check_answers(checked_address(machine.address))
     attention = task.model.name == "gat" and task.noisy != "attributes"

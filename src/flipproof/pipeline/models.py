@@ -26,7 +26,7 @@ from flipproof.pipeline.prepared import LabelledInputs
 from flipproof.run_folder.task import ModelSpec, Task
 
 FUSED_MODELS = ("gcn", "appnp", "gat")
-"""Those that the fused engine can evaluate."""
+"""Models that the fused engine can evaluate."""
 
 _TREES = 30
 _MODULES: dict[str, str] = {
@@ -37,7 +37,7 @@ _MODULES: dict[str, str] = {
     "cnn": "flipproof.models.networks.image_modules:CNN",
     "embedding": "flipproof.models.networks.text_modules:WordMean",
 }
-"""Torch modules that have a name, and where they are."""
+"""Torch modules that tasks can name, and where they are."""
 
 
 def register_module(name: str, place: str) -> None:
@@ -47,7 +47,7 @@ def register_module(name: str, place: str) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorchModel:
-    """A module and what makes a classifier of it.
+    """A torch module and the adapter that makes a classifier of it.
 
     Attributes:
         task: what was asked.
@@ -65,7 +65,7 @@ class TorchModel:
         return self.wrap(built_module(spec, self.sizes, self.task.seed))
 
     def check(self) -> None:
-        """Makes one."""
+        """Refuses a module that cannot be made."""
         self.new()
 
     def trained(
@@ -156,7 +156,7 @@ def on_device(classifier: Any, device: str) -> Any:
 
 @contextlib.contextmanager
 def own_model_errors(task: Task) -> Iterator[None]:
-    """What a user's own model raises is said in one line; what ours raises is a bug, and stays what it is."""
+    """Turns whatever a user's own model raises into one line. An error in ours is a bug, and passes unchanged."""
     try:
         yield
     except Exception as error:
@@ -180,7 +180,7 @@ class EstimatorModel:
     classes: int
 
     def check(self) -> None:
-        """Finds what will be needed, and refuses settings of another way to train."""
+        """Refuses to begin without the packages that training and saving will need."""
         require("safetensors.numpy")
         _MAKERS[self.task.model.name](self.task)
 

@@ -28,7 +28,7 @@ _MOST_VALUES = 2 * 10**8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledInputs:
-    """Some inputs with their true labels, and which of them are for what."""
+    """Some inputs with their true labels, and which of them are for training, validation and testing."""
 
     space: Space
     labels: IntArray
@@ -36,7 +36,7 @@ class LabelledInputs:
 
     @classmethod
     def to_test(cls, space: Space, labels: IntArray) -> LabelledInputs:
-        """Inputs that are all for testing."""
+        """Inputs that are all used for testing."""
         return cls(space, labels, Split([], [], np.arange(labels.size)))  # type: ignore[arg-type]  # they are checked
 
 
@@ -66,13 +66,13 @@ class PreparedTask:
         task: what was asked.
         record: what the data are.
         noise: the law, with as many categories as the data have.
-        learned: what the model learns from.
-        certified: what certificates are about; for nodes the same.
+        learned: the inputs that the model is trained on.
+        certified: the inputs that are certified; for nodes, the same ones.
         class_names: one per class.
         model: how the classifier is made.
         drawn: what a report can show of the inputs, beside the data themselves: fields of its
             `DescribedInputs`.
-        split_given: whether the data say which inputs are for what; if not, the split is the task's own.
+        split_given: whether the dataset comes with a split; if not, the task draws one.
     """
 
     task: Task
@@ -108,9 +108,9 @@ class PreparedTask:
         return fingerprint((self.certified.space, self.certified.labels, parts))
 
     def blind_facts(self) -> dict[str, Any]:
-        """How often logistic regression on the attributes alone is right about test nodes, if only edges get noise.
+        """The accuracy of logistic regression on the attributes alone on test nodes, if only edges get noise.
 
-        Empty where that has no meaning, or cannot be had at once; reports then compare with the most frequent class.
+        Empty where it makes no sense or would take long; reports then compare with the most frequent class.
         """
         labels, split = self.certified.labels, self.certified.split
         attributes = getattr(self.certified.space, "fixed_rows", None)
@@ -170,7 +170,7 @@ def split_of(task: Task, labels: IntArray, given: Split | None = None) -> Split:
 
 
 def kept_split(task: Task, given: Split) -> Split:
-    """The split of the data, if the task asks for no other and it leaves something to judge."""
+    """The split that comes with the data, if the task asks for no other and it has test inputs."""
     if task.split != type(task.split)():
         raise InvalidInputError(
             f"expected the split of {task.dataset} to be kept, got {task.split}; leave out the flags and settings of "

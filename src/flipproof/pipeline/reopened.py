@@ -1,4 +1,4 @@
-"""What a run folder holds, found again: its task, data, inputs and classifier must be what the folder says they are."""
+"""Opening a trained run again: its task, data, inputs and classifier must still be what the folder says they are."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reopened(folder: RunFolder, model: str | None = None) -> Trained:
 
 
 def reopened_with(folder: RunFolder, prepared: PreparedTask, model: str | None) -> Trained:
-    """The trained classifier of a run whose data are in the hand; a user's own model must be named by `model`."""
+    """The trained classifier of a run whose data are loaded already; a user's own model must be named by `model`."""
     check_data(folder, prepared)
     inputs = check_inputs(folder, prepared)
     training = read_section(folder, "training", TrainingRecord, TRAIN)
@@ -65,7 +65,7 @@ def _check_model(folder: RunFolder, training: TrainingRecord, classifier: Any) -
     why = f"{changed_since(edited)}, or" if edited else "its code or its settings differ;"
     raise InvalidInputError(
         f"expected the model that {folder.path} was trained with, got another: {why} "
-        "flipproof train --force starts again"
+        "flipproof train --force starts over"
     )
 
 
@@ -78,8 +78,8 @@ def check_task(folder: RunFolder, task: Mapping[str, Any]) -> None:
     differences = differences_between(found, task)
     if differences:
         raise OutputError(
-            f"expected a new folder or the task of the run in it, got {folder.path}, which has {differences}; "
-            "name another folder, or give --force to start this one again"
+            f"{folder.path} already holds a run with other settings: it has {differences}; name another folder, or "
+            "pass --force to start over"
         )
 
 
@@ -90,7 +90,7 @@ def check_data(folder: RunFolder, prepared: PreparedTask) -> None:
     if differences:
         raise InvalidInputError(
             f"expected the data that {folder.path} was trained on, got others: {differences}; "
-            "flipproof train --force starts again"
+            "flipproof train --force starts over"
         )
 
 
@@ -112,7 +112,7 @@ def check_inputs(folder: RunFolder, prepared: PreparedTask) -> Inputs:
     if training.inputs != prepared.inputs_fingerprint(split):
         raise InvalidInputError(
             f"expected the inputs that {folder.path} was trained for, got others: its task was changed; "
-            "flipproof train --force starts again"
+            "flipproof train --force starts over"
         )
     pairs = [(found.labels, certified.labels, "labels")]
     pairs += [(getattr(found.split, part), getattr(split, part), f"{part} inputs") for part in SPLIT_PARTS]
@@ -122,6 +122,6 @@ def check_inputs(folder: RunFolder, prepared: PreparedTask) -> Inputs:
     if different:
         raise FileFormatError(
             f"expected {folder.inputs_file} to have the {different[0]} of {prepared.record.name}, got others; "
-            "flipproof train --force starts again"
+            "flipproof train --force starts over"
         )
     return found

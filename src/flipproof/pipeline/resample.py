@@ -63,12 +63,12 @@ def resample(
 ) -> Resampled:
     """Draws randomly chosen portions of the samples of a run again, with the model and the data of the run.
 
-    Who changes votes has to change those of some portion, and is found out if that one is drawn.
+    Whoever forged votes had to change some portion, and is caught if that portion is drawn.
 
     Args:
         path: of the run folder.
         portions: how many; as many as there are repeat the whole run.
-        seed: chooses them; by default nobody can know it beforehand.
+        seed: chooses them; by default a random one, so that nobody can know it beforehand.
         machine: what may be used.
         model: must be named again if it is the user's own: code is only run if the caller names it.
     """

@@ -1,6 +1,6 @@
-"""The steps of a run on its folder: train, vote, certify. Each may be repeated; nothing is overwritten unasked.
+"""The steps of a run on its folder: train, vote, certify. Each may be repeated; only `force` overwrites anything.
 
-`run` does all three and hands on what they made, as a `FinishedRun`; `open_run` finds it again in a folder.
+`run` does all three and returns what they made, a `FinishedRun`; `open_run` reads one from a folder.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def run(
     weights: str | os.PathLike[str] | None = None,
     force: bool = False,
 ) -> FinishedRun:
-    """Trains, votes and certifies. Steps that are done are not repeated, unless forced; see the steps.
+    """Trains, votes and certifies. Finished steps are not repeated, unless `force` discards the run.
 
-    Data are loaded once, and what a step has made is handed to the next.
+    Data are loaded once, and each step gets what the one before has made.
     """
     machine, promise = machine or Machine(), promise or PromiseSettings()
     check_can_vote(machine, task)
@@ -88,7 +88,7 @@ def train_run(
 ) -> RunFolder:
     """Trains the model of a task and leaves it in a folder; does nothing if that is done already.
 
-    What is in the folder stays until the new weights are ready.
+    A run that is in the folder stays as it is until the new weights are ready.
 
     Args:
         path: of the folder.
@@ -96,7 +96,7 @@ def train_run(
         machine: what may be used.
         weights: a file with weights that were trained elsewhere, to be used instead of training. Accuracies are then
             reported only if the data say which inputs are for testing.
-        force: whether a run in the folder is given up for this one, even if it has the same task.
+        force: whether to discard a run that is in the folder, even if it has the same task.
     """
     given = GivenWeights.read(weights)
     prepared = prepared_task(task)
@@ -142,7 +142,7 @@ def vote_run(
         samples: how many.
         machine: what may be used.
         model: must be named again if it is the user's own: code is only run if the caller names it.
-        force: whether votes that are there are given up.
+        force: whether to discard votes that are there.
     """
     folder = RunFolder.open(path)
     with folder.locked():
@@ -175,17 +175,17 @@ def _votes_record(folder: RunFolder) -> VotesRecord | None:
 
 
 def _check_not_fewer(folder: RunFolder, there: VotesRecord, samples: Samples) -> None:
-    """Votes that are there cannot be taken apart."""
+    """Refuses to end up with fewer samples than there are: sums of votes cannot be taken apart."""
     for name, wanted in (("n_select", samples.n_select), ("n_estimate", samples.n_estimate)):
         if wanted < getattr(there, name):
             raise InvalidInputError(
                 f"expected at least the {getattr(there, name):,} samples ({name}) that {folder.path} has, got "
-                f"{wanted:,}; ask for as many, or name another folder; flipproof vote --force gives them up"
+                f"{wanted:,}; ask for as many, or name another folder; flipproof vote --force discards them"
             )
 
 
 def _save_votes(folder: RunFolder, votes: Votes, there: VotesRecord | None, workers: int | str) -> VotesRecord:
-    """Writes votes that are new, or were complete when somebody pulled the plug."""
+    """Writes votes unless the folder has them; a killed process may have left them complete in the checkpoint only."""
     if votes.run is None:
         raise InvalidInputError("expected votes that were drawn here, got others")
     counts = (votes.n_select, votes.n_estimate)
@@ -214,8 +214,7 @@ def certify_run(
 ) -> Certificates:
     """Turns the votes of a run into certificates, and writes them to its folder.
 
-    Certificates that are there are replaced if they made the same promise, say from fewer votes; others only
-    with `force`.
+    Existing certificates are replaced if they make the same promise, say from fewer votes; others only with `force`.
     """
     folder = RunFolder.open(path)
     with folder.locked():

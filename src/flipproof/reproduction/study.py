@@ -56,7 +56,7 @@ class ScaledStudy:
         return self.study.trials(self.scale, self.seeds)
 
     def runs(self, samples: Samples) -> Runs:
-        """Those with so many samples: what a study gets must not depend on which others there are."""
+        """The runs with these numbers of samples: what a study finds must not depend on other studies."""
         return Runs(self.path / f"runs-{samples.n_select}-{samples.n_estimate}", self.machine, self.path / "models")
 
     def folder_of(self, trial: Trial) -> Path:
@@ -64,7 +64,7 @@ class ScaledStudy:
         return self.runs(trial.samples).folder_of(trial.task)
 
     def outcome(self, trial: Trial) -> Outcome:
-        """What a trial comes to; it is made if it is not there yet."""
+        """The outcome of a trial, which is run if that was not done yet."""
         votes, seconds = self.runs(trial.samples).voted(trial.task, trial.samples)
         folder = RunFolder.open(self.folder_of(trial))
         epochs = read_section(folder, "training", TrainingRecord, TRAIN).epochs

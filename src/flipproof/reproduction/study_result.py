@@ -1,4 +1,4 @@
-"""What an experiment found, with all that it depends on: a value that files are written from."""
+"""The result of an experiment, with everything that it depends on, as files are written from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StudyResult:
     rows: list[Row]
 
     def record(self) -> dict[str, Any]:
-        """JSON values: what was asked of every run, when and where rows were made, and the rows."""
+        """JSON values: the task of every run, when and where rows were made, and the rows."""
         scaled = self.scaled
         return {
             "study": scaled.study.name,

@@ -40,7 +40,7 @@ class FinishedRun:
     """A run that has its certificates.
 
     Attributes:
-        folder: where it is.
+        folder: its folder.
         task_record: the task of the run, as `run.json` has it.
         task: the task of the run, as a value.
         data: what the model was trained on.
@@ -51,7 +51,7 @@ class FinishedRun:
         certificates: what is proved, with the votes that it rests on.
         words: how it speaks of its data.
         shown: the data and what else a report can draw, as fields of its `DescribedInputs`; None if the data are not
-            at hand, so that the labels in the folder were not compared with them.
+            there, and the labels in the folder were not compared with them.
     """
 
     folder: RunFolder
@@ -82,7 +82,7 @@ def read_inputs(folder: RunFolder, training: TrainingRecord) -> Inputs:
 
 @dataclass(frozen=True, slots=True)
 class PromiseSettings:
-    """What certificates promise: the arguments of `certify`."""
+    """The promise of certificates: the arguments of `certify`."""
 
     alpha: float = 0.01
     rule: str = Rule.MULTI_CLASS
@@ -98,7 +98,7 @@ class PromiseSettings:
 
 
 def certified(folder: RunFolder) -> Certificates:
-    """The certificates that a run has, made again from its votes, so that they are what the votes prove."""
+    """The certificates of a run, made anew from its votes, so that a file that was edited is noticed."""
     section = folder.section("certificates", "flipproof certify")
     there = read_promise(folder.certificates_file)
     promise, votes = PromiseSettings(**{name: there[name] for name in asdict(PromiseSettings())}), checked_votes(folder)
@@ -115,9 +115,9 @@ def certified(folder: RunFolder) -> Certificates:
 def write_certified(
     folder: RunFolder, promise: PromiseSettings, force: bool, votes: Votes | None = None
 ) -> Certificates:
-    """Turns the votes of a run into certificates and writes them. Those of another promise need force to go.
+    """Turns the votes of a run into certificates and writes them. Only `force` replaces those of another promise.
 
-    The votes are read from the folder, unless somebody has them in the hand and knows that they are the same.
+    The votes are read from the folder, unless the caller has just written them there.
     """
     certificates = promise.of(checked_votes(folder) if votes is None else votes)
     if folder.certificates_file.exists() and not force:

@@ -1,4 +1,4 @@
-"""What a run folder says of each step, and of the inputs: JSON records and the arrays beside them."""
+"""What a run folder records of each step and of the inputs: sections of `run.json`, and arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GIVEN, DRAWN, UNKNOWN = "given", "drawn", "unknown"
 
 UNTOLD = "it is not known which inputs the weights were trained on"
 NOT_REPORTED = f"not reported: {UNTOLD}"
-"""What is said in place of an accuracy."""
+"""Shown in place of an accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class VotesRecord:
 def read_section(
     folder: RunFolder, name: str, kind: type[T], made_by: str, record: Mapping[str, Any] | None = None
 ) -> T:
-    """A section as a value, or the line that says what is wrong with it; `record` is the `run.json`, if it was read."""
+    """A section as a value, or an error that says what is wrong with it; `record` is the `run.json`, if it was read."""
     section, values = folder.section(name, made_by, record), {}
     hints = get_type_hints(kind)
     known = {each.name for each in dataclasses.fields(kind)}  # type: ignore[arg-type]  # T is a dataclass

@@ -1,4 +1,4 @@
-"""Which inputs a model is trained on, which decide when to stop, and which are left to judge it."""
+"""Which inputs a model is trained on, which ones decide when to stop, and which ones test it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Split:
 
     @classmethod
     def nothing(cls) -> Split:
-        """The split of which no input is known."""
+        """A split without inputs, for models whose training data nobody knows."""
         return cls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
     @classmethod
@@ -59,7 +59,7 @@ class Split:
 
     @classmethod
     def per_class(cls, labels: ArrayLike, train: int = 20, validation: int = 20, seed: int = 0) -> Split:
-        """So many inputs of every class, drawn at random; all others are for testing.
+        """A fixed number of inputs of every class, drawn at random; all others are for testing.
 
         The defaults are those of the paper. The same labels and seed give the same split everywhere.
         """

@@ -72,7 +72,7 @@ class Check:
             return sum(not claim.abstained and self._certified(claim, wanted) for claim in claims)
 
     def _certified(self, claim: StatedClaim, radii: tuple[int, ...]) -> bool:
-        """Nobody can make more changes than there are entries to change."""
+        """Whether an input is certified; no attacker can change more entries than there are."""
         reached = radii
         if self.level >= Level.EVIDENCE:  # else the numbers of entries are mere statements
             room = self.certificate.room(claim, beside=True)
@@ -108,7 +108,7 @@ def verify(
         path: of the file or of the folder.
         arithmetic_only: whether it is enough that bounds and radii follow from the counts that are stated. Else the
             evidence must be there: the run folder with votes, weights and inputs.
-        minutes: what is not done by then is "not checked".
+        minutes: claims that take longer than this are "not checked".
         progress: is told how many inputs are done, and of how many.
 
     Raises:
