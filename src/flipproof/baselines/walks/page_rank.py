@@ -8,7 +8,7 @@ here is proved for the PPNP with the same H.
 The threat: a set of fragile edges, each of which may be switched; at most b_i of those of node i, and, if there is a
 global budget, at most B in all. Edges are directed: (i, j), which node i listens to, and (j, i) are two. An attacker of
 an undirected graph who changes k edges switches 2 k directed ones, at most k at each node, so that the directed
-threat with b = k and B = 2 k contains all that can be done; `EdgeBudget.UNDIRECTED` is that one. Local budgets alone
+threat with b = k and B = 2 k contains all that can be done; `Budget.UNDIRECTED` is that one. Local budgets alone
 contain it with b = k.
 
 With local budgets the certificate is exact but for rounding: policy iteration, one run per pair of classes for all
@@ -38,7 +38,7 @@ from flipproof.theory.certificate import Promise, Subject
 SYSTEM = "Bojchevski and Günnemann 2019"
 
 
-class EdgeBudget(StrEnum):
+class Budget(StrEnum):
     """What an attacker of radius r may do.
 
     Attributes:
@@ -53,20 +53,20 @@ class EdgeBudget(StrEnum):
     UNDIRECTED = "undirected"
 
     @classmethod
-    def named(cls, name: str) -> EdgeBudget:
+    def named(cls, name: str) -> Budget:
         """The budget with this name."""
         return chosen(cls, name, "budget")
 
     def threat(self, fragile: Any, radius: int) -> Threat:
         """The threat of this radius."""
-        totals = {EdgeBudget.LOCAL: None, EdgeBudget.GLOBAL: radius, EdgeBudget.UNDIRECTED: 2 * radius}
+        totals = {Budget.LOCAL: None, Budget.GLOBAL: radius, Budget.UNDIRECTED: 2 * radius}
         return Threat(fragile, radius, totals[self])
 
 
 _WORDS = {
-    EdgeBudget.LOCAL: "at most r fragile edges of every node are switched",
-    EdgeBudget.GLOBAL: "at most r directed fragile edges are switched",
-    EdgeBudget.UNDIRECTED: "at most r fragile edges are switched, each in one or both directions",
+    Budget.LOCAL: "at most r fragile edges of every node are switched",
+    Budget.GLOBAL: "at most r directed fragile edges are switched",
+    Budget.UNDIRECTED: "at most r fragile edges are switched, each in one or both directions",
 }
 
 
@@ -102,7 +102,7 @@ def worst_margins(model: PageRank, threat: Threat, label: int, other: int, nodes
 def certify(
     model: PageRank,
     radii: Iterable[int],
-    budget: str = EdgeBudget.LOCAL,
+    budget: str = Budget.LOCAL,
     fragile: Any = None,
     nodes: Any = None,
     progress: bool = False,
@@ -126,7 +126,7 @@ def certify(
         array([2, 2, 2])
     """
     _check_model(model)
-    budget, tried = EdgeBudget.named(budget), checked_radii(radii, "radii")
+    budget, tried = Budget.named(budget), checked_radii(radii, "radii")
     fragile = outside_forest(model.adjacency) if fragile is None else fragile
     which = checked_nodes(nodes, model.adjacency.shape[0])
     label = model.logits().argmax(axis=1)[which]
@@ -134,7 +134,7 @@ def certify(
     for each in tried:
         alive[alive] = _proved(model, budget.threat(fragile, each), which[alive], label[alive], progress)
         radius[alive] = each
-    rule = "policy iteration" if budget is EdgeBudget.LOCAL else "linear program, dual bound proved"
+    rule = "policy iteration" if budget is Budget.LOCAL else "linear program, dual bound proved"
     return Proofs(Promise(SYSTEM, Subject.BASE, _WORDS[budget], rule), label, radius, radius < 0)
 
 
