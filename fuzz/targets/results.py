@@ -36,7 +36,7 @@ def _read(content: bytes) -> None:
         count = len(entry.proofs)
         comparison = Comparison((entry,), np.arange(count), np.zeros(count, np.int64))
         json.dumps([*comparison.rows([1, 2])], allow_nan=False)
-        comparison.mean_radius(entry, entry.against, 3)
+        comparison.mean_radius(entry, entry.attacker, 3)
     if entries is None:
         rows = read_rows(path)["rows"]
         summarised(rows)

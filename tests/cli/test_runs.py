@@ -151,7 +151,7 @@ def test_nothing_is_overwritten_without_force(run, planted, folder):
 
     before = contents()
     for arguments, words in (
-        (["train", "--dataset", planted, *SMALL, "--out", folder], "which has noise.p_plus 0.02 instead of 0.01"),
+        (["train", "--dataset", planted, *SMALL, "--out", folder], "it has noise.p_plus 0.02 instead of 0.01"),
         (["vote", folder, "--samples", 100], "expected at least the 200 samples"),
         (["certify", folder, "--alpha", 0.05], "flipproof certify --force replaces them"),
     ):

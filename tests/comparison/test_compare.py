@@ -54,11 +54,11 @@ def structure(folder, task):
 
 
 def named(comparison, system, against):
-    return next(entry for entry in comparison.entries if (entry.system, entry.against) == (system, against))
+    return next(entry for entry in comparison.entries if (entry.system, entry.attacker) == (system, against))
 
 
 def test_all_systems_for_attributes(attributes):
-    found = {(entry.system, entry.against) for entry in attributes.entries}
+    found = {(entry.system, entry.attacker) for entry in attributes.entries}
     kinds = ("add", "delete")
     assert found == {
         *(("flipproof", kind) for kind in (*kinds, ANY)),
@@ -104,7 +104,7 @@ def test_divergences_never_prove_more(attributes, structure):
     for comparison in (attributes, structure):
         for entry in comparison.entries:
             if entry.system.startswith("f_divergence"):
-                ours = named(comparison, "flipproof", entry.against).proofs
+                ours = named(comparison, "flipproof", entry.attacker).proofs
                 assert (entry.proofs.radius <= ours.radius).all()
 
 

@@ -48,9 +48,7 @@ def test_a_second_command_is_told_and_the_first_does_not_notice(forge, table, fi
         ):
             done = forge.run(*arguments)
             assert done.refused, arguments
-            assert done.err == (
-                f"flipproof: expected {folder} for itself, got it in use by another process; wait until that is done\n"
-            )
+            assert done.err == (f"flipproof: {folder} is in use by another process; wait until that is done\n")
         assert (folder / "votes.checkpoint").read_bytes() == before
     assert forge.run("certify", folder, "--no-report").code == 0
     assert outcome(folder) == unhurt
@@ -62,7 +60,7 @@ def test_a_second_training_is_told(forge, table, unhurt, tmp_path):
     with paused(forge, folder, 20, *whole_run(table, folder)):
         done = forge.run(*whole_run(table, folder))
         assert done.refused
-        assert "got it in use by another process" in done.err
+        assert "is in use by another process" in done.err
     assert outcome(folder) == unhurt
 
 

@@ -11,8 +11,8 @@ import pytest
 import flipproof as fp
 from flipproof.pipeline import steps
 from flipproof.pipeline.machine import Machine, Samples
+from flipproof.pipeline.reopened import reopened
 from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
-from flipproof.pipeline.trained import reopened
 from flipproof.report.summary import summary_of
 from flipproof.run_folder.finished_run import PromiseSettings
 from flipproof.run_folder.folder import RunFolder
@@ -144,7 +144,7 @@ def test_fewer_samples_need_force(run):
 def test_another_task_needs_force(task, run):
     before = contents(run)
     other = replace(task, noise=fp.FlipNoise(0.02, 0.4))
-    with pytest.raises(fp.OutputError, match=r"which has noise\.p_minus 0\.3 instead of 0\.4; name another folder, or"):
+    with pytest.raises(fp.OutputError, match=r"it has noise\.p_minus 0\.3 instead of 0\.4; name another folder, or"):
         train_run(run, other)
     assert contents(run) == before
     train_run(run, other, force=True)
@@ -231,7 +231,7 @@ def test_weights_from_elsewhere(task, finished, tmp_path):
     assert folder.weights_file.read_bytes() == (finished / "weights.safetensors").read_bytes()
     assert folder.section("training", "")["epochs"] == 0
     train_run(tmp_path / "run", task, weights=finished / "weights.safetensors")
-    with pytest.raises(fp.OutputError, match="which has weights"):
+    with pytest.raises(fp.OutputError, match="it has weights"):
         train_run(tmp_path / "run", task)
     wrong = replace(task, model=ModelSpec("gcn", hidden=9))
     with pytest.raises(fp.FileFormatError, match=r"expected weights that fit GCN, got .* size mismatch"):
@@ -255,7 +255,7 @@ def test_a_model_of_your_own(task, tmp_path):
     with pytest.raises(
         fp.InvalidInputError,
         match=r"expected the model that .* was trained with, got another: net.py has changed since: put it back, or "
-        "flipproof train --force starts again",
+        "flipproof train --force starts over",
     ):
         vote_run(path, Samples(50, 300), model=name)
     code.write_text(OWN_MODEL)

@@ -15,7 +15,7 @@ from flipproof.reproduction.reproduce import reproduce
 from flipproof.reproduction.scale import SCALES, Scale, scale_named
 from flipproof.reproduction.studies.registry import STUDIES, studies_named
 from flipproof.reproduction.studies.timing import _seconds
-from flipproof.reproduction.workshop import Lab
+from flipproof.reproduction.study import ScaledStudy
 from flipproof.run_folder.folder import RunFolder
 
 TINY = Scale(
@@ -44,7 +44,7 @@ def told():
 @pytest.fixture(scope="module")
 def found(folder, told, cora_ml):
     made = reproduce(studies_named(NAMES), folder, TINY, (0, 1), QUIET, tell=told.append)
-    return {each.lab.study.name: each for each in made}
+    return {each.scaled.study.name: each for each in made}
 
 
 def test_every_experiment_is_there():
@@ -65,7 +65,7 @@ def test_rows_are_tidy_and_say_what_they_depend_on(found):
             assert isinstance(row["measure"], str)
             assert isinstance(row["value"], int | float)
         trials = {json.dumps(trial, sort_keys=True) for trial in record["trials"]}
-        assert len(trials) == len(record["trials"]) == len(each.lab.trials())
+        assert len(trials) == len(record["trials"]) == len(each.scaled.trials())
 
 
 def test_table_1_has_every_noise_with_its_published_number(found):
@@ -86,8 +86,8 @@ def test_table_1_has_every_noise_with_its_published_number(found):
 
 def test_rows_are_what_certificates_say(found):
     """The heatmap has the same run as the first line of the table."""
-    trial = found["heatmap"].lab.trials()[0]
-    certificates = found["heatmap"].lab.outcome(trial).certificates()
+    trial = found["heatmap"].scaled.trials()[0]
+    certificates = found["heatmap"].scaled.outcome(trial).certificates()
     (share,) = values(found["heatmap"].rows, add=0, delete=2)
     assert share == certificates.certified_ratio(add=[0], delete=[2]).item() > 0.0
     case = {"measure": "mean radius", "along": "delete", "among": "all", "rule": "multi-class"}
@@ -97,7 +97,7 @@ def test_rows_are_what_certificates_say(found):
 
 def test_runs_and_models_are_shared(found, folder):
     """Each task is trained once, whatever the number of samples; equal trials are one run."""
-    trials = {(trial.task.to_record()["seed"], trial) for each in found.values() for trial in each.lab.trials()}
+    trials = {(trial.task.to_record()["seed"], trial) for each in found.values() for trial in each.scaled.trials()}
     models = [path.name for path in (folder / "models").iterdir()]
     runs = [path.name for path in folder.glob("runs-*/*")]
     tasks = {json.dumps(trial.task.to_record(), sort_keys=True) for _, trial in trials}
@@ -137,7 +137,7 @@ def test_what_is_done_is_not_made_again(found, folder):
     again = reproduce(studies_named(names), folder, TINY, (0, 1), QUIET, tell=told.append)
     assert {path: path.stat().st_mtime_ns for path in files} == files
     for each in again:
-        assert each.rows == found[each.lab.study.name].rows
+        assert each.rows == found[each.scaled.study.name].rows
     assert told[-1].done == told[-1].of - 1
     assert told[-1].words == "rows of rules"
 
@@ -156,7 +156,7 @@ def test_what_was_found_is_kept_at_once(folder, found):
     kept = []
 
     def stop(each):
-        kept.append(each.lab.study.name)
+        kept.append(each.scaled.study.name)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -178,8 +178,8 @@ def test_figures_and_the_page_come_from_rows_alone(found, tmp_path):
 def test_every_study_has_trials_at_every_scale():
     for scale in SCALES.values():
         for study in STUDIES.values():
-            lab = Lab(study, None, QUIET, scale, tuple(range(scale.seeds)))
-            trials = lab.trials()
+            scaled = ScaledStudy(study, None, QUIET, scale, tuple(range(scale.seeds)))
+            trials = scaled.trials()
             assert bool(trials) == (study.name != "efficiency")
             assert len(set(trials)) == len(trials)
             assert all(trial.effort > 0.0 for trial in trials)
@@ -212,6 +212,6 @@ def test_refusals(call, words):
 def test_everything_in_miniature(cora_ml, tmp_path):
     """All experiments, on all datasets."""
     for each in reproduce(studies_named(["all"]), tmp_path / "work", replace(TINY, seeds=1), (0,), QUIET):
-        write_rows(tmp_path / each.lab.study.name, each.record())
-        save_figure(each.lab.study.name, each.rows, tmp_path / each.lab.study.name)
+        write_rows(tmp_path / each.scaled.study.name, each.record())
+        save_figure(each.scaled.study.name, each.rows, tmp_path / each.scaled.study.name)
     assert write_page(tmp_path, tmp_path / "page.md").read_text().count("\n## ") == len(STUDIES) + 1

@@ -52,7 +52,7 @@ def test_a_half_written_folder_is_told_from_a_run(tmp_path):
         ('{"format": "other"}', "which is something else"),
         ('{"format": "flipproof-run", "version": 2, "task": {}}', "of version 1, got .* of version 2; use the"),
         ('{"format": "flipproof-run", "version": true, "task": {}}', "of version True"),
-        ('{"format": "flipproof-run", "version": 1}', "to say what was asked, got no task"),
+        ('{"format": "flipproof-run", "version": 1}', "to have a task, got none"),
     ],
 )  # fmt: skip
 def test_a_record_of_something_else_is_refused(tmp_path, text, words):
@@ -99,7 +99,7 @@ def test_the_run_of_another_program_is_left_alone(tmp_path):
 def test_only_one_process_at_a_time(tmp_path):
     folder = RunFolder.prepare(tmp_path)
     other = RunFolder(tmp_path).locked()
-    with folder.locked(), pytest.raises(fp.OutputError, match="got it in use by another process"):
+    with folder.locked(), pytest.raises(fp.OutputError, match="is in use by another process"):
         other.__enter__()
     with folder.locked():
         pass

@@ -13,12 +13,12 @@ from flipproof.theory.radii import axes_of, kinds_of, parts_of, radii_at
 from flipproof.verification import any_changes
 from flipproof.verification.any_changes import holds
 from flipproof.verification.certificate import UNBOUNDED
-from flipproof.verification.worst_case import Law, margin
+from flipproof.verification.worst_case import FlipLaw, margin
 from random_laws import random_bounds, random_noise, table
 
 
 def laws_of(noise):
-    return [Law(Fraction(part.p_plus), Fraction(part.p_minus), part.categories) for _, part in parts_of(noise)]
+    return [FlipLaw(Fraction(part.p_plus), Fraction(part.p_minus), part.categories) for _, part in parts_of(noise)]
 
 
 def truth(noise, radius, p_lower, p_upper):
@@ -109,13 +109,13 @@ def test_endless_radii():
 
 
 def test_a_change_that_leaves_nothing_in_common_is_the_end():
-    nothing = Law(Fraction(0), Fraction(0), 2)
+    nothing = FlipLaw(Fraction(0), Fraction(0), 2)
     assert holds([nothing], 1, Fraction(1), Fraction(0)) is False
     assert margin(any_changes._bound(any_changes._worst_moves((nothing,)), 1), Fraction(1), Fraction(0)) < 0
 
 
 def test_the_bound_is_a_worst_case_with_whole_numbers():
-    moves = any_changes._worst_moves((Law(Fraction(1, 100), Fraction(3, 5), 2),))
+    moves = any_changes._worst_moves((FlipLaw(Fraction(1, 100), Fraction(3, 5), 2),))
     worst = any_changes._bound(moves, 3)
     assert worst.clean_before[-1] == worst.changed_before[-1] == worst.whole
     ratios = [np.inf if not changed else Fraction(clean, changed) for clean, changed in worst.cells]

@@ -15,7 +15,14 @@ from flipproof.verification.binomial import (
     tail_above,
     tail_below,
 )
-from flipproof.verification.worst_case import Law, always_overlaps, margin, moves_nothing, worst_case, worst_case_of_all
+from flipproof.verification.worst_case import (
+    FlipLaw,
+    always_overlaps,
+    margin,
+    moves_nothing,
+    worst_case,
+    worst_case_of_all,
+)
 
 PROBABILITIES = [0.5, 0.01, 0.99, 1e-9, 1 - 1e-9, 2**-53, 1 - 2**-53, 1 / 3]
 
@@ -73,7 +80,7 @@ def test_no_votes_prove_nothing():
     ],
 )
 def test_margins_are_the_exact_ones(noise):
-    law = Law(Fraction(noise.p_plus), Fraction(noise.p_minus), noise.categories)
+    law = FlipLaw(Fraction(noise.p_plus), Fraction(noise.p_minus), noise.categories)
     for kind in law.kinds:
         for count in (0, 1, 2, 5, 9):
             worst, radii = worst_case(law, kind, count), fp.Radii(**{kind: count})
@@ -84,7 +91,7 @@ def test_margins_are_the_exact_ones(noise):
 def test_changes_of_several_kinds_are_the_exact_ones():
     noise = fp.JointNoise(a=fp.FlipNoise(0.002, 0.4), b=fp.FlipNoise(0.1, 0.6, 3))
     radii = {"a": fp.Radii(2, 3), "b": fp.Radii(1, 0, 2)}
-    laws = {name: Law(Fraction(part.p_plus), Fraction(part.p_minus), part.categories) for name, part in noise}
+    laws = {name: FlipLaw(Fraction(part.p_plus), Fraction(part.p_minus), part.categories) for name, part in noise}
     worst = worst_case_of_all(
         [(laws[name], kind, getattr(one, kind)) for name, one in radii.items() for kind in laws[name].kinds]
     )
@@ -94,19 +101,19 @@ def test_changes_of_several_kinds_are_the_exact_ones():
 
 
 def test_large_radii_are_exact_and_too_large_ones_are_refused():
-    law, radii = Law(Fraction(0.01), Fraction(0.6), 2), fp.Radii(delete=500)
+    law, radii = FlipLaw(Fraction(0.01), Fraction(0.6), 2), fp.Radii(delete=500)
     worst = worst_case(law, "delete", 500)
     assert worst.least(Fraction(1) - Fraction(1, 10**15)) == exact.rho(
         fp.FlipNoise(0.01, 0.6), radii, 1 - Fraction(1, 10**15)
     )
-    assert worst_case(Law(Fraction(0.1), Fraction(0.6), 3), "add", 1000) is None
+    assert worst_case(FlipLaw(Fraction(0.1), Fraction(0.6), 3), "add", 1000) is None
 
 
 def test_changes_that_do_not_show():
-    half = Law(Fraction(1, 2), Fraction(1, 2), 2)
+    half = FlipLaw(Fraction(1, 2), Fraction(1, 2), 2)
     assert moves_nothing(half, "add")
     assert always_overlaps(half, "add")
-    assert not moves_nothing(Law(Fraction(0.4), Fraction(0.5), 2), "add")
-    assert not always_overlaps(Law(Fraction(0), Fraction(1, 2), 2), "add")
-    third = Law(Fraction(2, 3), Fraction(2, 3), 3)
+    assert not moves_nothing(FlipLaw(Fraction(0.4), Fraction(0.5), 2), "add")
+    assert not always_overlaps(FlipLaw(Fraction(0), Fraction(1, 2), 2), "add")
+    third = FlipLaw(Fraction(2, 3), Fraction(2, 3), 3)
     assert all(moves_nothing(third, kind) for kind in third.kinds)

@@ -1,4 +1,7 @@
 """Tools that know nothing of certificates: array types, argument checks, rounding, compiled loops, progress, threads.
 
-Every room may use all of it. It imports nothing of the package but the errors.
+It imports nothing of the package but the errors.
 """
+
+PUBLIC = ("compiled", "own_imports", "progress", "rounding", "threads", "values")
+"""The modules that other rooms may import."""

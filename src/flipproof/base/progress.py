@@ -1,4 +1,4 @@
-"""One line that shows how far something long has come. It is shown in a terminal only."""
+"""One line that shows the progress of long work, in a terminal only."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Column = Literal["bar", "count", "samples/s", "left", "time", "elapsed", "bytes"
 
 @dataclass(frozen=True, slots=True)
 class ProgressLine:
-    """A line in a terminal that is told what was done; without a terminal, telling it changes nothing."""
+    """A progress line in a terminal. Without a terminal, updates do nothing."""
 
     _shown: tuple[Progress, TaskID] | None = None
 
     def update(
         self, *, more: int | None = None, done: int | None = None, of: int | None = None, note: str = ""
     ) -> None:
-        """Says how many more are done, or how many are done altogether, and of how many."""
+        """Reports how many more are done, or how many are done altogether, and of how many."""
         if self._shown is not None:
             progress, task = self._shown
             progress.update(task, advance=more, completed=done, total=of, note=note)
@@ -38,7 +38,7 @@ class ProgressLine:
 def progress_line(
     words: str, columns: Sequence[Column], of: int | None = None, done: int = 0, show: bool = True
 ) -> Iterator[ProgressLine]:
-    """Shows a line inside, and takes it away afterwards.
+    """Shows a progress line inside the block, and removes it afterwards.
 
     Args:
         words: what the line begins with.
@@ -50,29 +50,25 @@ def progress_line(
     if not checked_flag(show, "progress") or sys.stderr is None or not sys.stderr.isatty():
         yield ProgressLine()
         return
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn
-
-    parts = (TextColumn("{task.description}"), *_rich_columns(columns))
-    with Progress(*parts, console=Console(stderr=True), transient=True) as progress:
+    with _rich_progress(columns) as progress:
         yield ProgressLine((progress, progress.add_task(words, total=of, completed=done, note="")))
 
 
 def one_by_one(items: Sequence[_T], words: str, show: bool) -> Iterator[_T]:
-    """Goes through items that take long, and shows how far it has come and how much time is left."""
+    """Iterates over items that take long, and shows a bar with the time left."""
     with progress_line(words, ("bar", "count", "left", "time"), of=len(items), show=show) as line:
         for item in items:
             yield item
             line.update(more=1)
 
 
-def _rich_columns(columns: Sequence[Column]) -> Iterator[ProgressColumn]:
-    from rich import progress
-    from rich.text import Text
+def _rich_progress(columns: Sequence[Column]) -> Progress:
+    """A live display on stderr: the words of the line, then the columns."""
+    from rich import console, progress, text  # slow to load, and needed in a terminal only
 
     class Rate(progress.TextColumn):
-        def render(self, task: progress.Task) -> Text:
-            return Text(f"{task.speed:,.0f} samples/s" if task.speed else "", style="progress.data.speed")
+        def render(self, task: progress.Task) -> text.Text:
+            return text.Text(f"{task.speed:,.0f} samples/s" if task.speed else "", style="progress.data.speed")
 
     known: dict[Column, ProgressColumn] = {
         "bar": progress.BarColumn(),
@@ -86,4 +82,5 @@ def _rich_columns(columns: Sequence[Column]) -> Iterator[ProgressColumn]:
         "percent": progress.TaskProgressColumn(),
         "note": progress.TextColumn("{task.fields[note]}"),
     }
-    return (known[column] for column in columns)
+    parts = (progress.TextColumn("{task.description}"), *(known[column] for column in columns))
+    return progress.Progress(*parts, console=console.Console(stderr=True), transient=True)

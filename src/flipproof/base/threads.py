@@ -20,7 +20,7 @@ ONE_THREAD_ENVIRONMENT: Mapping[str, str] = MappingProxyType(
 
 @contextlib.contextmanager
 def single_threaded() -> Iterator[None]:
-    """One numerical thread inside, in BLAS, OpenMP and torch as far as they are loaded; as before afterwards."""
+    """Inside, BLAS, OpenMP and torch use one thread each, as far as they are loaded; afterwards as many as before."""
     torch = sys.modules.get("torch")  # never imported for this: it takes seconds
     # Asked before the limits are set, because torch may answer with what OpenMP is limited to.
     before = torch.get_num_threads() if torch else 1

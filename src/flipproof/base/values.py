@@ -66,7 +66,7 @@ def checked_kind(value: Any, kind: type[_T], name: str) -> _T:
 
 
 def checked_items(values: Any, name: str, what: str) -> tuple[Any, ...]:
-    """Returns all that a list, an array or a generator holds; a single text is none of these.
+    """Returns the items of a list, an array or a generator. A single text is refused.
 
     Example:
         >>> checked_items(range(3), "sides", "numbers")
@@ -95,7 +95,7 @@ def checked_texts(values: Any, name: str) -> tuple[str, ...]:
 
 
 def checked_index(value: Any, count: int, name: str) -> int:
-    """Returns the number of one of `count` things; negative ones count from the end.
+    """Returns the index of one of `count` things; negative ones count from the end.
 
     Example:
         >>> checked_index(-1, 3, "index")
@@ -108,7 +108,7 @@ def checked_index(value: Any, count: int, name: str) -> int:
 
 
 def checked_rows(values: Any, count: int, name: str) -> NDArray[np.int64]:
-    """Returns numbers of some of `count` things, given as a list, an array or a generator.
+    """Returns the indices of some of `count` things, given as a list, an array or a generator.
 
     Example:
         >>> checked_rows((i for i in (2, 0)), 3, "which")

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from flipproof.baselines.walks import page_rank as page_rank
     from flipproof.models.training import smooth_adversarial as smooth_adversarial
 
+PUBLIC = ("proofs", "walks.page_rank", "walks.walk")
+"""The modules that other rooms may import."""
+
 _HOMES = {
     "ablation": "baselines.from_votes.ablation",
     "communities": "baselines.from_votes.communities",

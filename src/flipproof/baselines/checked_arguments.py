@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.values import IntArray, as_array, checked_count
-from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph, checked_graph
 from flipproof.theory.radii import UNBOUNDED

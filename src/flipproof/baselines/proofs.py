@@ -23,11 +23,11 @@ class Proofs:
     """The largest radius that is proved for every input: a `Certificate` with one axis.
 
     Attributes:
-        promise: what that means.
+        promise: what a radius means, and how probable an error is.
         label: the prediction, one per input.
         radius: one per input; 0 where only the prediction on the input itself is known. One that equals the largest
             radius that was asked for means "at least".
-        abstained: where there is not even that.
+        abstained: where not even the prediction on the input itself is proved.
         along: what the radius counts: "add", "delete", "structure.add" and the like, or "any" kinds of change.
 
     Example:
@@ -57,7 +57,7 @@ class Proofs:
 
     @classmethod
     def of(cls, certificate: Certificate, along: str, radius: NDArray[Any] | None = None) -> Proofs:
-        """What any certificate proves along one axis; `radius` where that is known already."""
+        """The proofs of any certificate along one axis; `radius`, if it was computed already."""
         found = certificate.max_radius(along) if radius is None else radius
         return cls(certificate.promise, certificate.label, found, certificate.abstained, along)
 
@@ -66,7 +66,7 @@ class Proofs:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """There is one."""
+        """The one axis."""
         part, _, kind = self.along.rpartition(".")
         return (Axis(part or None, kind),)
 

@@ -122,6 +122,6 @@ def _print_promises(comparison: Comparison) -> None:
         threats.setdefault(entry.system, []).append(entry.proofs.promise.threat)
     for entry in {entry.system: entry for entry in comparison.entries}.values():
         promise, kinds = entry.proofs.promise, dict.fromkeys(threats[entry.system])
-        threat = promise.threat if entry.against == "any" or len(kinds) == 1 else "r changes, all of one kind"
+        threat = promise.threat if entry.attacker == "any" or len(kinds) == 1 else "r changes, all of one kind"
         words = f"{promise.system}, {promise.subject.value}: {threat}; {promise.rule}"
         typer.echo(f"{entry.system:<28}{words}")

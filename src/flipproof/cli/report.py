@@ -74,8 +74,8 @@ def _votes_section(path: Path, alone: bool) -> Section:
 
 
 def _repeating(run: FinishedRun) -> str:
-    """The command that repeats a run."""
-    record = {"task": run.asked, "votes": asdict(run.votes), "certificates": run.promise}
+    """The command that makes the run again."""
+    record = {"task": run.task_record, "votes": asdict(run.votes), "certificates": run.promise}
     return repeating_command(record, run.folder.path.resolve().name)
 
 

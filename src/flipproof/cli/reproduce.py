@@ -13,7 +13,6 @@ from flipproof.cli.run_options import MachineOptions
 from flipproof.cli.values import machine_of
 from flipproof.errors import InvalidInputError
 from flipproof.report.words.numbers import duration
-from flipproof.reproduction.findings import Findings
 from flipproof.reproduction.pages.figures import save_figure
 from flipproof.reproduction.pages.page import all_rows, write_page
 from flipproof.reproduction.pages.rows import write_rows
@@ -22,7 +21,8 @@ from flipproof.reproduction.reproduce import Ahead
 from flipproof.reproduction.reproduce import reproduce as reproduced
 from flipproof.reproduction.scale import scale_named
 from flipproof.reproduction.studies.registry import studies_named
-from flipproof.reproduction.workshop import Study
+from flipproof.reproduction.study import Study
+from flipproof.reproduction.study_result import StudyResult
 
 
 def reproduce(flags: ReproduceOptions, machine_flags: MachineOptions) -> None:
@@ -46,12 +46,12 @@ def _run(studies: list[Study], flags: ReproduceOptions, machine_flags: MachineOp
         raise InvalidInputError(f"expected --seeds of at least 1, got {count}")
     out = flags.out / scale.name
 
-    def keep(findings: Findings) -> None:
-        base, study = out / findings.lab.study.name, findings.lab.study
-        write_rows(base, findings.record())
-        save_figure(study.name, findings.rows, base)
+    def keep(found: StudyResult) -> None:
+        base, study = out / found.scaled.study.name, found.scaled.study
+        write_rows(base, found.record())
+        save_figure(study.name, found.rows, base)
         typer.echo(f"\n{study.name}: {study.title}\n")
-        for line in summary_lines(findings.rows):
+        for line in summary_lines(found.rows):
             typer.echo(line)
 
     with interruptible("run the same command again to continue"):

@@ -17,7 +17,7 @@ from flipproof.cli.output import interruptible
 from flipproof.cli.run_options import MachineOptions, ModelOption, OutputOptions
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.audit import verify as check
-from flipproof.verification.certificate import Certificate
+from flipproof.verification.certificate import StatedCertificate
 from flipproof.verification.check import ALONE, Check
 from flipproof.verification.level import Level
 from flipproof.verification.verdicts import Verdict
@@ -144,7 +144,7 @@ _SHORT = {"looser than possible": "looser", "not checked": "unchecked"}
 _SHORT_NAMES = {"WRONG": "wrong"}
 
 
-def _print_claim(certificate: Certificate) -> None:
+def _print_claim(certificate: StatedCertificate) -> None:
     promise = certificate.promise
     over = "for all inputs at once" if promise.simultaneous else "for each input"
     typer.echo(f"noise     {'; '.join(map(_part_words, certificate.record['noise']))}")

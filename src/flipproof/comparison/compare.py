@@ -1,4 +1,4 @@
-"""All certificates that apply to a setting, made one after another: runs are kept, so that it can be gone on with."""
+"""All certificates that apply to a setting, made one after another. Runs are kept, so a comparison can be resumed."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ from flipproof.theory.radii import axes_of
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A system.
+    """A system that can be compared.
 
     Attributes:
-        applies: to which jobs.
-        entries: what it proves about them.
-        slow: whether that is worth keeping in a file.
-        unasked: whether it belongs to a comparison whose systems nobody names.
+        applies: whether it can certify a task.
+        entries: what it proves.
+        slow: whether its proofs are worth keeping in a file.
+        by_default: whether it takes part in a comparison where the user names no systems.
     """
 
     applies: Callable[[PreparedTask], bool]
     entries: Callable[[Setting], Iterator[Entry]]
     slow: bool = False
-    unasked: bool = True
+    by_default: bool = True
 
 
 RIVALS: Mapping[str, Rival] = {
@@ -70,7 +70,7 @@ RIVALS: Mapping[str, Rival] = {
     "gcn_attributes": Rival(has_noisy_attributes, gcn_attributes_entries, slow=True),
     "gcn_structure": Rival(has_noisy_edges, gcn_structure_entries, slow=True),
     "page_rank": Rival(joins_all_nodes, page_rank_entries, slow=True),
-    "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True, unasked=False),
+    "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True, by_default=False),
 }
 """All systems for classifiers of discrete data, in the order of tables."""
 
@@ -85,10 +85,10 @@ def compare(
     tell: Callable[[str, int, int], None] = lambda system, done, of: None,
     runs: Runs | None = None,
 ) -> Comparison:
-    """Proves what can be proved about the same inputs, by every system that applies.
+    """Certifies the same inputs with every system that applies.
 
     Systems that need votes train the model of the task under their own noise; those about a network itself train the
-    one that they are made for, without noise. What is there already is not made again.
+    one that they are made for, without noise. Finished work is kept.
 
     Args:
         path: of a folder, for the runs and proofs of all systems.
@@ -131,7 +131,7 @@ def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
     """Systems that apply, in the order of tables."""
     fitting = [name for name, rival in RIVALS.items() if rival.applies(prepared)]
     if systems is None:
-        return [name for name in fitting if RIVALS[name].unasked]
+        return [name for name in fitting if RIVALS[name].by_default]
     wanted = list(systems)
     for name in wanted:
         if name not in RIVALS:
@@ -145,21 +145,21 @@ def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
 
 
 def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
-    """What a system proves, from its file if it takes long and was asked the same before."""
-    rival, asked = RIVALS[system], _asked(setting)
-    known = known_entries(file, asked) if rival.slow else None
+    """What a system proves; a slow one reads its file if that has the proofs of the same settings."""
+    rival, settings = RIVALS[system], _settings_record(setting)
+    known = known_entries(file, settings) if rival.slow else None
     if known is not None and all(_answers(entry, setting) for entry in known):
         return known
     entries = list(rival.entries(setting))
     if rival.slow:
-        write_entries(file, asked, entries)
+        write_entries(file, settings, entries)
     return entries
 
 
-def _asked(setting: Setting) -> dict[str, Any]:
-    """What proofs about a network itself depend on."""
+def _settings_record(setting: Setting) -> dict[str, Any]:
+    """Everything that proofs about a network itself depend on, as JSON values."""
     return {
-        "task": {name: value for name, value in setting.prepared.record_of_task().items() if name != "noise"},
+        "task": {name: value for name, value in setting.prepared.task_record().items() if name != "noise"},
         "data": setting.prepared.record.fingerprint,
         "inputs": fingerprint(setting.inputs),
         "radii": setting.terms.radii,
@@ -168,6 +168,6 @@ def _asked(setting: Setting) -> dict[str, Any]:
 
 
 def _answers(entry: Entry, setting: Setting) -> bool:
-    """Whether it can be what was asked for; files may be edited."""
+    """Whether an entry fits the setting: its file may have been edited."""
     radius = entry.proofs.radius
     return len(entry.proofs) == setting.inputs.size and bool((radius <= setting.terms.radii[-1]).all())

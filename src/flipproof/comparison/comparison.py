@@ -23,8 +23,8 @@ class Entry:
 
     Attributes:
         system: its name; "flipproof" is the certificate of this package, others are modules of `flipproof.baselines`.
-        against: who may make r changes of one kind, "delete", "add", "change", for a joint noise "structure.add" and
-            the like; or of "any" kind.
+        attacker: the kind of changes that are made: "delete", "add", "change", for a joint noise "structure.add" and
+            the like; or "any".
         model: whose predictions are proved.
         noise: the law of the votes in words; "none" for a proof about the classifier itself.
         proofs: one for each of the inputs.
@@ -33,7 +33,7 @@ class Entry:
     """
 
     system: str
-    against: str
+    attacker: str
     model: str
     noise: str
     proofs: Proofs
@@ -42,7 +42,7 @@ class Entry:
 
     @property
     def name(self) -> tuple[str, str, str]:
-        """What tells it from others against the same attacker."""
+        """What tells this entry from others against the same attacker."""
         return (self.system, self.model, self.noise)
 
     def to_record(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class Entry:
         promise, proofs = self.proofs.promise, self.proofs
         return {
             "system": self.system,
-            "against": self.against,
+            "against": self.attacker,
             "model": self.model,
             "noise": self.noise,
             "seconds": self.seconds,
@@ -82,7 +82,8 @@ class Entry:
         label, radius, abstained = (np.array(record[name]) for name in ("label", "radius", "abstained"))
         proofs = Proofs(promise, label, radius, abstained, record["against"])
         return cls(
-            **{name: record[name] for name in ("system", "against", "model", "noise", "seconds", "spared")},
+            **{name: record[name] for name in ("system", "model", "noise", "seconds", "spared")},
+            attacker=record["against"],
             proofs=proofs,
         )
 
@@ -94,7 +95,7 @@ class Comparison:
     Attributes:
         entries: of all systems.
         inputs: the numbers of the inputs.
-        labels: what they really are.
+        labels: their true labels.
         room: by attacker, how many changes of this kind each input can suffer. Whoever withstands all of them is
             certified at every larger radius, and no mean counts more.
 
@@ -122,14 +123,14 @@ class Comparison:
 
     @property
     def attackers(self) -> tuple[str, ...]:
-        """All kinds of attackers, those who may do anything last."""
-        found = dict.fromkeys(entry.against for entry in self.entries)
+        """All kinds of attackers; "any" comes last."""
+        found = dict.fromkeys(entry.attacker for entry in self.entries)
         return (*(each for each in found if each != ANY), *(each for each in found if each == ANY))
 
     def against(self, attacker: str) -> list[Entry]:
-        """One entry for each system and noise with something to say: what it proves about him, or else about anyone."""
-        best = {entry.name: entry for entry in self.entries if entry.against == ANY}
-        best |= {entry.name: entry for entry in self.entries if entry.against == attacker}
+        """One entry for each system and noise: what it proves against this attacker, or else against any."""
+        best = {entry.name: entry for entry in self.entries if entry.attacker == ANY}
+        best |= {entry.name: entry for entry in self.entries if entry.attacker == attacker}
         order = dict.fromkeys(entry.name for entry in self.entries)
         return [best[name] for name in order if name in best]
 
@@ -138,7 +139,7 @@ class Comparison:
         return self._share(entry.proofs.certified(0) & (entry.proofs.label == self.labels))
 
     def certified(self, entry: Entry, attacker: str, radius: int) -> BoolArray:
-        """Whether an attacker with so many changes, or as many as there can be, is withstood."""
+        """For each input, whether it withstands this many changes, or as many as it can suffer."""
         return np.asarray((entry.proofs.radius >= np.minimum(radius, self._room(attacker))) & ~entry.proofs.abstained)
 
     def certified_ratio(self, entry: Entry, attacker: str, radius: int) -> float:
@@ -150,7 +151,7 @@ class Comparison:
         return self._share(self.certified(entry, attacker, radius) & (entry.proofs.label == self.labels))
 
     def mean_radius(self, entry: Entry, attacker: str, most: int) -> float:
-        """Over all inputs, where longer ones count as the largest that is looked for: so that all can be compared."""
+        """The mean radius over all inputs. Larger radii count as `most`, so that systems can be compared."""
         return self._share(np.minimum(np.minimum(entry.proofs.radius, self._room(attacker)), most))
 
     def _room(self, attacker: str) -> IntArray:

@@ -1,4 +1,4 @@
-"""The file of what a slow system has proved, so that it is not asked the same twice."""
+"""Files that keep what slow systems have proved, so that nothing is proved twice."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from flipproof.files.strict_json import FileKind, read_json, write_json
 _ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
 
 
-def write_entries(file: Path, asked: Mapping[str, Any], entries: Iterable[Entry]) -> None:
-    """Writes what was proved and what had been asked."""
-    write_json(file, _ENTRIES, {"asked": asked, "entries": [entry.to_record() for entry in entries]})
+def write_entries(file: Path, settings: Mapping[str, Any], entries: Iterable[Entry]) -> None:
+    """Writes the entries, with the settings that they depend on."""
+    write_json(file, _ENTRIES, {"asked": settings, "entries": [entry.to_record() for entry in entries]})
 
 
-def known_entries(file: Path, asked: Mapping[str, Any]) -> list[Entry] | None:
-    """The entries of a file that answers this; one that is damaged answers nothing."""
+def known_entries(file: Path, settings: Mapping[str, Any]) -> list[Entry] | None:
+    """The entries in a file that was made with these settings; None if there is none, or it is damaged."""
     if not file.exists():
         return None
     try:
         record = read_json(file, _ENTRIES)
-        return [Entry.from_record(entry) for entry in record["entries"]] if record["asked"] == asked else None
+        return [Entry.from_record(entry) for entry in record["entries"]] if record["asked"] == settings else None
     except (FlipproofError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None

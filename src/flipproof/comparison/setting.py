@@ -20,11 +20,11 @@ _EVERY, _FARTHEST = 10, 1_000
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """On which terms systems are compared.
+    """The terms on which systems are compared.
 
     Attributes:
-        nodes: so many test nodes, at random, if the inputs are nodes; None: all. Proofs about a network itself take
-            seconds for each.
+        nodes: how many test nodes, chosen at random, if the inputs are nodes; None: all. Proofs about a network itself
+            take seconds for each.
         largest_radius: up to which these proofs are looked for.
         even: the flip probability of noise that treats zeros and ones alike; None: one that suits the data.
         kept_share: the share of entries that an ablation leaves to be seen.
@@ -95,10 +95,10 @@ class Setting:
         """Those of the terms, with as many categories as the data have."""
         if not self.terms.also:
             return []
-        own = as_flip_noise(self.noise)
-        if own is None:
+        law = as_flip_noise(self.noise)
+        if law is None:
             raise InvalidInputError(f"expected no further noises beside one with parts, got {self.terms.also}")
-        noises = [FlipNoise(p_plus, p_minus, own.categories) for p_plus, p_minus in self.terms.also]
+        noises = [FlipNoise(p_plus, p_minus, law.categories) for p_plus, p_minus in self.terms.also]
         if self.noise in noises:
             raise InvalidInputError(f"expected further noises beside {self.noise}, got it again")
         return noises

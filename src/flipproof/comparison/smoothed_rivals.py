@@ -27,7 +27,7 @@ _EVEN = {
     ("text", "substitution"): 0.75,
 }
 """Flip probabilities of noise that treats zeros and ones alike, by what gets it; as published where it was."""
-_USUAL_EVEN = 0.1
+_DEFAULT_EVEN = 0.1
 OURS = "flipproof"
 _DIVERGENCES = ("renyi", "hockey-stick")
 
@@ -43,14 +43,14 @@ def _tight_entries(setting: Setting, noise: Noise) -> Iterator[Entry]:
     tight = certify(votes, setting.terms.alpha, setting.terms.rule)
     radii = {str(axis): tight.max_radius(str(axis)) for axis in axes_of(tight.noise)}
     radii[ANY] = tight.max_l0_radius()
-    for against, radius in radii.items():
-        threat = "any change of r entries" if against == ANY else f"r changes, all of kind {against}"
-        proofs = replace(Proofs.of(tight, against, radius), promise=replace(tight.promise, threat=threat))
-        yield _entry(setting, OURS, against, noise, proofs, seconds)
+    for attacker, radius in radii.items():
+        threat = "any change of r entries" if attacker == ANY else f"r changes, all of kind {attacker}"
+        proofs = replace(Proofs.of(tight, attacker, radius), promise=replace(tight.promise, threat=threat))
+        yield _entry(setting, OURS, attacker, noise, proofs, seconds)
 
 
 def divergence_entries(setting: Setting) -> Iterator[Entry]:
-    """The certificates of two divergences, from the same votes as ours."""
+    """Certificates from two divergences, made from the same votes as flipproof's."""
     votes, seconds = _votes(setting, setting.noise)
     for divergence in _DIVERGENCES:
         for axis in map(str, axes_of(setting.noise)):
@@ -64,13 +64,13 @@ def has_even_noise(prepared: PreparedTask) -> bool:
 
 
 def lee_entries(setting: Setting) -> Iterator[Entry]:
-    """The symmetric certificate, with a model trained under its noise: the noise of the task if that is symmetric."""
-    noise, asked, task = as_flip_noise(setting.noise), setting.terms.even, setting.prepared.task
+    """The symmetric certificate, with a model trained under its own noise, or that of the task if it is symmetric."""
+    noise, wanted, task = as_flip_noise(setting.noise), setting.terms.even, setting.prepared.task
     if noise is None:
         raise InvalidInputError(f"expected one law for all entries, got {setting.noise}")
-    even = _EVEN.get((task.kind, task.noisy), _USUAL_EVEN) if asked is None else asked
-    own = noise.p_plus == noise.p_minus and asked in (None, noise.p_plus)
-    law = noise if own else FlipNoise(even, even, noise.categories)
+    even = _EVEN.get((task.kind, task.noisy), _DEFAULT_EVEN) if wanted is None else wanted
+    fits = noise.p_plus == noise.p_minus and wanted in (None, noise.p_plus)
+    law = noise if fits else FlipNoise(even, even, noise.categories)
     votes, seconds = _votes(setting, law)
     yield _entry(setting, "lee", ANY, law, lee.certify(votes, setting.terms.alpha, setting.terms.rule), seconds)
 
@@ -96,6 +96,6 @@ def _votes(setting: Setting, noise: Law) -> tuple[Votes, float]:
     return setting.runs.voted(replace(setting.prepared.task, noise=noise), setting.samples)
 
 
-def _entry(setting: Setting, system: str, against: str, noise: Law, proofs: Proofs, seconds: float) -> Entry:
+def _entry(setting: Setting, system: str, attacker: str, noise: Law, proofs: Proofs, seconds: float) -> Entry:
     model = setting.prepared.task.model.name
-    return Entry(system, against, model, noise.short_words, proofs.selected(setting.inputs), seconds)
+    return Entry(system, attacker, model, noise.short_words, proofs.selected(setting.inputs), seconds)

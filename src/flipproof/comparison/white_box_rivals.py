@@ -5,22 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from flipproof import baselines
 from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray
 from flipproof.baselines.proofs import Proofs
+from flipproof.baselines.walks.page_rank import Budget, PageRank
+from flipproof.baselines.walks.page_rank import certify as certify_page_rank
+from flipproof.baselines.walks.walk import all_edges, outside_forest
 from flipproof.comparison.comparison import Entry
 from flipproof.comparison.setting import Setting
 from flipproof.noise.spaces.graph import Graph, checked_graph
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.run_folder.task import ModelSpec
 from flipproof.theory.certificate import ANY
-
-if TYPE_CHECKING:
-    from flipproof.baselines.walks.model import PageRank
 
 _FLIPS = {"add": "add", "delete": "delete", ANY: "both"}
 
@@ -36,7 +37,7 @@ def has_noisy_edges(prepared: PreparedTask) -> bool:
 
 
 def joins_all_nodes(prepared: PreparedTask) -> bool:
-    """Whether these are edges of a graph in which nobody is alone: one who is has no edge to keep."""
+    """Whether an attacker changes edges of a graph without isolated nodes, which would have no edge to keep."""
     if not has_noisy_edges(prepared):
         return False
     graph = _graph(prepared)
@@ -46,26 +47,22 @@ def joins_all_nodes(prepared: PreparedTask) -> bool:
 
 def gcn_attributes_entries(setting: Setting) -> Iterator[Entry]:
     """A GCN with two layers under flips of attribute bits; all of them may be at one node."""
-    from flipproof.baselines import gcn_attributes
-
     radii, (classifier, trained) = setting.terms.radii, _trained(setting, "gcn")
-    for against, flips in _FLIPS.items():
+    for attacker, flips in _FLIPS.items():
         start = time.perf_counter()
         with single_threaded():
-            proofs = gcn_attributes.certify(
+            proofs = baselines.gcn_attributes.certify(
                 classifier, _graph(setting.prepared), setting.inputs, local=radii[-1], budgets=radii, flips=flips
             )
-        yield Entry("gcn_attributes", against, "gcn", "none", proofs, trained + time.perf_counter() - start)
+        yield Entry("gcn_attributes", attacker, "gcn", "none", proofs, trained + time.perf_counter() - start)
 
 
 def gcn_structure_entries(setting: Setting) -> Iterator[Entry]:
     """A GCN with two layers under deleted edges."""
-    from flipproof.baselines import gcn_structure
-
     show, (classifier, trained) = setting.runs.machine.progress, _trained(setting, "gcn")
     start = time.perf_counter()
     with single_threaded():
-        proofs = gcn_structure.certify(
+        proofs = baselines.gcn_structure.certify(
             classifier, _graph(setting.prepared), setting.inputs, budgets=setting.terms.radii, progress=show
         )
     yield Entry("gcn_structure", "delete", "gcn", "none", proofs, trained + time.perf_counter() - start)
@@ -73,8 +70,6 @@ def gcn_structure_entries(setting: Setting) -> Iterator[Entry]:
 
 def page_rank_entries(setting: Setting) -> Iterator[Entry]:
     """PPNP with the features of an APPNP, under deleted edges outside a spanning forest, as published."""
-    from flipproof.baselines.walks.walk import outside_forest
-
     model, trained = _page_rank(setting)
     proofs, seconds = _page_rank_proofs(setting, model, outside_forest(model.adjacency), " outside a spanning forest")
     spared = "edges of a spanning forest"
@@ -83,8 +78,6 @@ def page_rank_entries(setting: Setting) -> Iterator[Entry]:
 
 def page_rank_all_edges_entries(setting: Setting) -> Iterator[Entry]:
     """PageRank certificates with a self-loop at every node, so that an attacker may delete any other edge."""
-    from flipproof.baselines.walks.walk import all_edges
-
     model, trained = _page_rank(setting)
     looped = model.with_self_loops()
     proofs, seconds = _page_rank_proofs(setting, looped, all_edges(looped.adjacency), "")
@@ -92,19 +85,15 @@ def page_rank_all_edges_entries(setting: Setting) -> Iterator[Entry]:
 
 
 def _page_rank(setting: Setting) -> tuple[PageRank, float]:
-    from flipproof.baselines.walks.model import PageRank
-
     classifier, trained = _trained(setting, "appnp")
     return PageRank.from_appnp(classifier, _graph(setting.prepared)), trained
 
 
 def _page_rank_proofs(setting: Setting, model: PageRank, fragile: IntArray, where: str) -> tuple[Proofs, float]:
     """What is proved if the fragile edges are deleted, and how long that took."""
-    from flipproof.baselines.walks.page_rank import Budget, certify
-
     start = time.perf_counter()
     with single_threaded():
-        proofs = certify(
+        proofs = certify_page_rank(
             model, setting.terms.radii, Budget.UNDIRECTED, fragile, setting.inputs, setting.runs.machine.progress
         )
     promise = replace(proofs.promise, threat=f"at most r edges{where} are deleted, each in one or both directions")

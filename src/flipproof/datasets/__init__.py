@@ -1,4 +1,8 @@
-"""Datasets: files to arrays, with checksums and cards. `load("cora_ml")`, `load("mine.npz")`, `from_pyg(data)`."""
+"""Datasets: files to arrays, with checksums and cards. `load("cora_ml")`, `load("mine.npz")`, `from_pyg(data)`.
+
+`cards` describe datasets, `fetching` finds or downloads their files, `readers` read them, `kinds` are the values that
+come out. Others take these values from the room itself. It imports `noise` and all below.
+"""
 
 from flipproof.datasets.cards.catalogue import card, cards, names
 from flipproof.datasets.cards.dataset_card import Card
@@ -11,6 +15,12 @@ from flipproof.datasets.kinds.text_dataset import TextDataset
 from flipproof.datasets.kinds.vocabulary import Vocabulary
 from flipproof.datasets.loading import load
 from flipproof.datasets.own_graphs import from_networkx, from_pyg, from_scipy
+
+PUBLIC = (
+    "cards", "cards.dataset_card", "fetching.data_file", "fetching.folders", "kinds.image_file", "kinds.labels",
+    "loading", "readers.own_files",
+)  # fmt: skip
+"""The modules that other rooms may import."""
 
 __all__ = [
     "Card",

@@ -2,3 +2,6 @@
 
 Whoever adds a loader uses these, so that a file is data and nothing else. It imports `base` and the errors.
 """
+
+PUBLIC = ("archive", "csv_file", "strict_json", "whole")
+"""The modules that other rooms may import."""

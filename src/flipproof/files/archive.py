@@ -57,10 +57,10 @@ def write_archive(
 
 @contextlib.contextmanager
 def reading_archive(path: str | os.PathLike[str], kind: FileKind, whole: bool = True) -> Iterator[ArrayArchive]:
-    """The open file; whatever is wrong with it, found here or inside, is said as a `FileFormatError`.
+    """The open file. Whatever is wrong with it, found here or inside the block, becomes a `FileFormatError`.
 
-    That includes what its reader has not asked for: numpy and others might read it. `whole=False` is for those who
-    look at a part only.
+    Members and fields that the reader does not ask for are an error too, since numpy and others might read them;
+    `whole=False` is for readers of a part.
     """
     path = checked_path(path)
     try:
@@ -141,7 +141,7 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 
 def plain_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
-    """A member that is there once, is stored or deflated, and is no bomb. Others could take any amount of memory."""
+    """A member that occurs once, is stored or deflated, and is no bomb: any other could fill the memory."""
     if archive.namelist().count(name) > 1:
         raise FileFormatError(f"it has {name} twice")
     member = archive.getinfo(name)

@@ -12,7 +12,7 @@ from flipproof.files.whole import replacing
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]], also: Mapping[str, Any] | None = None) -> str:
-    r"""One line for each row, empty where it has no such column; what all rows share stands behind them.
+    r"""One line for each row, with empty cells where it lacks a column; `also` adds columns that all rows share.
 
     Example:
         >>> csv_text([{"a": 1}, {"b": 2}], {"c": 3})

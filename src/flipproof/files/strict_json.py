@@ -20,7 +20,7 @@ from flipproof.files.whole import read_whole, replacing
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What a file is called in messages, how it says what it is, and where to turn if it does not.
+    """A file format: its name in messages, its mark and version, and a hint for files that do not have the mark.
 
     Files are written in `version`; those of the earlier versions in `also` are read as well.
     """
@@ -42,9 +42,9 @@ _PERHAPS_OBEYED = re.compile(rb"\\[bfnrtu]|\x7f|\xc2[\x80-\x9f]|\xe2[\x80\x81]")
 def json_value(text: bytes) -> Any:
     """The value of a JSON text in UTF-8.
 
-    Refused are, beside what is no JSON: NaN and infinities, numbers that a float64 cannot hold, names that stand
-    twice in one object, control characters in texts, which will be printed sooner or later, and values nested deeper
-    than in any file of ours, which could exhaust the stack.
+    Besides invalid JSON, this refuses NaN and infinities, numbers that a float64 cannot hold, names that occur twice
+    in one object, control characters in texts, which will be printed sooner or later, and values nested deeper than
+    in any file of ours, which could exhaust the stack.
 
     Example:
         >>> json_value(b'{"alpha": 0.01}')

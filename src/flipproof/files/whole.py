@@ -1,4 +1,4 @@
-"""Reading files that are files, writing them whole or not at all, and locking them: one process at a time."""
+"""Reading regular files only, writing files whole or not at all, and locking them for one process at a time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def checked_path(path: Any) -> Path:
 
 
 def opened(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Opens a file to read it. Folders, pipes and devices, which may never end, are an `OSError` like all the rest."""
+    """Opens a file for reading. Folders, pipes and devices, which may never end, raise an `OSError`."""
     try:
         descriptor = os.open(path, os.O_RDONLY | _NO_WAIT)
     except ValueError as error:  # a NUL in the path
@@ -49,7 +49,7 @@ def opened(path: str | os.PathLike[str]) -> IO[bytes]:
 
 
 def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
-    """The content of a file; one that is longer is an `OSError`."""
+    """The content of a file; one with more than `most` bytes raises an `OSError`."""
     with opened(path) as stream:
         if os.fstat(stream.fileno()).st_size > most:
             raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
@@ -99,7 +99,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Takes away the temporary files of processes that were killed. Nobody may be writing in the folder."""
+    """Removes temporary files of processes that were killed. Nobody may be writing in the folder."""
     for leftover in folder.glob("*".join(_TEMPORARY)):
         with contextlib.suppress(OSError):
             leftover.unlink()
@@ -154,7 +154,7 @@ def take_lock(descriptor: int) -> bool:
 
 
 def is_still_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file still has this name: who held its lock before may have moved it or put another there."""
+    """Whether an open file still has this name: another process may have moved or replaced it meanwhile."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Weights as bytes and back. Reading them runs no code."""
+"""Weights of modules: drawn from a seed, as bytes, and back. Reading them runs no code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import pickle
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,14 @@ from numpy.typing import NDArray
 
 from flipproof.errors import FileFormatError, reason_of
 from flipproof.extras import MissingExtraError, require
+
+
+def seeded_module(make: Callable[..., Any], options: Mapping[str, Any], seed: int) -> Any:
+    """A new module whose initial weights depend on the seed alone."""
+    torch = require("torch")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make(**options)
 
 
 def weights_bytes(module: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""The check of a run with all that is at hand: the files by the independent checker, then the data and the model."""
+"""The check of a run: its files by the independent checker, then the data and the model if they are there."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.threads import single_threaded
-from flipproof.datasets.cards.catalogue import card
-from flipproof.datasets.fetching.data_file import MissingDataError
+from flipproof.datasets import MissingDataError, card
 from flipproof.datasets.readers.own_files import is_own
 from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError
@@ -20,7 +19,8 @@ from flipproof.noise.laws import sampler_of, scope_of_outputs
 from flipproof.noise.spaces.space import counts_of
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask
-from flipproof.pipeline.trained import blind_facts, check_data, check_inputs, restored_classifier, source_of_split
+from flipproof.pipeline.reopened import check_data, check_inputs, restored_classifier
+from flipproof.pipeline.trained import source_of_split
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import TRAIN, UNKNOWN, DataRecord, Inputs, TrainingRecord, read_section
 from flipproof.run_folder.task import Task
@@ -62,7 +62,7 @@ def verify(
         path: of the run folder, or of a `certificates.json`.
         arithmetic_only: whether it is enough that bounds and radii follow from the counts that are stated, as it must
             be for a file that was handed over without its run.
-        minutes: what is not done by then is "not checked".
+        minutes: claims that take longer than this are "not checked".
         progress: is told how many inputs are done, and of how many.
 
     Raises:
@@ -121,7 +121,7 @@ def _at_hand(task: Task) -> PreparedTask | None:
 
 
 def _about_card(folder: RunFolder, task: Task) -> Iterator[str]:
-    """What is known about a dataset without having it."""
+    """Objections that need only the card of a dataset."""
     if is_own(task.dataset):
         return
     known, stated = card(task.dataset), read_section(folder, "dataset", DataRecord, TRAIN)
@@ -130,14 +130,14 @@ def _about_card(folder: RunFolder, task: Task) -> Iterator[str]:
 
 
 def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
-    """What the run says about its data is what they are."""
+    """Objections to what the run says about its data."""
     check_data(folder, prepared)
     check_inputs(folder, prepared)
     votes, space = Votes.load(folder.votes_file), prepared.certified.space
-    asked, training = folder.record()["task"], read_section(folder, "training", TrainingRecord, TRAIN)
-    if differences := differences_between(asked, prepared.record_of_task() | {"weights": asked.get("weights")}):
-        yield f"run.json has another task than can be asked for: {differences}"
-    if training.split != source_of_split(prepared, asked.get("weights")):
+    stated, training = folder.record()["task"], read_section(folder, "training", TrainingRecord, TRAIN)
+    if differences := differences_between(stated, prepared.task_record() | {"weights": stated.get("weights")}):
+        yield f"run.json states a task that cannot be run: {differences}"
+    if training.split != source_of_split(prepared, stated.get("weights")):
         yield "run.json has another source of the split"
     if votes.run is None or votes.run.identity["data"] != fingerprint(space):
         yield "votes.npz has votes on other data"
@@ -152,14 +152,14 @@ def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
 
 
 def _about_code(folder: RunFolder, classifier: Any) -> Iterator[str]:
-    """Whether it is this flipproof that turned noisy inputs into labels."""
+    """A note if another version of flipproof turned noisy inputs into labels."""
     run = Votes.load(folder.votes_file).run
     if run is None or run.identity.get("code") != model_identity(classifier)["code"]:
         yield OTHER_CODE
 
 
 def _about_model(folder: RunFolder, prepared: PreparedTask, classifier: Any) -> Iterator[str]:
-    """The weights are those of the model, and its base predictions are stated."""
+    """Objections to what the run says about its weights and base predictions."""
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     if model_identity(classifier)["files"] != training.files:
         yield "run.json names files that the model is not made of"
@@ -167,13 +167,13 @@ def _about_model(folder: RunFolder, prepared: PreparedTask, classifier: Any) -> 
         found = prepared.clean_labels(classifier)
     if differing := int(np.sum(found != Inputs.load(folder.inputs_file).base_label)):
         yield f"inputs.npz has {differing} base predictions that the model does not make"
-    expected = {} if training.split == UNKNOWN else blind_facts(prepared)
+    expected = {} if training.split == UNKNOWN else prepared.blind_facts()
     if not _same_blind(expected, training.blind):
         yield "run.json has another accuracy of a classifier that ignores the noisy part"
 
 
 def _same_blind(found: Mapping[str, Any], stated: Mapping[str, Any]) -> bool:
-    """Fits of other versions may differ a little; without scikit-learn there is none."""
+    """Whether two accuracies agree: fits of other versions may differ a little, and scikit-learn may be missing."""
     if not found and find_spec("sklearn") is None:
         return True
     accuracies = (side.get("accuracy", 0.0) for side in (found, stated))

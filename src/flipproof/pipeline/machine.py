@@ -1,22 +1,19 @@
-"""What a step may use of the machine, and how many samples it draws."""
+"""How much of the machine a step may use, and how many samples it draws."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from flipproof.base.values import checked_flag
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.pipeline.models import FUSED_MODELS
 from flipproof.run_folder.task import Task
-from flipproof.smoothing.classifier import FUSED, check_engine
+from flipproof.smoothing.classifier import FUSED
 from flipproof.smoothing.voting.chunks import (
     DEFAULT_TIMEOUT,
-    check_workers,
+    check_evaluation,
     checked_address,
-    checked_memory,
-    checked_timeout,
     checked_wanted,
 )
 
@@ -27,7 +24,7 @@ class Machine:
 
     Attributes:
         workers: processes that vote, with one numerical thread each; "ray" for all CPUs of a Ray cluster.
-        memory_limit: what noisy samples may take, for each worker.
+        memory_limit: how much memory the noisy samples of each worker may take.
         progress: whether to show a line in a terminal.
         address: of the Ray cluster; see `vote`.
         device: where torch modules vote: "cpu", "cuda", "cuda:1". Noise is drawn on the CPU in any case.
@@ -46,11 +43,7 @@ class Machine:
     check: bool = True
 
     def __post_init__(self) -> None:
-        checked_memory(self.memory_limit)
-        checked_timeout(self.timeout)
-        check_workers(self.workers, self.address)
-        check_engine(self.engine)
-        checked_flag(self.check, "check")
+        check_evaluation(self.workers, self.address, self.memory_limit, self.engine, self.timeout, self.check)
         if self.device != "cpu":
             checked_device(self.device)
             if self.workers == "ray":
@@ -71,9 +64,9 @@ class Samples:
 
 
 def check_can_vote(machine: Machine, task: Task) -> None:
-    """Training would be for nothing on a machine that cannot vote."""
+    """Refuses, before training, a machine on which the trained model could not vote."""
     if machine.workers == "ray":
-        from flipproof.smoothing.workers.ray_connection import check_answers  # others need nothing of Ray
+        from flipproof.smoothing.workers.ray_connection import check_answers  # only runs on a cluster need Ray
 
         check_answers(checked_address(machine.address))
     attention = task.model.name == "gat" and task.noisy != "attributes"

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, reason_of
-from flipproof.extras import require
+from flipproof.extras import MissingExtraError, require
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.models.fitted.estimators import classifier_of_arrays, fitted
 from flipproof.models.training.estimators import fit_estimator
 from flipproof.models.training.train import train
-from flipproof.models.weights import arrays_bytes, load_weights, read_arrays, weights_bytes
+from flipproof.models.weights import arrays_bytes, load_weights, read_arrays, seeded_module, weights_bytes
 from flipproof.noise.laws import Law
 from flipproof.pipeline.prepared import LabelledInputs
 from flipproof.run_folder.task import ModelSpec, Task
 
 FUSED_MODELS = ("gcn", "appnp", "gat")
-"""Those that the fused engine can evaluate."""
+"""Models that the fused engine can evaluate."""
 
 _TREES = 30
 _MODULES: dict[str, str] = {
@@ -37,7 +37,7 @@ _MODULES: dict[str, str] = {
     "cnn": "flipproof.models.networks.image_modules:CNN",
     "embedding": "flipproof.models.networks.text_modules:WordMean",
 }
-"""Torch modules that have a name, and where they are."""
+"""Torch modules that tasks can name, and where they are."""
 
 
 def register_module(name: str, place: str) -> None:
@@ -47,7 +47,7 @@ def register_module(name: str, place: str) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorchModel:
-    """A module and what makes a classifier of it.
+    """A torch module and the adapter that makes a classifier of it.
 
     Attributes:
         task: what was asked.
@@ -59,13 +59,13 @@ class TorchModel:
     sizes: Mapping[str, Any]
     wrap: Callable[[Any], Any]
 
-    def new(self, own: str | None = None) -> Any:
+    def new(self, code: str | None = None) -> Any:
         """A classifier that is not trained."""
-        spec = self.task.model if own is None else replace(self.task.model, name=own)
+        spec = self.task.model if code is None else replace(self.task.model, name=code)
         return self.wrap(built_module(spec, self.sizes, self.task.seed))
 
     def check(self) -> None:
-        """Makes one."""
+        """Refuses a module that cannot be made."""
         self.new()
 
     def trained(
@@ -73,13 +73,13 @@ class TorchModel:
     ) -> tuple[Any, dict[str, Any]]:
         """A trained classifier and what happened in training."""
         classifier, task = self.new(), self.task
-        with somebody_elses(task):
+        with own_model_errors(task):
             history = train(
                 classifier, learned.space, learned.labels, learned.split, noise, task.training, task.seed,
                 memory_limit=memory_limit, progress=progress,
             )  # fmt: skip
         return classifier, {
-            "epochs": history.epochs,
+            "epochs": len(history.loss),
             "seconds": history.seconds,
             "loss": history.loss,
             "validation_loss": history.validation_loss,
@@ -90,9 +90,9 @@ class TorchModel:
         """The state of the module."""
         return weights_bytes(classifier.module)
 
-    def restored(self, content: bytes, name: str, own: str | None = None) -> Any:
+    def restored(self, content: bytes, name: str, code: str | None = None) -> Any:
         """A new module with this state."""
-        classifier = self.new(own)
+        classifier = self.new(code)
         load_weights(classifier.module, content, name)
         classifier.module.eval()
         return classifier
@@ -100,18 +100,17 @@ class TorchModel:
 
 def built_module(spec: ModelSpec, sizes: Mapping[str, Any], seed: int) -> Any:
     """A new module for data of these sizes, with initial weights that depend on the seed alone."""
-    torch = require("torch")
-    make = _own_module(spec.name) if spec.own else _named(_MODULES[spec.name])
+    make = _named(_MODULES[spec.name]) if spec.name in _MODULES else _own_module(spec.name)
     chosen = {"hidden": spec.hidden, "dropout": spec.dropout}
     options = {**sizes, **{name: value for name, value in chosen.items() if value is not None}}
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        try:
-            return make(**options)
-        except Exception as error:  # whatever the constructor of somebody's model raises
-            raise InvalidInputError(
-                f"expected a model that is made by ({', '.join(options)}), got {spec.name}: {error}"
-            ) from error
+    try:
+        return seeded_module(make, options, seed)
+    except MissingExtraError:
+        raise
+    except Exception as error:  # whatever the constructor of somebody's model raises
+        raise InvalidInputError(
+            f"expected a model that is made by ({', '.join(options)}), got {spec.name}: {error}"
+        ) from error
 
 
 def _named(place: str) -> Any:
@@ -133,7 +132,7 @@ def _own_module(name: str) -> Any:
 
 def _from_file(path: Path) -> Any:
     """The module of a file, sent to workers by value because they could not import it."""
-    import cloudpickle
+    import cloudpickle  # only models from a file need it
 
     name = f"flipproof_own_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -156,8 +155,8 @@ def on_device(classifier: Any, device: str) -> Any:
 
 
 @contextlib.contextmanager
-def somebody_elses(task: Task) -> Iterator[None]:
-    """What a user's own model raises is said in one line; what ours raises is a bug, and stays what it is."""
+def own_model_errors(task: Task) -> Iterator[None]:
+    """Turns whatever a user's own model raises into one line. An error in ours is a bug, and passes unchanged."""
     try:
         yield
     except Exception as error:
@@ -181,7 +180,7 @@ class EstimatorModel:
     classes: int
 
     def check(self) -> None:
-        """Finds what will be needed, and refuses settings of another way to train."""
+        """Refuses to begin without the packages that training and saving will need."""
         require("safetensors.numpy")
         _MAKERS[self.task.model.name](self.task)
 
@@ -202,7 +201,7 @@ class EstimatorModel:
         """The arrays."""
         return arrays_bytes(classifier.arrays())
 
-    def restored(self, content: bytes, name: str, own: str | None = None) -> Any:
+    def restored(self, content: bytes, name: str, code: str | None = None) -> Any:
         """The classifier of arrays that fit the data."""
         classifier = classifier_of_arrays(read_arrays(content, name), name)
         found = (classifier.columns, classifier.classes)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
+from flipproof.extras import MissingExtraError, require
 from flipproof.noise.laws import Law, sampler_of
-from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.space import Space
 from flipproof.run_folder.records import DataRecord
-from flipproof.run_folder.split import Split
+from flipproof.run_folder.split import SPLIT_PARTS, Split
 from flipproof.run_folder.task import Shares, Task
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.smoothing.voting.vote_task import clean_labels
 from flipproof.theory.law import FlipNoise, JointNoise
 
-_ROWS_AT_ONCE = 4096
+_MOST_VALUES = 2 * 10**8
+"""Of attributes: fitting a linear model must stay a matter of seconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledInputs:
-    """Some inputs with their true labels, and which of them are for what."""
+    """Some inputs with their true labels, and which of them are for training, validation and testing."""
 
     space: Space
     labels: IntArray
@@ -31,7 +36,7 @@ class LabelledInputs:
 
     @classmethod
     def to_test(cls, space: Space, labels: IntArray) -> LabelledInputs:
-        """Inputs that are all for testing."""
+        """Inputs that are all used for testing."""
         return cls(space, labels, Split([], [], np.arange(labels.size)))  # type: ignore[arg-type]  # they are checked
 
 
@@ -49,8 +54,8 @@ class Model(Protocol):
     def weights(self, classifier: Any) -> bytes:
         """What training made of it."""
 
-    def restored(self, content: bytes, name: str, own: str | None = None) -> Any:
-        """The classifier with these weights from a file of this name. `own` is where a user's own code is now."""
+    def restored(self, content: bytes, name: str, code: str | None = None) -> Any:
+        """The classifier with these weights, from a file of this name. `code` is where a user's own model is now."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,12 +66,13 @@ class PreparedTask:
         task: what was asked.
         record: what the data are.
         noise: the law, with as many categories as the data have.
-        learned: what the model learns from.
-        certified: what certificates are about; for nodes the same.
+        learned: the inputs that the model is trained on.
+        certified: the inputs that are certified; for nodes, the same ones.
         class_names: one per class.
         model: how the classifier is made.
-        drawn: what a report can show of the inputs, beside the data themselves: fields of its `Subject`.
-        split_given: whether the data say which inputs are for what; if not, the split is the task's own.
+        drawn: what a report can show of the inputs, beside the data themselves: fields of its
+            `DescribedInputs`.
+        split_given: whether the dataset comes with a split; if not, the task draws one.
     """
 
     task: Task
@@ -84,24 +90,52 @@ class PreparedTask:
         sampler_of(self.certified.space, self.noise, self.task.seed)
         self.model.check()
 
-    def record_of_task(self) -> dict[str, Any]:
+    def task_record(self) -> dict[str, Any]:
         """The record of the task, with the noise as it fits the data."""
-        return self.task.to_record() | {"noise": self.noise.record()}
+        return replace(self.task, noise=self.noise).to_record()
 
     def shown(self) -> dict[str, Any]:
-        """What a report can show of the certified inputs: fields of its `Subject`."""
+        """What a report can show of the certified inputs: fields of its `DescribedInputs`."""
         return {"space": self.certified.space, **self.drawn}
 
     def clean_labels(self, classifier: Any) -> IntArray:
         """What the classifier says about the certified inputs themselves."""
-        sampler = sampler_of(self.certified.space, self.noise.without_noise(), 0)
-        first, every = range(1), np.arange(sampler.rows)
-        pieces = [every[start : start + _ROWS_AT_ONCE] for start in range(0, every.size, _ROWS_AT_ONCE)]
-        labels = [np.asarray(classifier(sampler.draw(Role.ESTIMATE, first, rows))).ravel() for rows in pieces]
-        return np.concatenate(labels).astype(np.int64)
+        return clean_labels(classifier, self.certified.space, self.noise)
+
+    def inputs_fingerprint(self, split: Split) -> str:
+        """Of what is certified, and of what accuracies are about: the inputs, their labels and the split."""
+        parts = tuple(np.asarray(getattr(split, name), np.int64) for name in SPLIT_PARTS)
+        return fingerprint((self.certified.space, self.certified.labels, parts))
+
+    def blind_facts(self) -> dict[str, Any]:
+        """The accuracy of logistic regression on the attributes alone on test nodes, if only edges get noise.
+
+        Empty where it makes no sense or would take long; reports then compare with the most frequent class.
+        """
+        labels, split = self.certified.labels, self.certified.split
+        attributes = getattr(self.certified.space, "fixed_rows", None)
+        if attributes is None or labels.size != attributes.shape[0]:
+            return {}
+        stored = attributes.nnz if sp.issparse(attributes) else attributes.size
+        if not split.test.size or np.unique(labels[split.train]).size < 2 or stored > _MOST_VALUES:
+            return {}
+        try:
+            linear = require("sklearn.linear_model").LogisticRegression(max_iter=300)
+        except MissingExtraError:
+            return {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fit that has not quite converged is as good here
+            found = linear.fit(attributes[split.train], labels[split.train]).predict(attributes[split.test])
+        right = float(np.mean(found == labels[split.test]))
+        return {"words": "logistic regression on the attributes alone", "accuracy": right}
 
 
-def fitted_noise(asked: Law, categories: Mapping[str, int]) -> Law:
+def data_record(name: str, counts: dict[str, int], classes: int, contents: tuple[Any, ...]) -> DataRecord:
+    """What a run folder says of a dataset; `contents` is all that a model could learn from, labels included."""
+    return DataRecord(name, counts, classes, fingerprint(contents))
+
+
+def fitted_noise(noise: Law, categories: Mapping[str, int]) -> Law:
     """The law that was asked for, with as many categories as the parts of the data have.
 
     A single law is used for every part; one that is not about flips stays as it is.
@@ -110,9 +144,9 @@ def fitted_noise(asked: Law, categories: Mapping[str, int]) -> Law:
         >>> fitted_noise(FlipNoise(0.1, 0.2), {"pixels": 256})
         FlipNoise(p_plus=0.1, p_minus=0.2, categories=256)
     """
-    if not asked.flips:
-        return asked
-    laws = {name: law for name, law in asked.flips if name is not None} or dict.fromkeys(categories, asked.flips[0][1])
+    if not noise.flips:
+        return noise
+    laws = {name: law for name, law in noise.flips if name is not None} or dict.fromkeys(categories, noise.flips[0][1])
     if laws.keys() != categories.keys():
         raise InvalidInputError(f"expected noise on {', '.join(categories)}, got noise on {', '.join(laws)}")
     parts = {name: _with_categories(law, categories[name]) for name, law in laws.items()}
@@ -136,7 +170,7 @@ def split_of(task: Task, labels: IntArray, given: Split | None = None) -> Split:
 
 
 def kept_split(task: Task, given: Split) -> Split:
-    """The split of the data, if the task asks for no other and it leaves something to judge."""
+    """The split that comes with the data, if the task asks for no other and it has test inputs."""
     if task.split != type(task.split)():
         raise InvalidInputError(
             f"expected the split of {task.dataset} to be kept, got {task.split}; leave out the flags and settings of "

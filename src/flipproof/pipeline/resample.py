@@ -14,7 +14,7 @@ from flipproof.base.values import checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.models import on_device
-from flipproof.pipeline.trained import reopened
+from flipproof.pipeline.reopened import reopened
 from flipproof.run_folder.finished_run import checked_votes
 from flipproof.run_folder.folder import RunFolder
 from flipproof.smoothing.vote import vote_again
@@ -26,7 +26,7 @@ class Portion(NamedTuple):
     """Neighbouring samples of one role, with their votes."""
 
     role: str
-    tally: RoleCounts
+    counts: RoleCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ def resample(
 ) -> Resampled:
     """Draws randomly chosen portions of the samples of a run again, with the model and the data of the run.
 
-    Who changes votes has to change those of some portion, and is found out if that one is drawn.
+    Whoever forged votes had to change some portion, and is caught if that portion is drawn.
 
     Args:
         path: of the run folder.
         portions: how many; as many as there are repeat the whole run.
-        seed: chooses them; by default nobody can know it beforehand.
+        seed: chooses them; by default a random one, so that nobody can know it beforehand.
         machine: what may be used.
         model: must be named again if it is the user's own: code is only run if the caller names it.
     """
@@ -87,21 +87,19 @@ def resample(
         classifier = on_device(classifier, machine.device)
     again = vote_again(
         classifier, trained.prepared.certified.space, votes,
-        {role: [portion.tally for portion in chosen if portion.role == role] for role in ROLES},
+        {role: [portion.counts for portion in chosen if portion.role == role] for role in ROLES},
         machine.workers, machine.memory_limit, machine.progress, machine.address, machine.timeout,
     )  # fmt: skip
-    found = tuple(
-        (role, tally.samples, _is_in(getattr(again, role), tally)) for role, tally in sorted(chosen, key=_order)
-    )
+    found = tuple((role, part.samples, _is_in(getattr(again, role), part)) for role, part in sorted(chosen, key=_order))
     return Resampled(seed, len(there), found)
 
 
-def _portions(tally: VoteCounts) -> list[Portion]:
-    return [Portion(role, piece) for role in ROLES for piece in getattr(tally, role).pieces]
+def _portions(votes: VoteCounts) -> list[Portion]:
+    return [Portion(role, piece) for role in ROLES for piece in getattr(votes, role).pieces]
 
 
 def _order(portion: Portion) -> tuple[int, int]:
-    return ROLES.index(portion.role), portion.tally.samples.pairs[0][0]
+    return ROLES.index(portion.role), portion.counts.samples.pairs[0][0]
 
 
 def _is_in(again: RoleCounts, portion: RoleCounts) -> bool:

@@ -1,4 +1,4 @@
-"""Runs that several experiments share: equal tasks have one folder, whoever asks."""
+"""Runs that several experiments share: equal tasks use one folder."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.pipeline.machine import Machine, Samples
+from flipproof.pipeline.reopened import reopened
 from flipproof.pipeline.steps import train_run, vote_run
-from flipproof.pipeline.trained import reopened
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import TRAIN, VOTE, TrainingRecord, VotesRecord, read_section
 from flipproof.run_folder.task import Task
@@ -20,7 +20,7 @@ from flipproof.smoothing.votes import Votes
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """A folder of run folders, each with a name that tells the task. What is there is not made again.
+    """A folder of run folders, each named after its task. What it already holds is not made again.
 
     Attributes:
         path: of the folder.

@@ -1,6 +1,6 @@
-"""The steps of a run on its folder: train, vote, certify. Each may be repeated; nothing is overwritten unasked.
+"""The steps of a run on its folder: train, vote, certify. Each may be repeated; only `force` overwrites anything.
 
-`run` does all three and hands on what they made, as a `FinishedRun`; `open_run` finds it again in a folder.
+`run` does all three and returns what they made, a `FinishedRun`; `open_run` reads one from a folder.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.noise.laws import Law
 from flipproof.pipeline.kinds.kind import kind_named, prepared_task, task_in
 from flipproof.pipeline.machine import Machine, Samples, check_can_vote
 from flipproof.pipeline.models import on_device
-from flipproof.pipeline.trained import GivenWeights, Trained, asked_of, check_inputs, check_same, reopened, trained_into
+from flipproof.pipeline.prepared import PreparedTask
+from flipproof.pipeline.reopened import check_data, check_inputs, check_task, reopened, reopened_with
+from flipproof.pipeline.trained import GivenWeights, Trained, task_section, train_into
 from flipproof.run_folder.finished_run import (
     FinishedRun,
     KindWords,
@@ -28,7 +31,6 @@ from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
-from flipproof.theory.law import Noise
 
 
 def wanted_samples(
@@ -52,25 +54,22 @@ def run(
     weights: str | os.PathLike[str] | None = None,
     force: bool = False,
 ) -> FinishedRun:
-    """Trains, votes and certifies. Steps that are done are not repeated, unless forced; see the steps.
+    """Trains, votes and certifies. Finished steps are not repeated, unless `force` discards the run.
 
-    Data are loaded once, and what a step has made is handed to the next.
+    Data are loaded once, and each step gets what the one before has made.
     """
     machine, promise = machine or Machine(), promise or PromiseSettings()
     check_can_vote(machine, task)
     given = GivenWeights.read(weights)
     prepared = prepared_task(task)
-    folder, asked = trained_into(path, prepared, machine, given, force), asked_of(prepared, given)
+    folder = _folder_for(path, prepared, force)
     with folder.locked():
-        check_same(folder, asked)  # another process may have begun another run meanwhile
-        trained = reopened(folder, task.model.name, prepared)
+        trained = _trained(folder, prepared, machine, given, force)
         votes, record = _voted(folder, trained, samples or Samples(), machine)
-    with folder.locked():
-        in_hand = votes if record == _votes_record(folder) else None
-        certificates = write_certified(folder, promise, force, in_hand)
+        certificates = write_certified(folder, promise, force, votes)
     return FinishedRun(
         folder=folder,
-        asked=asked,
+        task_record=task_section(prepared, given),
         task=task,
         data=prepared.record,
         training=trained.training,
@@ -78,7 +77,7 @@ def run(
         promise=asdict(promise),
         inputs=trained.inputs,
         certificates=certificates,
-        words=_kind_words(task, prepared.record, certificates.noise),
+        words=_kind_words(task, prepared.record, votes.noise),
         shown=prepared.shown(),
     )
 
@@ -92,7 +91,7 @@ def train_run(
 ) -> RunFolder:
     """Trains the model of a task and leaves it in a folder; does nothing if that is done already.
 
-    What is in the folder stays until the new weights are ready.
+    A run that is in the folder stays as it is until the new weights are ready.
 
     Args:
         path: of the folder.
@@ -100,10 +99,36 @@ def train_run(
         machine: what may be used.
         weights: a file with weights that were trained elsewhere, to be used instead of training. Accuracies are then
             reported only if the data say which inputs are for testing.
-        force: whether a run in the folder is given up for this one, even if it has the same task.
+        force: whether to discard a run that is in the folder, even if it has the same task.
     """
     given = GivenWeights.read(weights)
-    return trained_into(path, prepared_task(task), machine or Machine(), given, force)
+    prepared = prepared_task(task)
+    folder = _folder_for(path, prepared, force)
+    if folder.exists and not force:
+        check_task(folder, task_section(prepared, given))
+        check_data(folder, prepared)
+        return folder
+    with folder.locked():
+        _trained(folder, prepared, machine or Machine(), given, force)
+    return folder
+
+
+def _folder_for(path: str | os.PathLike[str], prepared: PreparedTask, force: bool) -> RunFolder:
+    """The folder of a run that is there, or a new one. A task that cannot be trained leaves no folder."""
+    if RunFolder(Path(path)).exists and not force:
+        return RunFolder.open(path)
+    prepared.check()
+    return RunFolder.prepare(path)
+
+
+def _trained(
+    folder: RunFolder, prepared: PreparedTask, machine: Machine, given: GivenWeights | None, force: bool
+) -> Trained:
+    """What was trained for a task in a folder that is locked; trained now if it is not there yet."""
+    if force or not folder.exists:
+        return train_into(folder, prepared, machine, given)
+    check_task(folder, task_section(prepared, given))
+    return reopened_with(folder, prepared, prepared.task.model.name)
 
 
 def vote_run(
@@ -120,7 +145,7 @@ def vote_run(
         samples: how many.
         machine: what may be used.
         model: must be named again if it is the user's own: code is only run if the caller names it.
-        force: whether votes that are there are given up.
+        force: whether to discard votes that are there.
     """
     folder = RunFolder.open(path)
     with folder.locked():
@@ -132,7 +157,9 @@ def vote_run(
 
 def _voted(folder: RunFolder, trained: Trained, samples: Samples, machine: Machine) -> tuple[Votes, VotesRecord]:
     """Votes in a folder that is locked, and their record."""
-    _check_not_fewer(folder, samples)
+    there = _votes_record(folder)
+    if there is not None:
+        _check_not_fewer(folder, there, samples)
     prepared, classifier = trained.prepared, trained.classifier
     if machine.device != "cpu":
         classifier = on_device(classifier, machine.device)
@@ -142,30 +169,26 @@ def _voted(folder: RunFolder, trained: Trained, samples: Samples, machine: Machi
         progress=machine.progress, address=machine.address, engine=machine.engine, timeout=machine.timeout,
         check=machine.check,
     )  # fmt: skip
-    return votes, _save_votes(folder, votes, machine.workers)
+    return votes, _save_votes(folder, votes, there, machine.workers)
 
 
 def _votes_record(folder: RunFolder) -> VotesRecord | None:
-    there = "votes" in folder.record()
-    return read_section(folder, "votes", VotesRecord, VOTE) if there else None
+    record = folder.record()
+    return read_section(folder, "votes", VotesRecord, VOTE, record) if "votes" in record else None
 
 
-def _check_not_fewer(folder: RunFolder, samples: Samples) -> None:
-    """Votes that are there cannot be taken apart."""
-    there = _votes_record(folder)
-    if there is None:
-        return
+def _check_not_fewer(folder: RunFolder, there: VotesRecord, samples: Samples) -> None:
+    """Refuses to end up with fewer samples than there are: sums of votes cannot be taken apart."""
     for name, wanted in (("n_select", samples.n_select), ("n_estimate", samples.n_estimate)):
         if wanted < getattr(there, name):
             raise InvalidInputError(
                 f"expected at least the {getattr(there, name):,} samples ({name}) that {folder.path} has, got "
-                f"{wanted:,}; ask for as many, or name another folder; flipproof vote --force gives them up"
+                f"{wanted:,}; ask for as many, or name another folder; flipproof vote --force discards them"
             )
 
 
-def _save_votes(folder: RunFolder, votes: Votes, workers: int | str) -> VotesRecord:
-    """Writes votes that are new, or were complete when somebody pulled the plug."""
-    there = _votes_record(folder)
+def _save_votes(folder: RunFolder, votes: Votes, there: VotesRecord | None, workers: int | str) -> VotesRecord:
+    """Writes votes unless the folder has them; a killed process may have left them complete in the checkpoint only."""
     if votes.run is None:
         raise InvalidInputError("expected votes that were drawn here, got others")
     counts = (votes.n_select, votes.n_estimate)
@@ -194,8 +217,7 @@ def certify_run(
 ) -> Certificates:
     """Turns the votes of a run into certificates, and writes them to its folder.
 
-    Certificates that are there are replaced if they made the same promise, say from fewer votes; others only
-    with `force`.
+    Existing certificates are replaced if they make the same promise, say from fewer votes; others only with `force`.
     """
     folder = RunFolder.open(path)
     with folder.locked():
@@ -217,7 +239,7 @@ def open_run(path: str | os.PathLike[str], certificates: Certificates | None = N
     training = read_section(folder, "training", TrainingRecord, TRAIN)
     return FinishedRun(
         folder=folder,
-        asked=record["task"],
+        task_record=record["task"],
         task=task,
         data=data,
         training=training,
@@ -225,7 +247,7 @@ def open_run(path: str | os.PathLike[str], certificates: Certificates | None = N
         promise=record.get("certificates", {}),
         inputs=read_inputs(folder, training),
         certificates=certificates,
-        words=_kind_words(task, data, certificates.noise),
+        words=_kind_words(task, data, certificates.votes.noise),
     )
 
 
@@ -246,6 +268,6 @@ def with_data(run: FinishedRun) -> FinishedRun:
     return replace(run, shown=prepared.shown())
 
 
-def _kind_words(task: Task, data: DataRecord, noise: Noise) -> KindWords:
+def _kind_words(task: Task, data: DataRecord, noise: Law) -> KindWords:
     kind = kind_named(task.kind)
     return KindWords(kind.unit, kind.noise_words(task.noisy), kind.change_words(task, data, noise))

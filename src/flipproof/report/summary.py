@@ -112,7 +112,7 @@ def summary_of(run: FinishedRun) -> Summary:
 
 def summary_record(run: FinishedRun) -> dict[str, Any]:
     """The task and the summary of a run as JSON values."""
-    return {"task": dict(run.asked), "summary": summary_of(run).to_record()}
+    return {"task": dict(run.task_record), "summary": summary_of(run).to_record()}
 
 
 def _summary(run: FinishedRun, certified: CertifiedInputs) -> Summary:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.machine import Machine
-from flipproof.reproduction.findings import Findings
 from flipproof.reproduction.scale import Scale
-from flipproof.reproduction.workshop import Lab, Study
+from flipproof.reproduction.study import ScaledStudy, Study
+from flipproof.reproduction.study_result import StudyResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ def reproduce(
     scale: Scale,
     seeds: tuple[int, ...],
     machine: Machine | None = None,
-    keep: Callable[[Findings], None] = lambda findings: None,
+    keep: Callable[[StudyResult], None] = lambda result: None,
     tell: Callable[[Ahead], None] = lambda ahead: None,
-) -> list[Findings]:
+) -> list[StudyResult]:
     """Makes all runs that some experiments need, and then their rows.
 
     Args:
@@ -70,30 +70,30 @@ def reproduce(
         keep: is given what each experiment found, as soon as it has found it.
         tell: is told how far the plan has come.
     """
-    labs = [Lab(study, Path(path), machine or Machine(), scale, seeds) for study in studies]
+    labs = [ScaledStudy(study, Path(path), machine or Machine(), scale, seeds) for study in studies]
     if not labs or not seeds:
         raise InvalidInputError("expected at least one experiment and one seed, got none")
-    found: list[Findings] = []
+    found: list[StudyResult] = []
 
-    def finish(lab: Lab) -> None:
-        found.append(Findings(lab, lab.study.rows(lab)))
+    def finish(scaled: ScaledStudy) -> None:
+        found.append(StudyResult(scaled, scaled.study.rows(scaled)))
         keep(found[-1])
 
     _follow(list(_steps(labs, finish)), tell)
     return found
 
 
-def _steps(labs: list[Lab], finish: Callable[[Lab], None]) -> Iterator[_Step]:
+def _steps(labs: list[ScaledStudy], finish: Callable[[ScaledStudy], None]) -> Iterator[_Step]:
     """Every run once, before the rows of the first study that needs it; then these."""
     planned: set[Path] = set()
-    for lab in labs:
-        for trial in lab.trials():
-            folder = lab.folder_of(trial)
+    for scaled in labs:
+        for trial in scaled.trials():
+            folder = scaled.folder_of(trial)
             if folder not in planned:
                 planned.add(folder)
-                work, votes = partial(lab.outcome, trial), folder / "votes.npz"
+                work, votes = partial(scaled.outcome, trial), folder / "votes.npz"
                 yield _Step(trial.words, trial.effort, work, votes.exists)
-        yield _Step(f"rows of {lab.study.name}", lab.study.effort(lab.scale), partial(finish, lab))
+        yield _Step(f"rows of {scaled.study.name}", scaled.study.effort(scaled.scale), partial(finish, scaled))
 
 
 def _follow(steps: list[_Step], tell: Callable[[Ahead], None]) -> None:

@@ -1,4 +1,7 @@
-"""A run as a folder: what was asked (the task), what came of each step (records), inputs, split, certificates.
+"""A run as a folder: its task, a record of each step, inputs, split, certificates, and the finished run as a value.
 
 Everything here is read and written without a model and without the data. It imports `smoothing` and all below.
 """
+
+PUBLIC = ("finished_run", "folder", "records", "split", "task")
+"""The modules that other rooms may import."""

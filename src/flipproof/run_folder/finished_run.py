@@ -17,8 +17,7 @@ from flipproof.smoothing.certificates_file import read_promise, write_certificat
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.fingerprint.identity import differences_between
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import Rule
-from flipproof.statistics.clopper_pearson import checked_alpha
+from flipproof.statistics.bounds import AlphaBudget, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +40,9 @@ class FinishedRun:
     """A run that has its certificates.
 
     Attributes:
-        folder: where it is.
-        asked: what was asked, as `run.json` has it.
-        task: what was asked, as a value.
+        folder: its folder.
+        task_record: the task of the run, as `run.json` has it.
+        task: the task of the run, as a value.
         data: what the model was trained on.
         training: how it was trained.
         votes: how votes were drawn.
@@ -52,11 +51,11 @@ class FinishedRun:
         certificates: what is proved, with the votes that it rests on.
         words: how it speaks of its data.
         shown: the data and what else a report can draw, as fields of its `DescribedInputs`; None if the data are not
-            at hand, so that the labels in the folder were not compared with them.
+            there, and the labels in the folder were not compared with them.
     """
 
     folder: RunFolder
-    asked: Mapping[str, Any]
+    task_record: Mapping[str, Any]
     task: Task
     data: DataRecord
     training: TrainingRecord
@@ -83,14 +82,14 @@ def read_inputs(folder: RunFolder, training: TrainingRecord) -> Inputs:
 
 @dataclass(frozen=True, slots=True)
 class PromiseSettings:
-    """What certificates promise: the arguments of `certify`."""
+    """The promise of certificates: the arguments of `certify`."""
 
     alpha: float = 0.01
     rule: str = Rule.MULTI_CLASS
     simultaneous: bool = False
 
     def __post_init__(self) -> None:
-        checked_alpha(self.alpha)
+        AlphaBudget(self.alpha)  # refuses an alpha that cannot be spent
         object.__setattr__(self, "rule", str(Rule.named(self.rule)))
 
     def of(self, votes: Votes) -> Certificates:
@@ -99,12 +98,12 @@ class PromiseSettings:
 
 
 def certified(folder: RunFolder) -> Certificates:
-    """The certificates that a run has, made again from its votes, so that they are what the votes prove."""
-    asked = folder.section("certificates", "flipproof certify")
+    """The certificates of a run, made anew from its votes, so that a file that was edited is noticed."""
+    section = folder.section("certificates", "flipproof certify")
     there = read_promise(folder.certificates_file)
     promise, votes = PromiseSettings(**{name: there[name] for name in asdict(PromiseSettings())}), checked_votes(folder)
     counts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate}
-    differences = differences_between(there, dict(asked) | counts)
+    differences = differences_between(there, section | counts)
     if differences:
         raise FileFormatError(
             f"expected the certificates of the votes in {folder.path}, got others: they have {differences}; "
@@ -116,14 +115,14 @@ def certified(folder: RunFolder) -> Certificates:
 def write_certified(
     folder: RunFolder, promise: PromiseSettings, force: bool, votes: Votes | None = None
 ) -> Certificates:
-    """Turns the votes of a run into certificates and writes them. Those of another promise need force to go.
+    """Turns the votes of a run into certificates and writes them. Only `force` replaces those of another promise.
 
-    The votes are read from the folder, unless somebody has them in the hand and knows that they are the same.
+    The votes are read from the folder, unless the caller has just written them there.
     """
     certificates = promise.of(checked_votes(folder) if votes is None else votes)
     if folder.certificates_file.exists() and not force:
-        there, asked = _promise_of(folder), asdict(promise)
-        differences = differences_between({name: there[name] for name in asked}, asked)
+        there, wanted = _promise_of(folder), asdict(promise)
+        differences = differences_between({name: there[name] for name in wanted}, wanted)
         if differences:
             raise OutputError(
                 f"expected the promise of the certificates in {folder.path}, got another: they have "
@@ -146,9 +145,9 @@ def _promise_of(folder: RunFolder) -> dict[str, Any]:
 
 def _rests_on(folder: RunFolder) -> dict[str, str]:
     """The hashes of the other files of a run, and of what `run.json` says beside the promise."""
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
-    votes = read_section(folder, "votes", VotesRecord, VOTE)
     record = folder.record()
+    training = read_section(folder, "training", TrainingRecord, TRAIN, record)
+    votes = read_section(folder, "votes", VotesRecord, VOTE, record)
     said = json.dumps({name: record.get(name) for name in ("task", "dataset", "training", "votes")}, sort_keys=True)
     return {
         "weights": training.weights_sha256,

@@ -1,6 +1,6 @@
-"""The run folder: what was asked and all that came of it, so that every step can be repeated, resumed and checked.
+"""The run folder: a task and all its results, so that every step can be repeated, resumed and checked.
 
-`run.json` has one section per step and is written after the files that it stands for.
+`run.json` has one section per step, written after the files that the section describes.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class RunFolder:
         folder = cls(checked_path(path))
         try:
             folder.path.mkdir(parents=True, exist_ok=True)
-            own = {"run.json", *(name.partition("/")[0] for names in _FILES.values() for name in names)}
-            strange = [each.name for each in folder.path.iterdir() if each.name not in own and each.name[0] != "."]
+            expected = {"run.json", *(name.partition("/")[0] for names in _FILES.values() for name in names)}
+            strange = [each.name for each in folder.path.iterdir() if each.name not in expected and each.name[0] != "."]
         except OSError as error:
             raise cannot_write(folder.path, error) from error
         if strange and not folder.exists:
@@ -58,7 +58,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Any) -> RunFolder:
-        """A folder that has a run."""
+        """The folder of a run that is there."""
         folder = cls(checked_path(path))
         if not folder.path.is_dir():
             what = "which is no folder" if os.path.exists(folder.path) else "which is not there; see flipproof train"
@@ -70,7 +70,7 @@ class RunFolder:
         return folder
 
     def _check_plain(self) -> None:
-        """Refuses what would be written through: a folder from elsewhere may have links to files of its reader."""
+        """Refuses links: writing through one in a folder from elsewhere could overwrite other files of the user."""
         for name in ("run.json", _LOCK, "figures", *(name for names in _FILES.values() for name in names)):
             path = self.path / name
             plain = os.path.isdir(path) if name == "figures" else os.path.isfile(path)
@@ -87,7 +87,7 @@ class RunFolder:
 
     @property
     def record_file(self) -> Path:
-        """What was asked, and what was done so far."""
+        """The task, and a section for each finished step."""
         return self.path / "run.json"
 
     @property
@@ -117,7 +117,7 @@ class RunFolder:
 
     @property
     def report_file(self) -> Path:
-        """What people look at."""
+        """The page that people look at."""
         return self.path / "report.html"
 
     @property
@@ -127,9 +127,9 @@ class RunFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """No other process changes the folder inside. The lock ends with the process, however that ends.
+        """Keeps other processes from changing the folder. The lock ends with the process, however that ends.
 
-        What killed processes have left is taken away.
+        Temporary files that killed processes have left are removed.
         """
         try:
             stream = open(self.path / _LOCK, "ab")  # noqa: SIM115 (closed below)
@@ -139,9 +139,7 @@ class RunFolder:
             try:
                 alone = take_lock(stream.fileno())
             except OSError:
-                raise OutputError(
-                    f"expected {self.path} for itself, got it in use by another process; wait until that is done"
-                ) from None
+                raise OutputError(f"{self.path} is in use by another process; wait until that is done") from None
             if alone:
                 for folder in (self.path, self.figures_folder):
                     remove_leftovers(folder)
@@ -151,18 +149,18 @@ class RunFolder:
         """All sections of `run.json`."""
         record = read_json(self.record_file, RUN_FILE)
         if not isinstance(record.get("task"), dict):
-            raise FileFormatError(f"expected {self.record_file} to say what was asked, got no task")
+            raise FileFormatError(f"expected {self.record_file} to have a task, got none")
         return record
 
-    def section(self, name: str, made_by: str) -> dict[str, Any]:
-        """What a step wrote, or the step that is missing."""
-        section = self.record().get(name)
+    def section(self, name: str, made_by: str, record: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The section that a step wrote, or an error that names the step; `record` is `run.json`, if it was read."""
+        section = (self.record() if record is None else record).get(name)
         if not isinstance(section, dict):
             raise FileFormatError(f"expected {self.path} to have its {name}, got none; run {made_by} first")
         return section
 
     def begin(self, **sections: Mapping[str, Any]) -> None:
-        """Starts the record anew, with a task and what was made for it."""
+        """Writes a new `run.json` with these sections."""
         write_json(self.record_file, RUN_FILE, {name: dict(section) for name, section in sections.items()})
 
     def take_training(self, other: RunFolder) -> None:
@@ -181,11 +179,11 @@ class RunFolder:
             folder.begin(**sections)
 
     def update(self, **sections: Mapping[str, Any]) -> None:
-        """Notes what steps have done."""
+        """Adds the sections of finished steps."""
         self.begin(**{**self.record(), **sections})
 
     def forget(self, *sections: str) -> None:
-        """Gives up what steps have done: first the record of it, then the files."""
+        """Discards the results of steps: first their sections, then their files."""
         try:
             if self.exists and "training" in sections:
                 self.record_file.unlink()
@@ -196,7 +194,7 @@ class RunFolder:
         self._remove(file for section in sections for file in _FILES[section])
 
     def forget_report(self) -> None:
-        """Takes away a report that does not fit what is there any more; a file of that name that is none stays."""
+        """Removes a report that is out of date. A file of that name that flipproof did not write stays."""
         self._remove(name for name in _REPORT if name != "report.html" or is_report(self.report_file))
         with contextlib.suppress(OSError):  # it is not there, or has other files
             self.figures_folder.rmdir()

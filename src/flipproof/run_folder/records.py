@@ -1,9 +1,10 @@
-"""What a run folder says of each step, and of the inputs: JSON records and the arrays beside them."""
+"""What a run folder records of each step and of the inputs: sections of `run.json`, and arrays."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_type_hints
 
@@ -14,7 +15,7 @@ from flipproof.errors import FileFormatError, one_line
 from flipproof.files.archive import reading_archive, write_archive
 from flipproof.files.strict_json import FileKind, is_number
 from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.split import Split, label_array
+from flipproof.run_folder.split import SPLIT_PARTS, Split, label_array
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ GIVEN, DRAWN, UNKNOWN = "given", "drawn", "unknown"
 
 UNTOLD = "it is not known which inputs the weights were trained on"
 NOT_REPORTED = f"not reported: {UNTOLD}"
-"""What is said in place of an accuracy."""
+"""Shown in place of an accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +93,11 @@ class VotesRecord:
     versions: dict[str, str]
 
 
-def read_section(folder: RunFolder, name: str, kind: type[T], made_by: str) -> T:
-    """A section as a value, or the line that says what is wrong with it."""
-    section, values = folder.section(name, made_by), {}
+def read_section(
+    folder: RunFolder, name: str, kind: type[T], made_by: str, record: Mapping[str, Any] | None = None
+) -> T:
+    """A section as a value, or an error that says what is wrong with it; `record` is the `run.json`, if it was read."""
+    section, values = folder.section(name, made_by, record), {}
     hints = get_type_hints(kind)
     known = {each.name for each in dataclasses.fields(kind)}  # type: ignore[arg-type]  # T is a dataclass
     if unknown := sorted(set(section) - known):
@@ -153,14 +156,14 @@ class Inputs:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file, whole or not at all."""
         arrays = {"labels": self.labels, "base_label": self.base_label}
-        parts = {name: getattr(self.split, name) for name in ("train", "validation", "test")}
+        parts = {name: getattr(self.split, name) for name in SPLIT_PARTS}
         write_archive(path, INPUTS_FILE, {"class_names": list(self.class_names)}, arrays | parts)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Inputs:
         """Reads what `save` wrote."""
         with reading_archive(path, INPUTS_FILE) as file:
-            split = Split(*(file.array(name) for name in ("train", "validation", "test")))
+            split = Split(*(file.array(name) for name in SPLIT_PARTS))
             labels, base_label = (label_array(file.array(name), None) for name in ("labels", "base_label"))
             highest = max(part.max(initial=-1) for part in (split.train, split.validation, split.test))
             if labels.ndim != 1 or labels.shape != base_label.shape or highest >= labels.size:

@@ -1,4 +1,4 @@
-"""Which inputs a model is trained on, which decide when to stop, and which are left to judge it."""
+"""Which inputs a model is trained on, which ones decide when to stop, and which ones test it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import BoolArray, IntArray, checked_count, read_only
 from flipproof.errors import InvalidInputError
+
+SPLIT_PARTS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +30,7 @@ class Split:
     test: IntArray
 
     def __post_init__(self) -> None:
-        for name in ("train", "validation", "test"):
+        for name in SPLIT_PARTS:
             object.__setattr__(self, name, _checked_numbers(getattr(self, name), name))
         everything = np.concatenate([self.train, self.validation, self.test])
         if np.unique(everything).size < everything.size:
@@ -36,7 +38,7 @@ class Split:
 
     @classmethod
     def nothing(cls) -> Split:
-        """The split of which no input is known."""
+        """A split without inputs, for models whose training data nobody knows."""
         return cls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
     @classmethod
@@ -57,13 +59,13 @@ class Split:
 
     @classmethod
     def per_class(cls, labels: ArrayLike, train: int = 20, validation: int = 20, seed: int = 0) -> Split:
-        """So many inputs of every class, drawn at random; all others are for testing.
+        """A fixed number of inputs of every class, drawn at random; all others are for testing.
 
         The defaults are those of the paper. The same labels and seed give the same split everywhere.
         """
         train, validation = checked_count(train, "train"), checked_count(validation, "validation")
         classes, shuffled = _shuffled(labels, seed)
-        sizes = np.array([own.size for own in shuffled])
+        sizes = np.array([members.size for members in shuffled])
         if sizes.min() <= train + validation:
             smallest = classes[sizes.argmin()]
             raise InvalidInputError(
@@ -71,7 +73,7 @@ class Split:
                 f"validate), got {sizes.min()} of class {smallest}; ask for fewer per class "
                 "(--train-per-class, --validation-per-class)"
             )
-        return cls._cut([(own, train, train + validation) for own in shuffled])
+        return cls._cut([(members, train, train + validation) for members in shuffled])
 
     @classmethod
     def by_share(cls, labels: ArrayLike, test: float = 0.1, validation: float = 0.1, seed: int = 0) -> Split:
@@ -89,9 +91,9 @@ class Split:
             if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0.0 <= share < 1.0:
                 raise InvalidInputError(f"expected a {name} share in [0, 1), got {share!r}")
         cuts = []
-        for own in _shuffled(labels, seed)[1]:
-            train = max(1, own.size - round(test * own.size) - round(validation * own.size))
-            cuts.append((own, train, min(own.size, train + round(validation * own.size))))
+        for members in _shuffled(labels, seed)[1]:
+            train = max(1, members.size - round(test * members.size) - round(validation * members.size))
+            cuts.append((members, train, min(members.size, train + round(validation * members.size))))
         return cls._cut(cuts)
 
     def among(self, inputs: ArrayLike) -> Split:
@@ -110,7 +112,7 @@ class Split:
         return cls(
             *(
                 np.sort(np.concatenate(parts))
-                for parts in zip(*(np.split(own, [first, second]) for own, first, second in cuts), strict=True)
+                for parts in zip(*(np.split(members, [first, second]) for members, first, second in cuts), strict=True)
             )
         )
 

@@ -1,6 +1,6 @@
-"""What is asked of a run, as a value: data, model, noise, training, which inputs are for what.
+"""The task of a run, as a value: data, model, noise, training, and how inputs are split.
 
-Whether a kind of data can have what is asked for is checked where kinds are known, in `flipproof.pipeline`.
+Whether a task fits its kind of data is checked in `flipproof.pipeline`, which knows the kinds.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class TrainingSettings:
             sample they are the same.
         learning_rate: of Adam.
         weight_decay: of Adam.
-        epochs: at most so often all inputs are seen; for the nodes of a graph that is one step.
-        patience: stop after so many epochs without a lower validation loss.
+        epochs: how often all inputs are seen at most; for the nodes of a graph, an epoch is one step.
+        patience: stop after this many epochs without a lower validation loss.
         batch_size: rows or small graphs per step; the nodes of a graph are all seen at once.
         balanced: whether every class counts the same, however many inputs it has.
     """
@@ -173,7 +173,7 @@ class Task:
         training: see `TrainingSettings`.
         split: which inputs are for what: `PerClass` for nodes, `Shares` for all else.
         reading: how data are read.
-        inputs: at most so many test inputs are certified; None: all. Of nodes, always all.
+        inputs: how many test inputs are certified at most; None: all. Nodes are always certified all.
         seed: of split, initial weights, noise in training, and votes.
     """
 
@@ -230,5 +230,5 @@ class Task:
             )
         except (KeyError, TypeError, AttributeError, InvalidInputError) as error:
             raise FileFormatError(
-                f"expected a run.json written by flipproof, got a task without sense: {error}"
+                f"expected a run.json written by flipproof, got a task that makes no sense: {error}"
             ) from error

@@ -1,5 +1,12 @@
 """From votes to certificates: the verbs `vote` and `certify` and the values that they make.
 
 `voting` draws and counts, `workers` has the processes and the cluster, `fingerprint` says what a model and a dataset
-are. Others use the verbs, `Votes`, `Certificates`, `Run` and fingerprints. It imports `noise` and all below.
+are. It imports `noise` and all below.
 """
+
+PUBLIC = (
+    "certificates", "certificates_file", "certify", "classifier", "fingerprint.fingerprints", "fingerprint.identity",
+    "run", "vote", "votes", "voting.chunks", "voting.drawn_samples", "voting.evaluation", "voting.vote_counts",
+    "voting.vote_task", "workers.ray_connection",
+)  # fmt: skip
+"""The modules that other rooms may import."""

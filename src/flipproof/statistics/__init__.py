@@ -1,4 +1,7 @@
 """From vote counts to bounds on probabilities that hold together with a stated failure probability.
 
-The rules (`bounds`), the confidence bounds they use, and the budget of alpha. It imports `theory` and `base`.
+The rules (`bounds`), the confidence bounds that they use, and the budget of alpha. It imports `theory` and `base`.
 """
+
+PUBLIC = ("bounds", "clopper_pearson")
+"""The modules that other rooms may import."""

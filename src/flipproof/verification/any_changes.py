@@ -18,7 +18,7 @@ from flipproof.verification.certificate import UNBOUNDED
 from flipproof.verification.limits import SHELF, check_time
 from flipproof.verification.worst_case import (
     Cell,
-    Law,
+    FlipLaw,
     WorstCase,
     bytes_of,
     margin,
@@ -41,12 +41,12 @@ Point = tuple[Fraction, Fraction]
 class Move:
     """One kind of change, and what it does: the concave line on which the points lie that its outcomes make."""
 
-    law: Law
+    law: FlipLaw
     kind: str
     line: tuple[Point, ...]
 
 
-def holds(laws: Iterable[Law], radius: int, p_lower: Fraction, p_upper: Fraction) -> bool | None:
+def holds(laws: Iterable[FlipLaw], radius: int, p_lower: Fraction, p_upper: Fraction) -> bool | None:
     """Whether the prediction keeps its lead after any `radius` changes, each of any kind in any part.
 
     Args:
@@ -59,7 +59,7 @@ def holds(laws: Iterable[Law], radius: int, p_lower: Fraction, p_upper: Fraction
         True if that is proved, False if some changes are found that refute it, None if it would take too long to know.
 
     Example:
-        >>> laws = [Law(Fraction(1, 2), Fraction(1, 2), categories) for categories in (3, 5, 9)]
+        >>> laws = [FlipLaw(Fraction(1, 2), Fraction(1, 2), categories) for categories in (3, 5, 9)]
         >>> [holds(laws, radius, Fraction(99, 100), Fraction(1, 100)) for radius in (3, 4)]
         [True, False]
     """
@@ -93,14 +93,14 @@ def _is_endless(moves: Sequence[Move], p_lower: Fraction, p_upper: Fraction) -> 
 
 
 @lru_cache(maxsize=64)
-def _worst_moves(laws: tuple[Law, ...]) -> tuple[Move, ...]:
+def _worst_moves(laws: tuple[FlipLaw, ...]) -> tuple[Move, ...]:
     """The kinds of change than which no other is worse; none that noise hides."""
     distinct = {move.line: move for law in laws for kind in law.kinds if not _hidden(move := _move(law, kind))}
     others = tuple(distinct.values())
     return tuple(move for move in others if not any(_is_worse(one, move) for one in others))
 
 
-def _move(law: Law, kind: str) -> Move:
+def _move(law: FlipLaw, kind: str) -> Move:
     cells, whole = outcomes(law, kind)
     points, clean, changed = [(Fraction(0), Fraction(0))], 0, 0
     for cell in sorted(cells, key=lambda cell: (cell.clean > 0, Fraction(-cell.changed, cell.clean or 1))):

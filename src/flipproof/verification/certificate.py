@@ -12,7 +12,7 @@ from flipproof.errors import FileFormatError
 from flipproof.verification.other_laws import OtherLaw
 from flipproof.verification.plain_files import Array, read_record, reading_archive, refusing
 from flipproof.verification.schema import check_form, schema_of
-from flipproof.verification.worst_case import Law
+from flipproof.verification.worst_case import FlipLaw
 
 FORMAT, VERSION = "flipproof-certificates", 4
 UNBOUNDED = 2**63 - 1
@@ -28,7 +28,7 @@ _MOST_DIGITS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class StatedPromise:
     """How probable an error may be, and who may spend how much of that; as exact fractions."""
 
     alpha: Fraction
@@ -41,17 +41,17 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class StatedAxis:
     """One kind of changes in one part, the name of its radii, and the number of the part."""
 
     name: str
-    law: Law | OtherLaw
+    law: FlipLaw | OtherLaw
     kind: str
     part: int
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class StatedScope:
     """What is said of all inputs: what gets no noise, and whether a deletion makes room for an addition."""
 
     fixed: tuple[str, ...]
@@ -59,7 +59,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class StatedClaim:
     """What is claimed about one input, its votes, and how many entries it has: by part, zeros and others.
 
     Where these numbers are not stated there is no end to changes.
@@ -79,19 +79,19 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Certificate:
+class StatedCertificate:
     """The content of `certificates.json` and of the arrays beside it."""
 
     path: Path
     record: Mapping[str, Any]
-    promise: Promise
-    axes: tuple[Axis, ...]
+    promise: StatedPromise
+    axes: tuple[StatedAxis, ...]
     inputs: int
     classes: int
     n_select: int
     n_estimate: int
     radius_limit: int
-    scope: Scope | None
+    scope: StatedScope | None
     columns: Mapping[str, Array]
 
     @property
@@ -110,10 +110,10 @@ class Certificate:
         """Where the arrays are."""
         return self.path.with_suffix(".npz")
 
-    def claim(self, index: int) -> Claim:
+    def claim(self, index: int) -> StatedClaim:
         """What is claimed about one input."""
         number = {name: column.numbers[index] for name, column in self.columns.items() if len(column.shape) == 1}
-        return Claim(
+        return StatedClaim(
             label=number["label"],
             runner_up=number["runner_up"],
             abstained=bool(number["abstained"]),
@@ -127,7 +127,7 @@ class Certificate:
             nonzeros=None if self.scope is None else tuple(self.columns["nonzeros"].row(index)),
         )
 
-    def room(self, claim: Claim, beside: bool = False) -> tuple[int, ...]:
+    def room(self, claim: StatedClaim, beside: bool = False) -> tuple[int, ...]:
         """How many changes along each axis the input can suffer, alone or beside changes of other kinds."""
         if self.scope is None or claim.zeros is None or claim.nonzeros is None:
             return (UNBOUNDED,) * len(self.axes)
@@ -139,14 +139,14 @@ class Certificate:
             for axis in self.axes
         )
 
-    def total_room(self, claim: Claim) -> int:
+    def total_room(self, claim: StatedClaim) -> int:
         """How many changes of all kinds together the input can suffer."""
         if self.scope is None or claim.zeros is None or claim.nonzeros is None:
             return UNBOUNDED
         return sum(claim.zeros) + (2 if self.scope.makes_room else 1) * sum(claim.nonzeros)
 
 
-def read_certificate(path: Path) -> Certificate:
+def read_certificate(path: Path) -> StatedCertificate:
     """Reads and checks the form of a certificate; what it claims is not looked at here."""
     record = read_record(path)
     with refusing(path):
@@ -157,16 +157,22 @@ def read_certificate(path: Path) -> Certificate:
         check_form(record, schema_of("certificates"))
         axes = tuple(_axes(record["noise"]))
         scope = (
-            None if record["scope"] is None else Scope(tuple(record["scope"]["fixed"]), record["scope"]["makes_room"])
+            None
+            if record["scope"] is None
+            else StatedScope(tuple(record["scope"]["fixed"]), record["scope"]["makes_room"])
         )
         inputs, classes = (_count(record, name) for name in ("inputs", "classes"))
         promise, radius_limit = _promise(record["promise"]), _count(record, "radius_limit")
         n_select, n_estimate = (_count(record["samples"][role], "count") for role in ("select", "estimate"))
     columns = _columns(path.with_suffix(".npz"), axes, scope, inputs, classes)
-    return Certificate(path, record, promise, axes, inputs, classes, n_select, n_estimate, radius_limit, scope, columns)
+    return StatedCertificate(
+        path, record, promise, axes, inputs, classes, n_select, n_estimate, radius_limit, scope, columns
+    )
 
 
-def _columns(path: Path, axes: Sequence[Axis], scope: Scope | None, inputs: int, classes: int) -> dict[str, Array]:
+def _columns(
+    path: Path, axes: Sequence[StatedAxis], scope: StatedScope | None, inputs: int, classes: int
+) -> dict[str, Array]:
     """All arrays, each of its shape and type; there are no others."""
     radii = (ANY, *(f"max_{axis.name}" for axis in axes))
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(
@@ -199,33 +205,33 @@ def check_array(name: str, column: Array, shape: tuple[int, ...], kinds: Sequenc
         raise FileFormatError(f"{name} with a number outside [0, {most}]")
 
 
-def _axes(parts: Sequence[Mapping[str, Any]]) -> list[Axis]:
+def _axes(parts: Sequence[Mapping[str, Any]]) -> list[StatedAxis]:
     if "law" in parts[0]:
         if len(parts) > 1 or parts[0]["part"] is not None:
             raise FileFormatError("several parts of a noise that has none")
         other = OtherLaw.of(parts[0]["law"])
-        return [Axis(kind, other, kind, 0) for kind in other.kinds]
+        return [StatedAxis(kind, other, kind, 0) for kind in other.kinds]
     axes = []
     for number, part in enumerate(parts):
         if "law" in part:
             raise FileFormatError("several parts of a noise that has none")
-        law, name = Law(_float(part, "p_plus"), _float(part, "p_minus"), _count(part, "categories")), part["part"]
+        law, name = FlipLaw(_float(part, "p_plus"), _float(part, "p_minus"), _count(part, "categories")), part["part"]
         if name is None and len(parts) > 1:
             raise FileFormatError("parts of a noise without names")
-        axes += [Axis(kind if name is None else f"{name}.{kind}", law, kind, number) for kind in law.kinds]
+        axes += [StatedAxis(kind if name is None else f"{name}.{kind}", law, kind, number) for kind in law.kinds]
     if len({axis.name for axis in axes}) < len(axes):
         raise FileFormatError("two parts with one name")
     return axes
 
 
-def _promise(record: Mapping[str, Any]) -> Promise:
+def _promise(record: Mapping[str, Any]) -> StatedPromise:
     alpha, sampling_error, for_lower, for_upper = (
         Fraction(record[name]) for name in ("alpha", "sampling_error", "for_lower", "for_upper")
     )
     if not 0 < alpha < 1 or not 0 <= sampling_error < alpha:
         raise FileFormatError("a promise that is none")
     claims = _count(record, "claims")
-    return Promise(alpha, record["rule"], record["simultaneous"], claims, sampling_error, for_lower, for_upper)
+    return StatedPromise(alpha, record["rule"], record["simultaneous"], claims, sampling_error, for_lower, for_upper)
 
 
 def _count(record: Mapping[str, Any], name: str) -> int:

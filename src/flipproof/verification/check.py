@@ -11,13 +11,13 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError, TooLargeError, one_line
 from flipproof.verification import evidence, statements
-from flipproof.verification.certificate import Certificate, Claim, read_certificate
+from flipproof.verification.certificate import StatedCertificate, StatedClaim, read_certificate
 from flipproof.verification.level import Level
 from flipproof.verification.limits import USUAL_MINUTES, checked_minutes, minutes_at_most
 from flipproof.verification.other_laws import box
 from flipproof.verification.run_files import RECORD
 from flipproof.verification.verdicts import Checker, Finding, Verdict
-from flipproof.verification.worst_case import Law, margin, worst_case_of_all
+from flipproof.verification.worst_case import FlipLaw, margin, worst_case_of_all
 
 FILE = "certificates.json"
 ALONE = "no evidence: there is no run beside these certificates"
@@ -37,7 +37,7 @@ class Check:
         notes: what could not be looked at, in words.
     """
 
-    certificate: Certificate = field(repr=False)
+    certificate: StatedCertificate = field(repr=False)
     wanted: Level
     level: Level
     objections: tuple[str, ...]
@@ -71,8 +71,8 @@ class Check:
         with minutes_at_most(USUAL_MINUTES):
             return sum(not claim.abstained and self._certified(claim, wanted) for claim in claims)
 
-    def _certified(self, claim: Claim, radii: tuple[int, ...]) -> bool:
-        """Nobody can make more changes than there are entries to change."""
+    def _certified(self, claim: StatedClaim, radii: tuple[int, ...]) -> bool:
+        """Whether an input is certified; no attacker can change more entries than there are."""
         reached = radii
         if self.level >= Level.EVIDENCE:  # else the numbers of entries are mere statements
             room = self.certificate.room(claim, beside=True)
@@ -87,11 +87,11 @@ class Check:
         return ((i, each) for i, each in enumerate(self.findings) if each.verdict is not Verdict.CONFIRMED)
 
 
-def _holds(certificate: Certificate, radii: tuple[int, ...], claim: Claim) -> bool | None:
+def _holds(certificate: StatedCertificate, radii: tuple[int, ...], claim: StatedClaim) -> bool | None:
     if certificate.other_law is not None:
         return certificate.other_law.holds(box(radii), claim.p_lower, claim.p_upper)
     counts = zip(certificate.axes, radii, strict=True)
-    changes = [(axis.law, axis.kind, count) for axis, count in counts if count and isinstance(axis.law, Law)]
+    changes = [(axis.law, axis.kind, count) for axis, count in counts if count and isinstance(axis.law, FlipLaw)]
     worst = worst_case_of_all(changes)
     return None if worst is None else margin(worst, claim.p_lower, claim.p_upper) > 0
 
@@ -108,7 +108,7 @@ def verify(
         path: of the file or of the folder.
         arithmetic_only: whether it is enough that bounds and radii follow from the counts that are stated. Else the
             evidence must be there: the run folder with votes, weights and inputs.
-        minutes: what is not done by then is "not checked".
+        minutes: claims that take longer than this are "not checked".
         progress: is told how many inputs are done, and of how many.
 
     Raises:
@@ -141,7 +141,7 @@ def verify(
     return Check(certificate, wanted, level, tuple(map(one_line, objected)), found)
 
 
-def _about_evidence(certificate: Certificate) -> Iterator[str]:
+def _about_evidence(certificate: StatedCertificate) -> Iterator[str]:
     if RECORD in evidence.missing(certificate.path):
         yield ALONE
         return

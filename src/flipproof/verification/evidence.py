@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.errors import FileFormatError
-from flipproof.verification.certificate import Certificate
+from flipproof.verification.certificate import StatedCertificate
 from flipproof.verification.plain_files import Array, refusing
 from flipproof.verification.run_files import (
     INPUTS,
@@ -40,7 +40,7 @@ def missing(path: Path) -> tuple[str, ...]:
     return tuple(name for name in (RECORD, VOTES, WEIGHTS, INPUTS) if not path.with_name(name).exists())
 
 
-def objections(certificate: Certificate) -> Iterator[str]:
+def objections(certificate: StatedCertificate) -> Iterator[str]:
     """Everything that does not fit, in words; nothing if all is there and fits."""
     absent = missing(certificate.path)
     yield from (f"{name} is missing" for name in absent)
@@ -126,7 +126,7 @@ class _Evidence:
         if (stated is None) != (found is None) or (found is not None and abs(stated - found) > _NEAR):
             yield f"{RECORD} has another base accuracy than {INPUTS}"
 
-    def about_certificate(self, certificate: Certificate) -> Iterator[str]:
+    def about_certificate(self, certificate: StatedCertificate) -> Iterator[str]:
         """The certificates are made of these votes."""
         record = certificate.record
         if self._is_older(certificate):
@@ -152,7 +152,7 @@ class _Evidence:
             yield f"{VOTES} has another scope"
         yield from self._about_rows(certificate)
 
-    def _is_older(self, certificate: Certificate) -> bool:
+    def _is_older(self, certificate: StatedCertificate) -> bool:
         """Whether a certificate is of the same votes when there were fewer of them."""
         samples, run = certificate.record["samples"], self.votes.run
         counts = tuple(self.votes.record[f"n_{role}"] for role in ROLES)
@@ -161,7 +161,7 @@ class _Evidence:
         same = certificate.record["identity"] == run["identity"]
         return same and first and fewer != counts and all(one <= two for one, two in zip(fewer, counts, strict=True))
 
-    def _about_own(self, certificate: Certificate) -> Iterator[str]:
+    def _about_own(self, certificate: StatedCertificate) -> Iterator[str]:
         """`run.json` knows the promise, and the certificates know what `run.json` says."""
         promise, hashes = certificate.record["promise"], certificate.record["hashes"]
         for name, asked in self.run["certificates"].items():
@@ -175,7 +175,7 @@ class _Evidence:
         if list(certificate.ids) != list(self.votes.tables["ids"].numbers):
             yield f"{VOTES} has votes on other inputs"
 
-    def _about_rows(self, certificate: Certificate) -> Iterator[str]:
+    def _about_rows(self, certificate: StatedCertificate) -> Iterator[str]:
         """Every row is that of its input."""
         rows = certificate.ids
         if max(rows, default=-1) >= self.votes.tables["ids"].shape[0]:

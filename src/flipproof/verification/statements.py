@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from flipproof.errors import FileFormatError
-from flipproof.verification.certificate import Certificate
+from flipproof.verification.certificate import StatedCertificate
 from flipproof.verification.other_laws import OtherLaw
 from flipproof.verification.plain_files import sha256_of
 from flipproof.verification.verdicts import Levels
@@ -24,7 +24,7 @@ STREAM_VERSION, ENGINE_VERSIONS = 3, {"fused": 1, "torch": None, None: None}
 ROLES = ("select", "estimate")
 
 
-def objections(certificate: Certificate) -> Iterator[str]:
+def objections(certificate: StatedCertificate) -> Iterator[str]:
     """Everything that does not fit, in words; nothing if all does."""
     yield from _about_words(certificate)
     yield from _about_promise(certificate)
@@ -44,7 +44,7 @@ def wrong_hash(path: Any, stated: Any) -> Iterator[str]:
         yield f"{path.name} has the sha256 {found[:12]} instead of {str(stated)[:12]}"
 
 
-def _about_words(certificate: Certificate) -> Iterator[str]:
+def _about_words(certificate: StatedCertificate) -> Iterator[str]:
     if certificate.record["claim"] != claim_in_words(certificate):
         yield "the claim in words is another one than that of the numbers"
     if certificate.radius_limit != RADIUS_LIMIT:
@@ -56,7 +56,7 @@ def _about_words(certificate: Certificate) -> Iterator[str]:
         yield f"{certificate.record['abstained']} inputs are said to abstain, {abstained} do"
 
 
-def claim_in_words(certificate: Certificate) -> str:
+def claim_in_words(certificate: StatedCertificate) -> str:
     """What the numbers claim."""
     over = "for all inputs at once" if certificate.promise.simultaneous else "for each input by itself"
     kinds = ", ".join(axis.name for axis in certificate.axes)
@@ -76,7 +76,7 @@ def claim_in_words(certificate: Certificate) -> str:
 NOT_CHECKED = "It was not checked that the classifier always gives the same label to the same noisy input."
 
 
-def _about_promise(certificate: Certificate) -> Iterator[str]:
+def _about_promise(certificate: StatedCertificate) -> Iterator[str]:
     """The shares of alpha are those of the rule, rounded down. More claims than inputs: some were left out."""
     promise, levels = certificate.promise, Levels.of(certificate.promise, certificate.classes)
     if (promise.for_lower + promise.for_upper) * promise.claims + promise.sampling_error > promise.alpha:
@@ -90,7 +90,7 @@ def _about_promise(certificate: Certificate) -> Iterator[str]:
             yield f"{name} is {float(spent):.6g} instead of {float(share):.6g}"
 
 
-def _about_samples(certificate: Certificate) -> Iterator[str]:
+def _about_samples(certificate: StatedCertificate) -> Iterator[str]:
     """Samples are counted once, and every one has a source."""
     samples = certificate.record["samples"]
     for role, count in zip(ROLES, (certificate.n_select, certificate.n_estimate), strict=True):
@@ -131,7 +131,7 @@ def joined(ranges: Sequence[Sequence[int]]) -> list[list[int]] | None:
     return found
 
 
-def _about_identity(certificate: Certificate) -> Iterator[str]:
+def _about_identity(certificate: StatedCertificate) -> Iterator[str]:
     """What the votes depend on is said once in full, and in parts elsewhere; or not at all."""
     record, identity = certificate.record, certificate.record["identity"]
     samples, hashes = record["samples"], record["hashes"]

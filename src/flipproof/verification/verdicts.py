@@ -20,10 +20,10 @@ from flipproof.verification.binomial import (
     is_lower_bound,
     is_upper_bound,
 )
-from flipproof.verification.certificate import UNBOUNDED, Axis, Certificate, Claim, Promise
+from flipproof.verification.certificate import UNBOUNDED, StatedAxis, StatedCertificate, StatedClaim, StatedPromise
 from flipproof.verification.limits import OVER, check_time, is_over
 from flipproof.verification.other_laws import OtherLaw, ball
-from flipproof.verification.worst_case import Law, WorstCase, always_overlaps, margin, moves_nothing, worst_case
+from flipproof.verification.worst_case import FlipLaw, WorstCase, always_overlaps, margin, moves_nothing, worst_case
 
 LOWER_SHARE = Fraction(9, 10)
 """The part of alpha that bounds the prediction under the multi-class rule; the rest bounds the other labels."""
@@ -64,7 +64,7 @@ class Levels:
     split: bool
 
     @classmethod
-    def of(cls, promise: Promise, classes: int) -> Levels:
+    def of(cls, promise: StatedPromise, classes: int) -> Levels:
         """Only the multi-class rule on more than two labels has two bounds to pay for."""
         per_claim = (promise.alpha - promise.sampling_error) / promise.claims
         split = promise.rule == "multi-class" and classes > 2
@@ -84,12 +84,12 @@ class _Bounds:
 class Checker:
     """Judges the claims of one certificate, each by itself."""
 
-    certificate: Certificate
+    certificate: StatedCertificate
     levels: Levels
     overlapping: bool
 
     @classmethod
-    def of(cls, certificate: Certificate) -> Checker:
+    def of(cls, certificate: StatedCertificate) -> Checker:
         """The checker that knows what the bounds may spend, and whether noise ever tells two inputs apart for sure."""
         overlapping = all(_overlaps(axis) for axis in certificate.axes)
         return cls(certificate, Levels.of(certificate.promise, certificate.classes), overlapping)
@@ -98,7 +98,7 @@ class Checker:
         """One for every input; those with equal radii are judged one after the other, and equal claims once."""
         inputs = self.certificate.inputs
         found = [_NOT_REACHED] * inputs
-        recent: OrderedDict[Claim, Finding] = OrderedDict()
+        recent: OrderedDict[StatedClaim, Finding] = OrderedDict()
         most = max(1, min(_RECENT, _RECENT_COUNTS // self.certificate.classes))
         for done, index in enumerate(self._in_order()):
             if is_over():
@@ -120,13 +120,13 @@ class Checker:
             order.sort(key=radii.__getitem__)
         return order
 
-    def _judged_or_not(self, claim: Claim) -> Finding:
+    def _judged_or_not(self, claim: StatedClaim) -> Finding:
         try:
             return self.judged(claim)
         except TooLargeError as error:
             return Finding(Verdict.UNCHECKED, str(error))
 
-    def judged(self, claim: Claim) -> Finding:
+    def judged(self, claim: StatedClaim) -> Finding:
         """The first thing that is wrong, or else the first that is not checked or could be better."""
         findings = []
         for check in (self._votes, self._labels, self._p_lower, self._p_upper, self._abstention):
@@ -142,7 +142,7 @@ class Checker:
         order = (Verdict.WRONG, Verdict.UNCHECKED, Verdict.LOOSER, Verdict.CONFIRMED)
         return min(findings, key=lambda finding: order.index(finding.verdict))
 
-    def _votes(self, claim: Claim) -> Finding:
+    def _votes(self, claim: StatedClaim) -> Finding:
         """Nobody votes twice."""
         for role, samples in (("selection", self.certificate.n_select), ("estimation", self.certificate.n_estimate)):
             votes = sum(getattr(claim, role))
@@ -150,7 +150,7 @@ class Checker:
                 return _wrong(f"{votes} {role} votes of {samples} samples")
         return _CONFIRMED
 
-    def _labels(self, claim: Claim) -> Finding:
+    def _labels(self, claim: StatedClaim) -> Finding:
         """The label is chosen by the selection votes alone."""
         label = claim.selection.index(max(claim.selection))
         if claim.label != label:
@@ -161,7 +161,7 @@ class Checker:
             return _wrong(f"runner-up {claim.runner_up}, the estimation votes say {runner_up}")
         return _CONFIRMED
 
-    def _p_lower(self, claim: Claim) -> Finding:
+    def _p_lower(self, claim: StatedClaim) -> Finding:
         p, evidence = claim.p_lower, (claim.estimation[claim.label], self.certificate.n_estimate, self.levels.lower)
         if not is_lower_bound(p, *evidence):
             return _wrong(f"p_lower {float(p):.9g}, the votes prove {float(best_lower_bound(*evidence)):.9g}")
@@ -169,7 +169,7 @@ class Checker:
             return _looser(f"p_lower {float(p):.9g}, the votes prove {float(best_lower_bound(*evidence)):.9g}")
         return _CONFIRMED
 
-    def _p_upper(self, claim: Claim) -> Finding:
+    def _p_upper(self, claim: StatedClaim) -> Finding:
         """1 - p_lower bounds any other label; under the multi-class rule its votes may bound it better."""
         p, rest = claim.p_upper, 1 - claim.p_lower
         if self._alone:
@@ -186,7 +186,7 @@ class Checker:
             return _looser(f"p_upper {float(p):.9g}, the votes prove {float(self._best(claim).p_upper):.9g}")
         return _CONFIRMED
 
-    def _abstention(self, claim: Claim) -> Finding:
+    def _abstention(self, claim: StatedClaim) -> Finding:
         no_votes = not sum(claim.selection) or not sum(claim.estimation)
         ahead = claim.p_lower > claim.p_upper and not no_votes
         if not claim.abstained and not ahead:
@@ -197,7 +197,7 @@ class Checker:
             return _looser("no prediction, though no other label is as probable")
         return _CONFIRMED
 
-    def _radius(self, claim: Claim, axis: Axis, radius: int, room: int) -> Finding:
+    def _radius(self, claim: StatedClaim, axis: StatedAxis, radius: int, room: int) -> Finding:
         """The radius holds for the bounds that were confirmed, the next one for no bounds that the votes prove.
 
         There is no next one where nothing is left to change. Nobody asks for it where there is only one label.
@@ -220,7 +220,7 @@ class Checker:
             return _looser(f"radius {axis.name} {radius}, the votes prove more")
         return _CONFIRMED
 
-    def _any_radius(self, claim: Claim) -> Finding:
+    def _any_radius(self, claim: StatedClaim) -> Finding:
         """So many changes, however they are shared among the kinds; a larger number may hold as well."""
         stated, radius, room = (
             _Bounds(claim.p_lower, claim.p_upper),
@@ -238,15 +238,15 @@ class Checker:
             return Finding(Verdict.UNCHECKED, f"radius any {radius} is too large for exact arithmetic")
         return _CONFIRMED if holds else _wrong(f"radius any {radius}, which the bounds do not prove")
 
-    def _next_holds(self, claim: Claim, axis: Axis, radius: int) -> bool:
+    def _next_holds(self, claim: StatedClaim, axis: StatedAxis, radius: int) -> bool:
         """First for bounds that are a little too good, which nearly always settles it; then for the best ones."""
         too_good = _Bounds(_apart(claim.p_lower, 1), _apart(claim.p_upper, -1))
         return bool(_holds(axis, radius + 1, too_good)) and bool(_holds(axis, radius + 1, self._best(claim)))
 
-    def _is_unbounded(self, axis: Axis, bounds: _Bounds) -> bool:
+    def _is_unbounded(self, axis: StatedAxis, bounds: _Bounds) -> bool:
         """Changes that noise does not show; or no other label, and noise that never tells two inputs apart for sure."""
         check_time()
-        return (isinstance(axis.law, Law) and moves_nothing(axis.law, axis.kind)) or (
+        return (isinstance(axis.law, FlipLaw) and moves_nothing(axis.law, axis.kind)) or (
             bounds.p_upper == 0 < bounds.p_lower and self.overlapping
         )
 
@@ -254,7 +254,7 @@ class Checker:
     def _alone(self) -> bool:
         return self.certificate.classes == 1 and self.certificate.promise.rule == "multi-class"
 
-    def _best(self, claim: Claim) -> _Bounds:
+    def _best(self, claim: StatedClaim) -> _Bounds:
         """The bounds that the votes prove."""
         samples = self.certificate.n_estimate
         p_lower = best_lower_bound(claim.estimation[claim.label], samples, self.levels.lower)
@@ -266,7 +266,7 @@ class Checker:
         return _Bounds(p_lower, p_upper)
 
 
-def _others_most(claim: Claim) -> int:
+def _others_most(claim: StatedClaim) -> int:
     """The votes of the strongest other label."""
     return max((votes for other, votes in enumerate(claim.estimation) if other != claim.label), default=0)
 
@@ -277,7 +277,7 @@ def _apart(p: Fraction, side: int) -> Fraction:
     return min(max(p + side * distance, Fraction(0)), Fraction(1))
 
 
-def _holds(axis: Axis, radius: int, bounds: _Bounds) -> bool | None:
+def _holds(axis: StatedAxis, radius: int, bounds: _Bounds) -> bool | None:
     """Whether the margin is left after so many changes; None if that would take too long."""
     if isinstance(axis.law, OtherLaw):
         along = (tuple(count * (kind == axis.kind) for kind in axis.law.kinds) for count in range(radius + 1))
@@ -286,20 +286,20 @@ def _holds(axis: Axis, radius: int, bounds: _Bounds) -> bool | None:
     return None if worst is None else margin(worst, bounds.p_lower, bounds.p_upper) > 0
 
 
-def _all_hold(certificate: Certificate, radius: int, bounds: _Bounds) -> bool | None:
+def _all_hold(certificate: StatedCertificate, radius: int, bounds: _Bounds) -> bool | None:
     """Whether the margin is left after so many changes of all kinds together; None if that would take too long."""
     if certificate.other_law is not None:
         return certificate.other_law.holds(ball(len(certificate.axes), radius), bounds.p_lower, bounds.p_upper)
-    laws = dict.fromkeys(axis.law for axis in certificate.axes if isinstance(axis.law, Law))
+    laws = dict.fromkeys(axis.law for axis in certificate.axes if isinstance(axis.law, FlipLaw))
     return any_changes.holds(laws, radius, bounds.p_lower, bounds.p_upper)
 
 
-def _overlaps(axis: Axis) -> bool:
+def _overlaps(axis: StatedAxis) -> bool:
     """Whether noise never tells two inputs apart for sure; of laws that are not made of flips that is not known."""
-    return isinstance(axis.law, Law) and always_overlaps(axis.law, axis.kind)
+    return isinstance(axis.law, FlipLaw) and always_overlaps(axis.law, axis.kind)
 
 
-def _largest(axis: Axis, failing: int, bounds: _Bounds) -> int:
+def _largest(axis: StatedAxis, failing: int, bounds: _Bounds) -> int:
     """The largest radius that holds, below one that does not."""
     low, high = 0, failing
     while high - low > 1:

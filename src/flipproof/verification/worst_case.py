@@ -19,7 +19,7 @@ _BYTES_OF_CELL = 150
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class FlipLaw:
     """How one entry of a part flips, as exact fractions: a zero with `p_plus`, anything else with `p_minus`."""
 
     p_plus: Fraction
@@ -36,7 +36,7 @@ class Law:
         return ("add", "delete", "change") if self.categories > 2 else ("add", "delete")
 
 
-Change = tuple[Law, str, int]
+Change = tuple[FlipLaw, str, int]
 """So many changes of one kind under a law."""
 
 
@@ -51,7 +51,7 @@ class Cell(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def outcomes(law: Law, kind: str) -> tuple[tuple[Cell, ...], int]:
+def outcomes(law: FlipLaw, kind: str) -> tuple[tuple[Cell, ...], int]:
     """What noise can make of one changed entry, and the denominator of the probabilities.
 
     It is seen with its clean value, with its changed one, or with one of the others (Bojchevski et al. 2020).
@@ -65,12 +65,12 @@ def outcomes(law: Law, kind: str) -> tuple[tuple[Cell, ...], int]:
     return tuple(cell for cell in cells if any(cell)), whole
 
 
-def moves_nothing(law: Law, kind: str) -> bool:
+def moves_nothing(law: FlipLaw, kind: str) -> bool:
     """Whether noise makes the same of an entry before and after such a change."""
     return all(cell.clean == cell.changed for cell in outcomes(law, kind)[0])
 
 
-def always_overlaps(law: Law, kind: str) -> bool:
+def always_overlaps(law: FlipLaw, kind: str) -> bool:
     """Whether noise can make of the changed entry all that it can make of the clean one, and nothing else."""
     return all(all(cell) for cell in outcomes(law, kind)[0])
 
@@ -125,7 +125,7 @@ def _by_falling_ratio(one: Cell, two: Cell) -> int:
     return two.clean * one.changed - one.clean * two.changed
 
 
-def worst_case(law: Law, kind: str, count: int) -> WorstCase | None:
+def worst_case(law: FlipLaw, kind: str, count: int) -> WorstCase | None:
     """The cells of so many changes of one kind. None if there are too many."""
     return worst_case_of_all([(law, kind, count)])
 
@@ -160,7 +160,7 @@ def _mirrored(single: tuple[Cell, ...]) -> bool:
     return len(single) == 3 and single[0] == single[1][::-1] and single[2].clean == single[2].changed
 
 
-def _cells(law: Law, kind: str, count: int) -> Iterator[Cell]:
+def _cells(law: FlipLaw, kind: str, count: int) -> Iterator[Cell]:
     """Every way in which the outcomes can share so many entries; each stands for as many noisy inputs as fit it."""
     single, _ = outcomes(law, kind)
     every = _merged_cells(single, count) if _mirrored(single) else _separate_cells(single, count)
@@ -202,7 +202,7 @@ def margin(worst: WorstCase, p_lower: Fraction, p_upper: Fraction) -> Fraction:
     """What the prediction is ahead of every other label at least, after the changes.
 
     Example:
-        >>> law = Law(Fraction(0), Fraction(1, 4), 2)
+        >>> law = FlipLaw(Fraction(0), Fraction(1, 4), 2)
         >>> margin(worst_case(law, "delete", 1), Fraction(7, 8), Fraction(0))
         Fraction(1, 2)
     """

@@ -35,7 +35,7 @@ from flipproof.baselines.gcn.attribute_bounds import (
 from flipproof.baselines.gcn.attribute_margins import Paths, chords, lowest, paths_to, relaxed, rounding
 from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.baselines.proofs import Proofs
-from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets import NodeDataset
 from flipproof.errors import TooLargeError
 from flipproof.extras import require
 from flipproof.models.adapters.node_classifier import NodeClassifier

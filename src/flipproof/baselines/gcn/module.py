@@ -12,7 +12,7 @@ from flipproof.models.fused.nodes import as_shipped
 
 def checked_gcn(model: Any) -> Any:
     """The network of a `GCN`, or of a classifier that has one; refused if more than its weights was changed."""
-    from flipproof.models.networks.node_modules import GCN
+    from flipproof.models.networks.node_modules import GCN  # needs torch, which not everybody has
 
     torch = require("torch")
     module = model.module if isinstance(model, NodeClassifier) else model

@@ -21,7 +21,7 @@ from flipproof.baselines.gcn.attribute_bounds import BitThreat, Scene, Weights
 from flipproof.baselines.gcn.attribute_margins import margin_bounds
 from flipproof.baselines.gcn.attributes import scene_of, threat_of
 from flipproof.baselines.gcn.module import checked_gcn
-from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor

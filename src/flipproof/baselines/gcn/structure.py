@@ -38,7 +38,7 @@ from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.baselines.gcn.structure_bounds import Layers, Surroundings, slack_of
 from flipproof.baselines.gcn.structure_search import Reached, logits, search
 from flipproof.baselines.proofs import Proofs
-from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.spaces.graph import Graph, plain_attributes

@@ -13,9 +13,12 @@ from flipproof.base.values import FloatArray, as_array, read_only, read_only_csr
 from flipproof.baselines.checked_arguments import check_width, checked_nodes, graph_of
 from flipproof.baselines.walks.policy import ACCURACY, summed
 from flipproof.baselines.walks.walk import Threat, Walk, square_csr
+from flipproof.datasets import NodeDataset
 from flipproof.datasets.kinds.labels import checked_labels
-from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor
+from flipproof.models.adapters.torch_modules import device_of, evaluating
 from flipproof.noise.spaces.graph import Graph
 
 _LEAST_TELEPORT = 0.001  # with less, values take more than 10^5 steps to settle
@@ -67,10 +70,7 @@ class PageRank:
             model: an `APPNP`, or a `NodeClassifier` of one.
             data: the clean graph with attributes, or a dataset of one.
         """
-        from flipproof.models.adapters.node_classifier import NodeClassifier
-        from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor
-        from flipproof.models.adapters.torch_modules import device_of, evaluating
-        from flipproof.models.networks.node_modules import APPNP
+        from flipproof.models.networks.node_modules import APPNP  # needs torch, as nothing else here does
 
         module = model.module if isinstance(model, NodeClassifier) else model
         if not isinstance(module, APPNP):

@@ -8,8 +8,8 @@ here is proved for the PPNP with the same H.
 The threat: a set of fragile edges, each of which may be switched; at most b_i of those of node i, and, if there is a
 global budget, at most B in all. Edges are directed: (i, j), which node i listens to, and (j, i) are two. An attacker of
 an undirected graph who changes k edges switches 2 k directed ones, at most k at each node, so that the directed
-threat with b = k and B = 2 k contains all he can do; `Budget.UNDIRECTED` is that one. Local budgets alone contain him
-with b = k.
+threat with b = k and B = 2 k contains all that can be done; `Budget.UNDIRECTED` is that one. Local budgets alone
+contain it with b = k.
 
 With local budgets the certificate is exact but for rounding: policy iteration, one run per pair of classes for all
 nodes. With a global budget it is a lower bound, by a linear program per node and class. Both are proofs about the

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from flipproof.base.values import FloatArray, IntArray, as_array, checked_count, read_only, read_only_csr
 from flipproof.baselines.checked_arguments import checked_local, local_of_each
@@ -162,8 +163,6 @@ def outside_forest(adjacency: Any) -> IntArray:
         array([[1, 2],
                [2, 1]])
     """
-    from scipy.sparse.csgraph import breadth_first_order, connected_components
-
     starts, columns = square_csr(adjacency)
     nodes = starts.size - 1
     heads = np.repeat(np.arange(nodes), np.diff(starts))

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from flipproof.datasets.kinds.graph_dataset import GraphDataset
+from flipproof.datasets import GraphDataset
 from flipproof.models.adapters.graph_classifier import GraphClassifier
+from flipproof.noise.laws import Law
 from flipproof.noise.spaces.graph import ATTRIBUTES, PARTS
 from flipproof.noise.spaces.words import small_graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, fitted_noise, split_of, split_parts, tested
+from flipproof.pipeline.prepared import (
+    LabelledInputs,
+    PreparedTask,
+    data_record,
+    fitted_noise,
+    split_of,
+    split_parts,
+    tested,
+)
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.theory.law import FlipNoise, JointNoise, Noise
+from flipproof.theory.law import FlipNoise, JointNoise
 
 
 def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
@@ -26,11 +34,11 @@ def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
     test, classes = tested(task, split.test), data.classes
     return PreparedTask(
         task=task,
-        record=DataRecord(
+        record=data_record(
             data.name,
             {"graphs": len(data), "nodes": data.nodes, "edges": data.edges, "kinds of nodes": data.features},
             classes,
-            fingerprint((data.edge_indices, data.node_labels, data.labels, *split_parts(data.split))),
+            (data.edge_indices, data.node_labels, data.labels, *split_parts(data.split)),
         ),
         noise=fitted_noise(task.noise, {part: one_hot or 2 if part == ATTRIBUTES else 2 for part in parts}),
         learned=LabelledInputs(data.graphs(task.noisy, kinds=kinds), data.labels, split),
@@ -46,7 +54,7 @@ def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
     )
 
 
-def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:
     return small_graph_words(task.noisy, one_hot=task.reading.one_hot)
 
 

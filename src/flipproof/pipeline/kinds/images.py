@@ -7,22 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.datasets import card
-from flipproof.datasets.kinds.image_dataset import ImageDataset
+from flipproof.datasets import ImageDataset, card
 from flipproof.datasets.kinds.image_file import described_images
 from flipproof.datasets.readers.own_files import is_own
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.noise.laws import Law
 from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.words import image_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, check_parts, fitted_noise, shares_of, tested
+from flipproof.pipeline.prepared import (
+    LabelledInputs,
+    PreparedTask,
+    check_parts,
+    data_record,
+    fitted_noise,
+    shares_of,
+    tested,
+)
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import Task, TrainingSettings
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.law import FlipNoise
 
 
 def _prepared(task: Task, data: ImageDataset) -> PreparedTask:
@@ -36,11 +43,11 @@ def _prepared(task: Task, data: ImageDataset) -> PreparedTask:
     shape, classes = read.train_images.shape[1:], read.classes
     return PreparedTask(
         task=task,
-        record=DataRecord(
+        record=data_record(
             data.name,
             {"images": len(data), **_sizes(read)},
             classes,
-            fingerprint((read.train_images, read.train_labels, read.test_images, read.test_labels)),
+            (read.train_images, read.train_labels, read.test_images, read.test_labels),
         ),
         noise=fitted_noise(task.noise, {"values": read.levels}),
         learned=LabelledInputs(DenseRows(read.train_images), read.train_labels, split),
@@ -74,7 +81,7 @@ def _read(task: Task, data: ImageDataset) -> ImageDataset:
     return data.binarised((data.levels - 2) // 2 if threshold is None else threshold)
 
 
-def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:
     return image_words(colours=data.counts.get("colours", 1) > 1)
 
 

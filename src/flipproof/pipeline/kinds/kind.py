@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flipproof.datasets import card, load
-from flipproof.datasets.readers.own_files import is_own, kind_of_file
+from flipproof.datasets.loading import kind_of as kind_name_of
+from flipproof.datasets.loading import load
+from flipproof.datasets.readers.own_files import is_own
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
+from flipproof.noise.laws import Law
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.run_folder.records import DataRecord
@@ -22,14 +24,14 @@ from flipproof.theory.law import Noise
 
 @dataclass(frozen=True, slots=True)
 class NoiseDefaults:
-    """What suits data with noise on something, where the user does not say.
+    """Default settings for one way to add noise to data of a kind.
 
     Attributes:
         noise: the law.
         models: the models that ship for it; the first is the usual one.
         training: how they are trained.
         split: which inputs are for what; its class says how a split is asked for.
-        inputs: so many test inputs are certified; None: all.
+        inputs: how many test inputs are certified; None: all.
         words: what gets noise, or how, if "on NAME" does not say it.
     """
 
@@ -63,9 +65,9 @@ class Kind:
             `DescribedInputs`. The data need not be at hand.
         n_estimate: how many samples bound a probability.
         reading: the fields of `Reading` that are for it.
-        useless: the flags that are not for it, as fields of the options of `flipproof train`.
-        suited_to: what suits one dataset, from the defaults of a noise.
-        first_noise: what gets noise in a dataset, if that is not the same for all.
+        useless: flags of `flipproof train` that would change nothing, as fields of its options.
+        suited_to: adapts the defaults of a noise to one dataset.
+        first_noise: what gets noise by default, if that depends on the dataset.
         check: refuses tasks for further reasons.
     """
 
@@ -74,7 +76,7 @@ class Kind:
     noises: Mapping[str, NoiseDefaults]
     dataset: type
     prepare: Callable[[Task, Any], PreparedTask]
-    change_words: Callable[[Task, DataRecord, Noise], Mapping[str, Any]]
+    change_words: Callable[[Task, DataRecord, Law], Mapping[str, Any]]
     n_estimate: int = 10_000
     reading: tuple[str, ...] = ()
     useless: tuple[str, ...] = ()
@@ -83,14 +85,14 @@ class Kind:
     check: Callable[[Task], None] = _nothing_else
 
     def defaults(self, noisy: str, dataset: str | None = None) -> NoiseDefaults:
-        """What suits a dataset with noise on something; without a dataset, what suits data of this kind."""
+        """The default settings for noise on something: for one dataset, or without one, for data of this kind."""
         if noisy not in self.noises:
             raise not_among("noise", self.noises, noisy)
         found = self.noises[noisy]
         return found if dataset is None else self.suited_to(noisy, found, dataset)
 
     def usual_noise(self, dataset: str) -> str:
-        """What gets noise in a dataset, where the user does not say."""
+        """What gets noise in a dataset by default."""
         return next(iter(self.noises)) if self.first_noise is None else self.first_noise(dataset)
 
     def noise_words(self, noisy: str) -> str:
@@ -130,7 +132,7 @@ def kind_of(dataset: str) -> Kind:
         >>> kind_of("mnist").name
         'images'
     """
-    return kind_named(kind_of_file(dataset) if is_own(dataset) else card(dataset).kind)
+    return kind_named(kind_name_of(dataset))
 
 
 def lasting_name(dataset: str) -> str:
@@ -157,7 +159,7 @@ you mean gcn?
     """
     kind, model = kind_named(task.kind), task.model
     defaults = kind.defaults(task.noisy)
-    if not model.own and model.name not in defaults.models:
+    if model.name not in defaults.models and not model.own:
         raise not_among("model", (*defaults.models, "FILE.py:NAME"), model.name)
     if model.name in ESTIMATORS and (model.hidden, model.dropout) != (None, None):
         raise InvalidInputError(f"expected no hidden and no dropout for {model.name}, which has neither, got some")
@@ -181,12 +183,14 @@ def readers_of(name: str) -> str:
 
 
 def task_in(record: Mapping[str, Any]) -> Task:
-    """The task in the sections of a `run.json`, which may come from anywhere."""
+    """The task in the sections of a `run.json`, which is not trusted: it may come from anywhere."""
     task = Task.from_record(record["task"])
     try:
         return checked_task(task)
     except (TypeError, AttributeError, InvalidInputError) as error:
-        raise FileFormatError(f"expected a run.json written by flipproof, got a task without sense: {error}") from error
+        raise FileFormatError(
+            f"expected a run.json written by flipproof, got a task that makes no sense: {error}"
+        ) from error
 
 
 def prepared_task(task: Task, download: bool = True) -> PreparedTask:

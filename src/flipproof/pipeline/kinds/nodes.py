@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.noise.laws import Law
 from flipproof.noise.spaces.words import graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, kept_split, split_parts
+from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_record, kept_split, split_parts
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import PerClass, Task
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.theory.law import FlipNoise, JointNoise, Noise
+from flipproof.theory.law import FlipNoise, JointNoise
 
 _IMAGES = {"digits-graph": (8, 8)}
 """Datasets whose attributes are pixels."""
@@ -37,11 +37,11 @@ def _prepared(task: Task, data: NodeDataset) -> PreparedTask:
     nodes, classes = LabelledInputs(graph, data.labels, split), data.classes
     return PreparedTask(
         task=task,
-        record=DataRecord(
+        record=data_record(
             data.name,
             {"nodes": data.nodes, "edges": data.edges, "features": data.features},
             classes,
-            fingerprint((data.adjacency, data.attributes, data.labels, *split_parts(data.split))),
+            (data.adjacency, data.attributes, data.labels, *split_parts(data.split)),
         ),
         noise=task.noise,
         learned=nodes,
@@ -63,7 +63,7 @@ def _drawn(task: Task) -> dict[str, Any]:
     return {} if shape is None else {"image_shape": shape, **graph_words(task.noisy, "pixels")}
 
 
-def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:
     return graph_words(task.noisy)
 
 

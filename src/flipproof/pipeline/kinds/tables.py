@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from flipproof.datasets.kinds.table_dataset import TableDataset
+from flipproof.datasets import TableDataset
 from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.noise.laws import Law
 from flipproof.noise.spaces.words import table_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import EstimatorModel, TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, fitted_noise, split_of, tested
+from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.task import Shares, Task, TrainingSettings
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import parts_of
+from flipproof.theory.law import FlipNoise
 
 
 def _prepared(task: Task, data: TableDataset) -> PreparedTask:
     """Rows of a test set; columns with equally many categories form a part with radii of their own."""
     split = split_of(task, data.labels)
     test, table = tested(task, split.test), data.table()
-    categories = {name or table.parts[0]: part.categories for name, part in parts_of(table.noise(0.0, 0.0))}
+    categories = {name or table.parts[0]: part.categories for name, part in table.noise(0.0, 0.0).flips}
     return PreparedTask(
         task=task,
-        record=DataRecord(
+        record=data_record(
             data.name,
             {"rows": len(data), "columns": data.features},
             data.classes,
-            fingerprint((data.values, data.categories, data.labels)),
+            (data.values, data.categories, data.labels),
         ),
         noise=fitted_noise(task.noise, categories),
         learned=LabelledInputs(table, data.labels, split),
@@ -50,8 +49,8 @@ def _model(task: Task, columns: int, classes: int) -> Model:
     return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes))
 
 
-def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
-    return table_words(parts_of(noise))
+def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:
+    return table_words(noise.flips)
 
 
 TABLES = Kind(

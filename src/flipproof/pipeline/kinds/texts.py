@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from flipproof.datasets.kinds.text_dataset import TextDataset
-from flipproof.datasets.kinds.vocabulary import Vocabulary
+from flipproof.datasets import TextDataset, Vocabulary
 from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.noise.laws import Law
 from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.noise.spaces.words import bag_words, sequence_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import ESTIMATORS, EstimatorModel, TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, fitted_noise, split_of, tested
+from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
 from flipproof.run_folder.records import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.law import FlipNoise
 
 LENGTH = 40
 """So many words of a message are read as a sequence."""
@@ -33,11 +32,11 @@ def _prepared(task: Task, data: TextDataset) -> PreparedTask:
     categories = len(vocabulary) if task.noisy == "substitution" else 2
     return PreparedTask(
         task=task,
-        record=DataRecord(
+        record=data_record(
             data.name,
             {"messages": len(distinct), "words": len(vocabulary)},
             data.classes,
-            fingerprint((distinct.messages, distinct.labels)),
+            (distinct.messages, distinct.labels),
         ),
         noise=fitted_noise(task.noise, {"words": categories}),
         learned=LabelledInputs(_space(task, vocabulary, distinct.messages), distinct.labels, split),
@@ -66,7 +65,7 @@ def _model(task: Task, words: int, classes: int) -> Model:
     return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes, dtype="int64"))
 
 
-def _change_words(task: Task, data: DataRecord, noise: Noise) -> dict[str, Any]:
+def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:
     return bag_words() if task.noisy == "words" else sequence_words(masking=task.noisy == "masking")
 
 

@@ -11,7 +11,7 @@ from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.cora import ATTRIBUTES, STRUCTURE, node_task
 from flipproof.reproduction.studies.lines import JOINT
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial
-from flipproof.reproduction.workshop import Lab, Study
+from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.law import FlipNoise, as_flip_noise
 from flipproof.theory.radii import Radii, axes_of
@@ -29,9 +29,9 @@ def _one(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     return [Trial(node_task(scale, _USUAL, seed=seeds[0]), scale.samples)]
 
 
-def _heatmap_rows(lab: Lab) -> list[Row]:
-    (trial,) = lab.trials()
-    outcome = lab.outcome(trial)
+def _heatmap_rows(scaled: ScaledStudy) -> list[Row]:
+    (trial,) = scaled.trials()
+    outcome = scaled.outcome(trial)
     ratio = outcome.certificates().certified_ratio(add=_ADDS, delete=_DELETES)
     return [
         outcome.row("certified ratio", float(ratio[a, d]), add=a, delete=d, among="all")
@@ -43,11 +43,11 @@ def _every_seed(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     return [Trial(node_task(scale, _USUAL, seed=seed), scale.samples) for seed in seeds]
 
 
-def _rule_rows(lab: Lab) -> list[Row]:
+def _rule_rows(scaled: ScaledStudy) -> list[Row]:
     """How much the multi-class rule certifies beyond the two-class rule, cell by cell and in the mean."""
     rows = []
-    for trial in lab.trials():
-        outcome = lab.outcome(trial)
+    for trial in scaled.trials():
+        outcome = scaled.outcome(trial)
         multi, two = (_test_ratios(outcome, rule) for rule in (Rule.MULTI_CLASS, Rule.TWO_CLASS))
         difference = multi - two
         counted = np.maximum(multi, two) > 0.0  # where neither certifies anything there is nothing to compare
@@ -70,10 +70,10 @@ def _joint_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     return [Trial(node_task(scale, JOINT, "both", seed=seeds[0]), scale.samples)]
 
 
-def _joint_rows(lab: Lab) -> list[Row]:
+def _joint_rows(scaled: ScaledStudy) -> list[Row]:
     """Planes over every pair of the four radii, the other two at 0."""
-    (trial,) = lab.trials()
-    outcome = lab.outcome(trial)
+    (trial,) = scaled.trials()
+    outcome = scaled.outcome(trial)
     certificates = outcome.certificates()
     rows = []
     for pair in itertools.combinations(axes_of(JOINT), 2):
@@ -97,10 +97,10 @@ def _accuracy_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     ]
 
 
-def _accuracy_rows(lab: Lab) -> list[Row]:
+def _accuracy_rows(scaled: ScaledStudy) -> list[Row]:
     rows: list[Row] = []
-    for trial in lab.trials():
-        outcome = lab.outcome(trial)
+    for trial in scaled.trials():
+        outcome = scaled.outcome(trial)
         noise = as_flip_noise(outcome.votes.noise)
         if noise is not None:
             where = {"p_plus": noise.p_plus, "p_minus": noise.p_minus}

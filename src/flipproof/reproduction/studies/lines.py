@@ -10,7 +10,7 @@ from flipproof.pipeline.machine import Samples
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.cora import ATTRIBUTES, STRUCTURE, node_task
 from flipproof.reproduction.studies.trial import Row, Trial
-from flipproof.reproduction.workshop import Lab, Study
+from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.run_folder.task import ModelSpec, Reading, Shares, Task
 from flipproof.theory.law import FlipNoise, JointNoise
 
@@ -34,10 +34,10 @@ def line_study(name: str, title: str, tasks: _Tasks, samples: Callable[[Scale], 
     return Study(name, title, trials, _rows)
 
 
-def _rows(lab: Lab) -> list[Row]:
+def _rows(scaled: ScaledStudy) -> list[Row]:
     rows: list[Row] = []
-    for trial in lab.trials():
-        outcome = lab.outcome(trial)
+    for trial in scaled.trials():
+        outcome = scaled.outcome(trial)
         certificates = outcome.certificates()
         rows += outcome.accuracies(certificates)
         rows += outcome.mean_radii(certificates)

@@ -7,7 +7,7 @@ from flipproof.comparison.setting import Terms
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.cora import STRUCTURE, node_task
 from flipproof.reproduction.studies.trial import Row, Trial
-from flipproof.reproduction.workshop import Lab, Study
+from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.run_folder.task import Task
 from flipproof.theory.law import FlipNoise
 
@@ -34,28 +34,33 @@ def _edge_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     return [Trial(_edges(scale, seeds[0], p_minus), scale.samples) for p_minus in _DELETIONS]
 
 
-def _attribute_rows(lab: Lab) -> list[Row]:
-    terms = Terms(nodes=_MORE_NODES * lab.scale.nodes, largest_radius=20, also=_ALSO)
-    return _compared(lab, _attributes(lab.scale, lab.seeds[0]), ["flipproof", "gcn_attributes"], terms)
+def _attribute_rows(scaled: ScaledStudy) -> list[Row]:
+    terms = Terms(nodes=_MORE_NODES * scaled.scale.nodes, largest_radius=20, also=_ALSO)
+    return _compared(scaled, _attributes(scaled.scale, scaled.seeds[0]), ["flipproof", "gcn_attributes"], terms)
 
 
-def _edge_rows(lab: Lab) -> list[Row]:
+def _edge_rows(scaled: ScaledStudy) -> list[Row]:
     """With further noises for our certificate, as in the paper."""
     terms = Terms(
-        nodes=lab.scale.nodes,
-        largest_radius=lab.scale.farthest,
+        nodes=scaled.scale.nodes,
+        largest_radius=scaled.scale.farthest,
         also=tuple((0.0, p_minus) for p_minus in _DELETIONS[1:]),
     )
     systems = ["flipproof", "page_rank"]
-    return _compared(lab, _edges(lab.scale, lab.seeds[0]), systems, terms)
+    return _compared(scaled, _edges(scaled.scale, scaled.seeds[0]), systems, terms)
 
 
-def _compared(lab: Lab, task: Task, systems: list[str], terms: Terms) -> list[Row]:
+def _compared(scaled: ScaledStudy, task: Task, systems: list[str], terms: Terms) -> list[Row]:
     comparison = compare(
-        lab.path / lab.study.name, task, systems, terms, lab.scale.samples, lab.machine,
-        runs=lab.runs(lab.scale.samples),
+        scaled.path / scaled.study.name, task, systems, terms, scaled.scale.samples, scaled.machine,
+        runs=scaled.runs(scaled.scale.samples),
     )  # fmt: skip
-    facts = {"dataset": task.dataset, "noisy": task.noisy, "seed": task.seed, "samples": lab.scale.samples.n_estimate}
+    facts = {
+        "dataset": task.dataset,
+        "noisy": task.noisy,
+        "seed": task.seed,
+        "samples": scaled.scale.samples.n_estimate,
+    }
     rows = []
     for row in comparison.rows([0, *terms.radii]):
         share = row.pop("certified_ratio")

@@ -20,7 +20,7 @@ from flipproof.reproduction.studies.lines import (
 from flipproof.reproduction.studies.network_certificates import COMPARE_GCN, COMPARE_PPNP
 from flipproof.reproduction.studies.table_1 import TABLE_1
 from flipproof.reproduction.studies.timing import EFFICIENCY, TABLE_2
-from flipproof.reproduction.workshop import Study
+from flipproof.reproduction.study import Study
 
 STUDIES = {
     study.name: study

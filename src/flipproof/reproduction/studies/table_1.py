@@ -11,7 +11,7 @@ from flipproof.noise.laws import Law
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.cora import node_task
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial, published
-from flipproof.reproduction.workshop import Lab, Study
+from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.law import FlipNoise
 
@@ -67,10 +67,10 @@ def _table_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     return trials
 
 
-def _rows(lab: Lab) -> list[Row]:
-    rows = [row for trial in _table_trials(lab.scale, lab.seeds) for row in _rows_of(lab.outcome(trial))]
-    for trial in _patience_trials(lab.scale, lab.seeds):
-        outcome = lab.outcome(trial)
+def _rows(scaled: ScaledStudy) -> list[Row]:
+    rows = [row for trial in _table_trials(scaled.scale, scaled.seeds) for row in _rows_of(scaled.outcome(trial))]
+    for trial in _patience_trials(scaled.scale, scaled.seeds):
+        outcome = scaled.outcome(trial)
         radius = float(outcome.certificates().max_radius("delete").mean())
         facts = {"patience": trial.task.training.patience, "epochs": outcome.epochs, "along": "delete", "among": "all"}
         rows.append(outcome.row("mean radius by patience", radius, **facts))

@@ -14,7 +14,7 @@ from flipproof.baselines import f_divergence, lee
 from flipproof.pipeline.kinds.kind import kind_named
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial
-from flipproof.reproduction.workshop import Lab, Study
+from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.run_folder.task import ModelSpec, Shares, Task
 from flipproof.theory.law import FlipNoise
 from flipproof.theory.radii import Radii
@@ -75,7 +75,7 @@ def _lee_dimensions(patience: float, radius: int) -> Iterator[Row]:
     yield _timed("lee", "exponent of the time in entries", slope, radius=radius, categories=256)
 
 
-def _efficiency_rows(lab: Lab) -> list[Row]:
+def _efficiency_rows(scaled: ScaledStudy) -> list[Row]:
     """Regions and time of this method against radius and categories; time of Lee's against the dimension."""
     rows: list[Row] = []
     for categories in (2, 4, 16, 256):
@@ -88,7 +88,7 @@ def _efficiency_rows(lab: Lab) -> list[Row]:
             rows.append(_timed("flipproof", "seconds", seconds, **facts))
     rows += _critical_rows("flipproof", _LEE_RADIUS, critical_probability)
     rows += [row for categories, radius in _SMALL_TASKS for row in _side_by_side(categories, radius)]
-    return rows + list(_lee_dimensions(lab.scale.patience, _LEE_RADIUS))
+    return rows + list(_lee_dimensions(scaled.scale.patience, _LEE_RADIUS))
 
 
 def _side_by_side(categories: int, radius: int) -> Iterator[Row]:
@@ -115,11 +115,11 @@ def _cifar(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     return [Trial(task, scale.many)]
 
 
-def _table_2_rows(lab: Lab) -> list[Row]:
+def _table_2_rows(scaled: ScaledStudy) -> list[Row]:
     rows = [row for system, way in _WAYS.items() for radius in _IMAGENET for row in _critical_rows(system, radius, way)]
-    rows += _lee_dimensions(lab.scale.patience, _LEE_RADIUS)
-    (trial,) = lab.trials()
-    return rows + list(_cifar_rows(lab.outcome(trial)))
+    rows += _lee_dimensions(scaled.scale.patience, _LEE_RADIUS)
+    (trial,) = scaled.trials()
+    return rows + list(_cifar_rows(scaled.outcome(trial)))
 
 
 def _critical_rows(system: str, radius: int, way: _Way) -> Iterator[Row]:

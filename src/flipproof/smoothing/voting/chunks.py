@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from flipproof.base.values import checked_count
+from flipproof.base.values import checked_count, checked_flag
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.extras import require
+from flipproof.smoothing.classifier import check_engine
 from flipproof.smoothing.voting.drawn_samples import MAX_SAMPLE, SampleRanges
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -198,6 +199,15 @@ def checked_timeout(value: Any) -> float | None:
     if not 0 < seconds < math.inf:
         raise InvalidInputError(f"expected timeout to be a positive number of seconds, or None, got {value!r}")
     return seconds
+
+
+def check_evaluation(workers: Any, address: Any, memory_limit: Any, engine: Any, timeout: Any, check: Any) -> None:
+    """Refuses arguments of `vote` that say how samples are evaluated, before anything was drawn or trained."""
+    checked_memory(memory_limit)
+    checked_timeout(timeout)
+    check_workers(workers, address)
+    check_engine(engine)
+    checked_flag(check, "check")
 
 
 def check_workers(workers: Any, address: Any = None) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from flipproof.base.values import IntArray, as_array
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of, scope_of_outputs, space_for
-from flipproof.noise.sampling.samplers import Sampler, joint_sampler
+from flipproof.noise.sampling.samplers import Role, Sampler, joint_sampler
 from flipproof.noise.spaces.space import Space, counts_of
 from flipproof.smoothing.classifier import Classifier, checked_classifier
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
@@ -26,6 +26,8 @@ from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
 from flipproof.smoothing.voting.drawn_samples import SampleRanges, Source, merged_versions
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.vote_counts import VoteCounts
+
+_ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,3 +216,12 @@ def model_identity(classifier: Any) -> dict[str, Any]:
         "code": own_code(ours | models),
         "files": hashes_of_files(met),
     }
+
+
+def clean_labels(classifier: Any, space: Space, noise: Law) -> IntArray:
+    """What a classifier says about the inputs themselves, given as noisy ones are, a few thousand rows at a time."""
+    sampler = sampler_of(space, noise.without_noise(), 0)
+    first, every = range(1), np.arange(sampler.rows)
+    pieces = [every[start : start + _ROWS_AT_ONCE] for start in range(0, every.size, _ROWS_AT_ONCE)]
+    labels = [np.asarray(classifier(sampler.draw(Role.ESTIMATE, first, rows))).ravel() for rows in pieces]
+    return np.concatenate(labels).astype(np.int64)

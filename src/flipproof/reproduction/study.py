@@ -1,4 +1,4 @@
-"""Where experiments are made: a store of runs that they share, a scale, seeds."""
+"""Studies of the paper, and a study at a scale, with the runs that studies share."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Study:
     name: str
     title: str
     trials: Callable[[Scale, tuple[int, ...]], list[Trial]]
-    rows: Callable[[Lab], list[Row]]
+    rows: Callable[[ScaledStudy], list[Row]]
     effort: Callable[[Scale], float] = lambda scale: 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Lab:
-    """A study at work.
+class ScaledStudy:
+    """A study at a scale, with seeds, and a store of the runs that it needs.
 
     Attributes:
         study: which.
@@ -56,7 +56,7 @@ class Lab:
         return self.study.trials(self.scale, self.seeds)
 
     def runs(self, samples: Samples) -> Runs:
-        """Those with so many samples: what a study gets must not depend on which others there are."""
+        """The runs with these numbers of samples: what a study finds must not depend on other studies."""
         return Runs(self.path / f"runs-{samples.n_select}-{samples.n_estimate}", self.machine, self.path / "models")
 
     def folder_of(self, trial: Trial) -> Path:
@@ -64,7 +64,7 @@ class Lab:
         return self.runs(trial.samples).folder_of(trial.task)
 
     def outcome(self, trial: Trial) -> Outcome:
-        """What a trial comes to; it is made if it is not there yet."""
+        """The outcome of a trial, which is run if that was not done yet."""
         votes, seconds = self.runs(trial.samples).voted(trial.task, trial.samples)
         folder = RunFolder.open(self.folder_of(trial))
         epochs = read_section(folder, "training", TrainingRecord, TRAIN).epochs

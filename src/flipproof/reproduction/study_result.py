@@ -1,4 +1,4 @@
-"""What an experiment found, with all that it depends on: a value that files are written from."""
+"""The result of an experiment, with everything that it depends on, as files are written from it."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from pathlib import Path
 from typing import Any
 
 from flipproof.reproduction.studies.trial import Row
-from flipproof.reproduction.workshop import Lab
+from flipproof.reproduction.study import ScaledStudy
 from flipproof.smoothing.run import versions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Findings:
+class StudyResult:
     """The rows of a study.
 
     Attributes:
-        lab: the study, its scale and its seeds.
+        scaled: the study, its scale and its seeds.
         rows: what came out.
     """
 
-    lab: Lab
+    scaled: ScaledStudy
     rows: list[Row]
 
     def record(self) -> dict[str, Any]:
-        """JSON values: what was asked of every run, when and where rows were made, and the rows."""
-        lab = self.lab
+        """JSON values: the task of every run, when and where rows were made, and the rows."""
+        scaled = self.scaled
         return {
-            "study": lab.study.name,
-            "title": lab.study.title,
-            "scale": lab.scale.name,
-            "seeds": sorted({trial.task.seed for trial in lab.trials()}),
+            "study": scaled.study.name,
+            "title": scaled.study.title,
+            "scale": scaled.scale.name,
+            "seeds": sorted({trial.task.seed for trial in scaled.trials()}),
             "made": _circumstances(),
-            "trials": [trial.record() for trial in lab.trials()],
+            "trials": [trial.record() for trial in scaled.trials()],
             "rows": self.rows,
         }
 
