@@ -26,7 +26,7 @@ class Portion(NamedTuple):
     """Neighbouring samples of one role, with their votes."""
 
     role: str
-    tally: RoleCounts
+    vote_counts: RoleCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def resample(
     """
     machine, folder = machine or Machine(), RunFolder.open(path)
     votes = checked_votes(folder)
-    there = [] if votes.tally is None else _portions(votes.tally)
+    there = [] if votes.vote_counts is None else _portions(votes.vote_counts)
     if not there:
         raise InvalidInputError(f"expected votes that are kept by portions, got older ones in {folder.path}")
     if checked_count(portions, "resample") > len(there):
@@ -87,21 +87,22 @@ def resample(
         classifier = on_device(classifier, machine.device)
     again = vote_again(
         classifier, trained.prepared.certified.space, votes,
-        {role: [portion.tally for portion in chosen if portion.role == role] for role in ROLES},
+        {role: [portion.vote_counts for portion in chosen if portion.role == role] for role in ROLES},
         machine.workers, machine.memory_limit, machine.progress, machine.address, machine.timeout,
     )  # fmt: skip
     found = tuple(
-        (role, tally.samples, _is_in(getattr(again, role), tally)) for role, tally in sorted(chosen, key=_order)
+        (role, vote_counts.samples, _is_in(getattr(again, role), vote_counts))
+        for role, vote_counts in sorted(chosen, key=_order)
     )
     return Resampled(seed, len(there), found)
 
 
-def _portions(tally: VoteCounts) -> list[Portion]:
-    return [Portion(role, piece) for role in ROLES for piece in getattr(tally, role).pieces]
+def _portions(vote_counts: VoteCounts) -> list[Portion]:
+    return [Portion(role, piece) for role in ROLES for piece in getattr(vote_counts, role).pieces]
 
 
 def _order(portion: Portion) -> tuple[int, int]:
-    return ROLES.index(portion.role), portion.tally.samples.pairs[0][0]
+    return ROLES.index(portion.role), portion.vote_counts.samples.pairs[0][0]
 
 
 def _is_in(again: RoleCounts, portion: RoleCounts) -> bool:

@@ -25,7 +25,7 @@ from flipproof.report.shares import (
     chosen_rows,
 )
 from flipproof.smoothing.certificates import Abstention, Certificates
-from flipproof.smoothing.certify import caps, with_more_samples
+from flipproof.smoothing.certify import unanimous_radii, with_more_samples
 from flipproof.smoothing.fingerprint.identity import check_data
 from flipproof.smoothing.votes import Votes, drawn_again
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES
@@ -196,7 +196,7 @@ class Findings:
     @cached_property
     def sample_caps(self) -> dict[str, int]:
         """Along every axis the largest radius that the number of samples allows."""
-        return dict(zip(self.axes, caps(self.certificates), strict=True))
+        return dict(zip(self.axes, unanimous_radii(self.certificates), strict=True))
 
     def certified(self, name: str, count: int) -> BoolArray:
         """Which inputs withstand so many changes along an axis."""
