@@ -35,7 +35,7 @@ from flipproof.theory.claims import Claims, Lead, default_lead, has_boxes
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis, Radii
 from flipproof.theory.search import SEARCH_LIMIT
-from flipproof.theory.stairs import Stairs, grid_counts, page_counts, ranges_along, ranges_of, reach
+from flipproof.theory.stairs import Stairs, farthest_end, grid_counts, page_counts, ranges_along, ranges_of
 
 MOST_GRID_AXES = 8
 """With more axes than this, combinations of all kinds are not shown: changes of any kinds are."""
@@ -330,7 +330,7 @@ class Findings:
     def _line_counts(self) -> dict[str, tuple[int, ...]]:
         """Past the last certificate and the cap."""
         last = {
-            name: max(reach(self.certificates.bounded, name), cap + 1 if cap < SEARCH_LIMIT else 0)
+            name: max(farthest_end(self.certificates.bounded, name), cap + 1 if cap < SEARCH_LIMIT else 0)
             for name, cap in self.sample_caps.items()
         }
         return {name: tuple(range(min(FAR, most) + 1)) for name, most in last.items()}
