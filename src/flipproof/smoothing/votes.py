@@ -242,7 +242,7 @@ def drawn_again(votes: Votes, space: Space, samples: range, rows: IntArray) -> A
     return sampler_of(space, votes.noise, votes.run.identity["seed"]).draw(Role.ESTIMATE, samples, rows)
 
 
-def _checked_ids(given: Any, inputs: int) -> IntArray:
+def _checked_ids(given: ArrayLike | None, inputs: int) -> IntArray:
     """One number per input, small enough for a double, and so for every reader of JSON, to hold exactly."""
     if given is None:
         return np.arange(inputs)

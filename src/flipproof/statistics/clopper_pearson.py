@@ -42,7 +42,7 @@ def upper_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
     return _bound(votes, samples, alpha, "upper")
 
 
-def checked_alpha(alpha: Any) -> float:
+def checked_alpha(alpha: object) -> float:
     """Returns alpha as a float strictly between 0 and 1, and large enough for a proof in float64."""
     try:
         number = checked_probability(alpha, "alpha")
@@ -55,7 +55,7 @@ def checked_alpha(alpha: Any) -> float:
     return number
 
 
-def checked_samples(value: Any, name: str) -> int:
+def checked_samples(value: object, name: str) -> int:
     """Returns a number of samples, and refuses one that float64 cannot count."""
     samples = checked_count(value, name)
     if samples > MAX_SAMPLES:

@@ -156,7 +156,7 @@ def law_from_record(record: Mapping[str, Any]) -> Law:
     raise InvalidInputError(f"expected a law with one of {known}, got {got}; import the module that registers it")
 
 
-def checked_law(law: Any, kind: type[_Kind], expected: str, got: str = "{!r}") -> _Kind:
+def checked_law(law: object, kind: type[_Kind], expected: str, got: str = "{!r}") -> _Kind:
     """Returns a law of a kind, or raises an error that says what was expected and has the law in the place of {}.
 
     Example:
@@ -169,6 +169,6 @@ def checked_law(law: Any, kind: type[_Kind], expected: str, got: str = "{!r}") -
     return law
 
 
-def checked_noise(noise: Any) -> Noise:
+def checked_noise(noise: object) -> Noise:
     """Returns `noise` if certificates can be made under it, or raises."""
     return checked_law(noise, Noise, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, read_only
 from flipproof.errors import InvalidInputError
@@ -98,7 +98,7 @@ class Scope:
         return Scope(self.zeros[rows], self.nonzeros[rows], self.fixed, self.makes_room)
 
 
-def _entry_counts(given: Any, name: str) -> IntArray:
+def _entry_counts(given: ArrayLike, name: str) -> IntArray:
     try:
         counts = np.asarray(given)
     except ValueError:

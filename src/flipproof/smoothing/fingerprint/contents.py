@@ -50,7 +50,7 @@ def without_contents(value: object) -> InvalidInputError:
     )
 
 
-def qualified(thing: Any) -> str:
+def qualified(thing: object) -> str:
     """Module and name of a class or function; a name of ours, such as `flipproof.Graph`, does not depend on its file.
 
     Example:
@@ -74,7 +74,7 @@ def public_module(name: str | None) -> str | None:
     return name if name in _PUBLIC_MODULES else _PACKAGE
 
 
-def _is_ours(module: Any) -> bool:
+def _is_ours(module: object) -> bool:
     return isinstance(module, str) and module.partition(".")[0] == _PACKAGE
 
 

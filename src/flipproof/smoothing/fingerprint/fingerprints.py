@@ -80,7 +80,7 @@ class _ContentHasher:
         self._closed: dict[int, tuple[bytes, object]] = {}
         self._lowest = 0
 
-    def digest(self, value: Any) -> bytes:
+    def digest(self, value: object) -> bytes:
         encode = _ATOMS.get(type(value))
         if encode is not None:
             return _hash(type(value).__name__, encode(value))

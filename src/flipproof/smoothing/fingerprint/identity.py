@@ -8,6 +8,7 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, law_from_record
+from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
 
 _LONG, _SHORT = 24, 12
@@ -69,7 +70,7 @@ def of_other_fingerprints(record: Mapping[str, Any], version: int = FINGERPRINTS
     return f"made by {age} flipproof (fingerprints of version {_shown(found)})"
 
 
-def check_data(identity: Mapping[str, Any], space: Any) -> None:
+def check_data(identity: Mapping[str, Any], space: Space) -> None:
     """Refuses data that differ from those of a run, or that cannot be compared with them."""
     if other := of_other_fingerprints(identity):
         raise InvalidInputError(
@@ -126,7 +127,7 @@ def changed_since(files: Sequence[str]) -> str:
     return f"{', '.join(files)} {'has' if one else 'have'} changed since: put {'it' if one else 'them'} back"
 
 
-def changed_files(found: Any, expected: Any) -> list[str]:
+def changed_files(found: object, expected: object) -> list[str]:
     """The names of files that are in both mappings from names to hashes, but with other contents."""
     if not isinstance(found, Mapping) or not isinstance(expected, Mapping):
         return []
@@ -169,13 +170,13 @@ def _differences(found: Mapping[str, Any], expected: Mapping[str, Any], prefix: 
             yield f"{name} {_instead(found[key], expected[key])}"
 
 
-def _other_laws(found: Any, expected: Any) -> bool:
+def _other_laws(found: object, expected: object) -> bool:
     """Whether two records are noises of two kinds, whose numbers cannot be compared one by one."""
     kinds = {type(_noise(record)) for record in (found, expected)}
     return len(kinds) == 2 and type(None) not in kinds
 
 
-def _noise(record: Any) -> Law | None:
+def _noise(record: object) -> Law | None:
     """The noise that a record describes; None if it describes none."""
     try:
         return law_from_record(record) if isinstance(record, dict) else None
@@ -183,17 +184,17 @@ def _noise(record: Any) -> Law | None:
         return None
 
 
-def _instead(found: Any, expected: Any) -> str:
+def _instead(found: object, expected: object) -> str:
     if _shown(found) == _shown(expected):  # such as 1 and "1", or two long texts that begin alike
         return f"{_text(found)} instead of {_text(expected)}"
     return f"{_shown(found)} instead of {_shown(expected)}"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A value in words: numbers and noises in full, and the beginning of long texts, such as hashes."""
     if noise := _noise(value):
         return repr(noise)

@@ -58,7 +58,7 @@ class Answer:
     def __getitem__(self, samples: slice) -> Answer:
         return Answer(self.labels[samples], None if self.scores is None else self.scores[samples], self.rounding)
 
-    def outputs(self, places: Any) -> Answer:
+    def outputs(self, places: slice | list[int] | IntArray) -> Answer:
         """The answer for some outputs, in this order."""
         scores = None if self.scores is None else self.scores[:, places]
         return Answer(self.labels[:, places], scores, self.rounding)

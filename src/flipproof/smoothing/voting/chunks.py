@@ -130,7 +130,7 @@ def _check_size(size: int, memory_limit: int, what: str) -> None:
         )
 
 
-def _fitting(chunk_size: Any, bytes_per_sample: int, memory_limit: int) -> int:
+def _fitting(chunk_size: object, bytes_per_sample: int, memory_limit: int) -> int:
     """The size of a chunk; a size that needs more than half the memory is refused."""
     size, most = _at_least_one(chunk_size, "chunk_size"), memory_limit // 2 // bytes_per_sample
     if size > most:
@@ -152,7 +152,7 @@ def _at_least_one(count: Any, name: str) -> int:
     return int(count)
 
 
-def checked_memory(limit: Any) -> int:
+def checked_memory(limit: object) -> int:
     """The number of bytes that a number or a text such as "2GB" means.
 
     Example:
@@ -168,7 +168,7 @@ def checked_memory(limit: Any) -> int:
     raise InvalidInputError(f"expected a memory limit such as '2GB' or a number of bytes, got {limit!r}")
 
 
-def checked_wanted(samples: Any, name: str) -> range:
+def checked_wanted(samples: object, name: str) -> range:
     """The sample numbers that are wanted: a range, or a count of samples from number 0 on."""
     if isinstance(samples, range):
         if samples.step != 1 or samples.start < 0:
@@ -199,7 +199,7 @@ def checked_timeout(value: Any) -> float | None:
     return seconds
 
 
-def check_workers(workers: Any, address: Any = None) -> None:
+def check_workers(workers: object, address: object = None) -> None:
     """Refuses a number of processes below 1, and the address of a cluster without workers='ray'."""
     if isinstance(workers, str) and workers == "ray":
         checked_address(address)
@@ -210,7 +210,7 @@ def check_workers(workers: Any, address: Any = None) -> None:
         raise InvalidInputError(f"expected an address only together with workers='ray', got {address!r}")
 
 
-def checked_address(address: Any) -> str:
+def checked_address(address: object) -> str:
     """The address of the cluster: HOST:PORT, "auto", or "local" for a new cluster on this machine."""
     if address in (None, "auto"):
         address = os.environ.get("RAY_ADDRESS") or address or "local"

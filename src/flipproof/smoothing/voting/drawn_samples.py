@@ -93,7 +93,7 @@ class SampleRanges:
         return [list(pair) for pair in self.pairs]
 
     @classmethod
-    def from_record(cls, record: Any) -> SampleRanges:
+    def from_record(cls, record: object) -> SampleRanges:
         """The inverse of `to_record`; it refuses anything that `to_record` would not have written."""
         if not isinstance(record, list):
             raise InvalidInputError(f"expected a list of sample ranges, got {reprlib.repr(record)}")
@@ -117,7 +117,7 @@ def _check_pair(pair: Any) -> None:
         )
 
 
-def _pairs_of(samples: Any) -> tuple[Pair, ...]:
+def _pairs_of(samples: object) -> tuple[Pair, ...]:
     """One pair, or none for an empty range."""
     if not isinstance(samples, range) or samples.step != 1:
         raise InvalidInputError(f"expected a range of samples with step 1, got {samples!r}")
@@ -188,14 +188,14 @@ class Source:
         return {"versions": dict(self.versions), **{role: getattr(self, role).to_record() for role in _ROLES}}
 
     @classmethod
-    def from_record(cls, record: Any) -> Source:
+    def from_record(cls, record: object) -> Source:
         """The inverse of `to_record`."""
         if not isinstance(record, Mapping) or set(record) != {"versions", *_ROLES}:
             raise InvalidInputError(f"expected a source with versions, select and estimate, got {reprlib.repr(record)}")
         return cls(record["versions"], *(SampleRanges.from_record(record[role]) for role in _ROLES))
 
 
-def sources_from_record(record: Any) -> tuple[Source, ...]:
+def sources_from_record(record: object) -> tuple[Source, ...]:
     """The sources in a list of records."""
     if not isinstance(record, list):
         raise InvalidInputError(f"expected a list of sources, got {reprlib.repr(record)}")
@@ -224,7 +224,7 @@ def merged_versions(sources: Iterable[Source]) -> dict[str, str]:
     return {name: " / ".join(sorted({part.get(name, missing) for part, missing in parts})) for name in names}
 
 
-def check_sources(sources: Any, select: SampleRanges, estimate: SampleRanges) -> None:
+def check_sources(sources: object, select: SampleRanges, estimate: SampleRanges) -> None:
     """Refuses sources unless every sample has exactly one, and they have no further samples."""
     if not isinstance(sources, tuple) or not all(isinstance(source, Source) for source in sources):
         raise InvalidInputError(f"expected sources to be a tuple of Source, got {reprlib.repr(sources)}")
@@ -236,7 +236,7 @@ def check_sources(sources: Any, select: SampleRanges, estimate: SampleRanges) ->
             raise InvalidInputError(f"expected sources of the {role} samples {samples}, got those of {found}")
 
 
-def check_versions(given: Any) -> None:
+def check_versions(given: object) -> None:
     """Refuses versions that do not map names to texts."""
     texts = isinstance(given, Mapping) and all(isinstance(each, str) for pair in given.items() for each in pair)
     if not texts:

@@ -99,7 +99,7 @@ def packed_work(work: Callable[[T], R]) -> Message:
         ) from error
 
 
-def packed_task(task: Any) -> Message:
+def packed_task(task: object) -> Message:
     """The message that carries a task to a worker."""
     try:
         return Message.of(MessageKind.REQUEST, task)
@@ -109,7 +109,7 @@ def packed_task(task: Any) -> Message:
         ) from error
 
 
-def opened(reply: Message, task: Any) -> Any:
+def opened(reply: Message, task: object) -> Any:
     """The result in a reply; an exception of the work is raised again."""
     try:
         content = reply.value()
@@ -122,13 +122,13 @@ def opened(reply: Message, task: Any) -> Any:
     return content
 
 
-def _error_of(failure: Failure, task: Any) -> BaseException:
+def _error_of(failure: Failure, task: object) -> BaseException:
     error = failure.error() or WorkerError(f"expected a result of {brief(task)}, got {failure.summary}")
     error.add_note(f"Raised in a worker process:\n{failure.traceback}")
     return error
 
 
-def brief(value: Any) -> str:
+def brief(value: object) -> str:
     """A repr that fits in a line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 200 else f"{text[:197]}..."

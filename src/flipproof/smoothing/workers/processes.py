@@ -9,7 +9,7 @@ import numbers
 import selectors
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.classifier import WorkerError
@@ -193,7 +193,7 @@ class WorkerPool(Generic[T, R]):
             self._state = _State.IDLE
 
 
-def _checked_workers(value: Any) -> int:
+def _checked_workers(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise InvalidInputError(f"expected workers to be a positive integer, got {value!r}")
     return int(value)

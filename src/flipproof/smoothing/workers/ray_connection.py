@@ -81,7 +81,7 @@ def _install(handlers: dict[int, Any]) -> None:
             signal.signal(number, handler)
 
 
-def _leave(number: int, _: Any) -> NoReturn:
+def _leave(number: int, _: object) -> NoReturn:
     signal.signal(number, signal.SIG_IGN)  # a second signal would leave processes of Ray behind
     raise SystemExit(128 + number)
 

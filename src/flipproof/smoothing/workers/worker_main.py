@@ -46,7 +46,7 @@ class Message:
     frames: tuple[memoryview, ...]
 
     @classmethod
-    def of(cls, kind: MessageKind, value: Any) -> Message:
+    def of(cls, kind: MessageKind, value: object) -> Message:
         """The message that carries a value."""
         buffers: list[pickle.PickleBuffer] = []
         # cloudpickle also sends what is defined in __main__, which the other side cannot import.
@@ -153,7 +153,7 @@ def _rebuilt(kind: type[FlipproofError], args: tuple[Any, ...], attributes: dict
     return error
 
 
-def _can_be_pickled(value: Any) -> bool:
+def _can_be_pickled(value: object) -> bool:
     try:
         pickle.loads(cloudpickle.dumps(value, protocol=PROTOCOL))
     except Exception:  # whatever the methods of a foreign class raise
@@ -186,7 +186,7 @@ def main(requests: int, replies: int) -> None:
             _send(replies, answer(work, inbox.get()))
 
 
-def make_ready(work: Any) -> None:
+def make_ready(work: object) -> None:
     """Lets the work load its compiled loops, so that its first task does not pay for that."""
     if hasattr(work, "compile"):
         work.compile()
