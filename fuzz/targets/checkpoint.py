@@ -1,4 +1,4 @@
-"""Checkpoints: the identity of a run and the tallies in it."""
+"""Checkpoints: the identity of a run and the vote counts in it."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _FRAME = struct.Struct("<4sQI")
 
 
 def _seeds() -> Iterator[bytes]:
-    tallies = (
+    parts = (
         VoteCounts.of("estimate", range(10), [[9, 1], [4, 6]]),
         VoteCounts.of("estimate", range(10, 20), [[8, 2], [5, 5]]),
         VoteCounts.of("select", range(300), [[300, 0], [4, 290]]),
     )
     path = scratch() / "seed.ckpt"
-    for count in range(len(tallies) + 1):
+    for count in range(len(parts) + 1):
         path.unlink(missing_ok=True)
         with Checkpoint.open(path, _IDENTITY) as checkpoint:
-            for tally in tallies[:count]:
-                checkpoint.add(tally)
+            for part in parts[:count]:
+                checkpoint.add(part)
         yield path.read_bytes()
 
 
@@ -38,8 +38,10 @@ def _read(content: bytes) -> None:
     path = saved(content, "run.ckpt")
     peek_identity(path)
     with Checkpoint.open(path, _IDENTITY) as checkpoint:
-        if checkpoint.tally is not None:
-            checkpoint.add(VoteCounts.of("select", range(2**39, 2**39 + 1), np.zeros(checkpoint.tally.shape, np.int64)))
+        if checkpoint.vote_counts is not None:
+            checkpoint.add(
+                VoteCounts.of("select", range(2**39, 2**39 + 1), np.zeros(checkpoint.vote_counts.shape, np.int64))
+            )
     with Checkpoint.open(path, _IDENTITY):
         pass  # what was written is read again
 
@@ -72,7 +74,7 @@ def _parts(content: bytes) -> list[bytes]:
 
 
 def _in_body(body: bytes, rng: random.Random, mutate: ByteMutator) -> bytes:
-    """Another description or other counts of a tally."""
+    """Another description or other counts."""
     line, end, packed = body.partition(b"\n")
     if not end or rng.random() < 0.5:
         changed = in_json(line, rng, mutate)

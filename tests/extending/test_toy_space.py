@@ -105,7 +105,7 @@ def test_its_page(certificates, tmp_path):
 
 
 def test_a_page_of_other_rings_is_refused(certificates, tmp_path):
-    with pytest.raises(InvalidInputError, match="expected the data that were voted on, got others"):
+    with pytest.raises(InvalidInputError, match="expected the data that were voted on, got other data"):
         fp.write_report(tmp_path / "rings.html", certificates, inputs=Rings(1 - RINGS))
 
 

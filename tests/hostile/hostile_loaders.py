@@ -45,7 +45,7 @@ def write_checkpoint(path):
 
 def read_checkpoint(path):
     with Checkpoint.open(path, IDENTITY) as checkpoint:
-        return checkpoint.tally
+        return checkpoint.vote_counts
 
 
 def inputs():

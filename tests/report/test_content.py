@@ -263,7 +263,7 @@ def test_other_data_than_those_voted_on_are_refused(rng):
     classifier = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 3).astype(int), classes=2)
     certificates = fp.certify(fp.vote(classifier, images, NOISES["binary"], n_select=5, n_estimate=10))
     Section("right", certificates, DescribedInputs(space=fp.DenseRows(images)))
-    with pytest.raises(fp.InvalidInputError, match="expected the data that were voted on, got others"):
+    with pytest.raises(fp.InvalidInputError, match="expected the data that were voted on, got other data"):
         Section("wrong", certificates, DescribedInputs(space=fp.DenseRows(1 - images)))
     counted = fp.certify(fp.Votes.from_counts(selection=[[3, 1]], estimation=[[3, 1]], noise=NOISES["binary"]))
     with pytest.raises(fp.InvalidInputError, match="expected the data of 1 inputs, got those of 6"):

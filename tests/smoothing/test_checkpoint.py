@@ -32,11 +32,11 @@ def chunk(number, role="estimate", outputs=2, classes=3):
 CHUNKS = [chunk(0, "select"), chunk(0), chunk(2), chunk(1)]
 
 
-def content(tally):
-    """Everything a tally holds, as values that can be compared."""
-    if tally is None:
+def content(vote_counts):
+    """Everything that vote counts hold, as values that can be compared."""
+    if vote_counts is None:
         return None
-    return tuple((getattr(tally, role).samples, getattr(tally, role).counts.tolist()) for role in ROLES)
+    return tuple((getattr(vote_counts, role).samples, getattr(vote_counts, role).counts.tolist()) for role in ROLES)
 
 
 def merged(chunks):
@@ -52,7 +52,7 @@ def prefixes(chunks):
 
 def reopened(path, identity=IDENTITY):
     with Checkpoint.open(path, identity) as checkpoint:
-        return content(checkpoint.tally)
+        return content(checkpoint.vote_counts)
 
 
 @pytest.fixture
@@ -77,18 +77,18 @@ def file_of(*bodies):
     return LINE + b"".join(framed(body) for body in (json.dumps(IDENTITY).encode(), *bodies))
 
 
-def body(tally, versions=None):
+def body(vote_counts, versions=None):
     """A record as it is written."""
-    ranges = {role: getattr(tally, role).samples.to_record() for role in ROLES}
-    return tally.to_bytes(sources=[{"versions": module.versions() if versions is None else versions, **ranges}])
+    ranges = {role: getattr(vote_counts, role).samples.to_record() for role in ROLES}
+    return vote_counts.to_bytes(sources=[{"versions": module.versions() if versions is None else versions, **ranges}])
 
 
 def test_what_was_added_is_there_again(path):
     with Checkpoint.open(path, IDENTITY) as checkpoint:
-        assert checkpoint.tally is None
+        assert checkpoint.vote_counts is None
         for length, one in enumerate(CHUNKS, start=1):
             checkpoint.add(one)
-            assert content(checkpoint.tally) == prefixes(CHUNKS)[length]
+            assert content(checkpoint.vote_counts) == prefixes(CHUNKS)[length]
     assert reopened(path) == content(merged(CHUNKS))
     assert [file.name for file in path.parent.iterdir()] == ["run.ckpt"]
 
@@ -109,22 +109,22 @@ def test_the_file_is_what_its_description_says(path):
     assert path.read_bytes() == file_of(json.dumps(header).encode() + b"\n" + counts)
 
 
-def test_a_tally_without_samples_adds_nothing(path):
+def test_vote_counts_of_no_samples_add_nothing(path):
     with Checkpoint.open(path, IDENTITY) as checkpoint:
         checkpoint.add(VoteCounts.empty(2, 3))
-        assert checkpoint.tally is None
+        assert checkpoint.vote_counts is None
         checkpoint.add(CHUNKS[0])
         checkpoint.add(VoteCounts.empty(2, 3))
     assert reopened(path) == content(CHUNKS[0])
 
 
 @pytest.mark.parametrize("wrong", [CHUNKS[1], chunk(7, outputs=5)])
-def test_a_tally_that_does_not_fit_changes_nothing(journal, wrong):
+def test_vote_counts_that_do_not_fit_change_nothing(journal, wrong):
     with Checkpoint.open(journal, IDENTITY) as checkpoint:
         before = journal.read_bytes()
         with pytest.raises(InvalidInputError, match="expected"):
             checkpoint.add(wrong)
-        assert content(checkpoint.tally) == content(merged(CHUNKS))
+        assert content(checkpoint.vote_counts) == content(merged(CHUNKS))
     assert journal.read_bytes() == before
 
 
@@ -174,7 +174,7 @@ def test_records_behind_a_damaged_one_are_dropped(path):
 def test_adding_goes_on_behind_a_damaged_tail(journal):
     journal.write_bytes(journal.read_bytes()[:-1])
     with Checkpoint.open(journal, IDENTITY) as checkpoint:
-        assert content(checkpoint.tally) == prefixes(CHUNKS)[-2]
+        assert content(checkpoint.vote_counts) == prefixes(CHUNKS)[-2]
         checkpoint.add(CHUNKS[-1])
     assert reopened(journal) == content(merged(CHUNKS))
 
@@ -210,7 +210,7 @@ def test_what_is_no_checkpoint_is_refused_and_left_alone(path, start, words):
     assert path.read_bytes() == start
 
 
-def tally_body(packed, samples, shape=(2, 2)):
+def counts_body(packed, samples, shape=(2, 2)):
     record = {"samples": samples, "dtype": "|u1", "bytes": len(packed)}
     return json.dumps({"shape": shape, "roles": {"select": record}}).encode() + b"\n" + packed
 
@@ -219,16 +219,16 @@ def tally_body(packed, samples, shape=(2, 2)):
     ("bodies", "words"),
     [
         ([CHUNKS[0].to_bytes()] * 2, "expected disjoint sample ranges, got samples 0 to 9 twice"),
-        ([CHUNKS[0].to_bytes(), chunk(1, outputs=3).to_bytes()], "expected tallies of equal shape"),
-        ([tally_body(zlib.compress(bytes([9, 1, 4, 6])), [[0, 9]])], "expected rows of votes to sum to at most 9"),
-        ([tally_body(zlib.compress(bytes(10**6)), [[0, 9]])], "expected 4 bytes of counts"),
-        ([tally_body(zlib.compress(bytes(10**6)), [[0, 9]], (2**40, 2**50))], "that could not hold them"),
+        ([CHUNKS[0].to_bytes(), chunk(1, outputs=3).to_bytes()], "expected vote counts of equal shape"),
+        ([counts_body(zlib.compress(bytes([9, 1, 4, 6])), [[0, 9]])], "expected rows of votes to sum to at most 9"),
+        ([counts_body(zlib.compress(bytes(10**6)), [[0, 9]])], "expected 4 bytes of counts"),
+        ([counts_body(zlib.compress(bytes(10**6)), [[0, 9]], (2**40, 2**50))], "that could not hold them"),
         (
-            [tally_body(zlib.compress(bytes(10**6)), [[0, 9]], (2**31, 2**20))],
+            [counts_body(zlib.compress(bytes(10**6)), [[0, 9]], (2**31, 2**20))],
             f"expected {2**51} bytes of counts, got [0-9]+ that could not hold",
         ),
-        ([tally_body(zlib.compress(b""), [[0, 9]], (0, 2**70))], "Error"),
-        ([tally_body(b"nothing compressed", [[0, 9]])], "error: Error -3"),
+        ([counts_body(zlib.compress(b""), [[0, 9]], (0, 2**70))], "Error"),
+        ([counts_body(b"nothing compressed", [[0, 9]])], "error: Error -3"),
         ([CHUNKS[0].to_bytes(), json.dumps(IDENTITY).encode()], "KeyError: 'shape'"),
         ([b""], "it is no JSON"),
         ([b"\n"], "it is no JSON"),
@@ -365,7 +365,7 @@ def test_a_journal_that_grows_too_long_is_compacted(path, monkeypatch):
         for length, one in enumerate(chunks, start=1):
             checkpoint.add(one)
             sizes.append(path.stat().st_size)
-            assert content(checkpoint.tally) == content(merged(chunks[:length]))
+            assert content(checkpoint.vote_counts) == content(merged(chunks[:length]))
             with pytest.raises(OutputError, match="another process is writing"):
                 Checkpoint.open(path, IDENTITY)
     assert max(sizes) <= 4000
@@ -463,7 +463,7 @@ def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(journal, 
 
     monkeypatch.setattr(fcntl, "flock", late)
     with Checkpoint.open(journal, IDENTITY) as checkpoint:
-        assert content(checkpoint.tally) == content(CHUNKS[0])
+        assert content(checkpoint.vote_counts) == content(CHUNKS[0])
         checkpoint.add(CHUNKS[1])
     assert reopened(journal) == prefixes(CHUNKS)[2]
 
@@ -482,7 +482,7 @@ def test_a_killed_process_loses_nothing_that_it_had_added(path):
                 last = int(process.stdout.readline())
             process.send_signal(signal.SIGKILL)
         with Checkpoint.open(path, IDENTITY) as checkpoint:
-            estimate = checkpoint.tally.estimate
+            estimate = checkpoint.vote_counts.estimate
         added = estimate.samples.count
         assert added > last
         assert estimate.samples.to_record() == [[0, added]]
@@ -521,7 +521,7 @@ def test_a_full_disk_takes_nothing_and_loses_nothing(path):
         "        try:\n"
         "            checkpoint.add(chunk(n))\n"
         "        except OutputError as error:\n"
-        "            print(error, os.stat(path).st_size - size, checkpoint.tally.estimate.samples.count)\n"
+        "            print(error, os.stat(path).st_size - size, checkpoint.vote_counts.estimate.samples.count)\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))\n"
         "    checkpoint.add(chunk(2))\n"
     )
@@ -530,9 +530,9 @@ def test_a_full_disk_takes_nothing_and_loses_nothing(path):
     assert process.returncode == 0
     assert output.splitlines() == [f"expected to be able to write {path}, got: File too large 0 10"] * 2
     with Checkpoint.open(path, IDENTITY) as checkpoint:
-        assert checkpoint.tally.estimate.samples.to_record() == [[0, 10], [20, 30]]
+        assert checkpoint.vote_counts.estimate.samples.to_record() == [[0, 10], [20, 30]]
         expected = sum(np.random.default_rng(n).integers(0, 5, (500, 2)) for n in (0, 2))
-        np.testing.assert_array_equal(checkpoint.tally.estimate.counts, expected)
+        np.testing.assert_array_equal(checkpoint.vote_counts.estimate.counts, expected)
 
 
 def test_random_bytes_never_escape_as_other_errors(path, rng):

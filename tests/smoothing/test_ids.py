@@ -45,11 +45,17 @@ def test_rows_and_ids_are_in_the_order_of_the_targets():
 
 def test_votes_on_targets_can_be_drawn_again():
     votes, classifier = voted([5, 0, 3]), fp.FunctionClassifier(first_is_one, classes=2)
-    again = vote_again(classifier, ROWS, votes, {"select": (), "estimate": votes.tally.estimate.pieces}, progress=False)
+    again = vote_again(
+        classifier, ROWS, votes, {"select": (), "estimate": votes.vote_counts.estimate.pieces}, progress=False
+    )
     assert again.estimate.counts.tolist() == votes.estimation.tolist()
     unknown = dataclasses.replace(votes, ids=None)  # as in a file of version 1
-    with pytest.raises(fp.InvalidInputError, match="expected the model and the data of the votes, got others: targets"):
-        vote_again(classifier, ROWS, unknown, {"select": (), "estimate": votes.tally.estimate.pieces}, progress=False)
+    with pytest.raises(
+        fp.InvalidInputError, match="expected the model and the data of the votes, got a difference: targets"
+    ):
+        vote_again(
+            classifier, ROWS, unknown, {"select": (), "estimate": votes.vote_counts.estimate.pieces}, progress=False
+        )
 
 
 def test_nodes_keep_their_numbers():
@@ -125,7 +131,7 @@ def test_only_votes_on_the_same_inputs_are_merged():
     rest = fp.vote(classifier, ROWS, NOISE, range(10, 20), range(100, 200), targets=[5, 0])
     assert first.merged(rest).ids.tolist() == [5, 0]
     assert first.merged(rest).estimation.tolist() == voted([5, 0]).estimation.tolist()
-    with pytest.raises(fp.InvalidInputError, match="expected votes on inputs of the same ids, got others"):
+    with pytest.raises(fp.InvalidInputError, match="expected votes on inputs of the same ids, got other ids"):
         first.merged(dataclasses.replace(rest, ids=np.array([0, 5])))
 
 

@@ -293,7 +293,7 @@ def test_what_is_no_address_is_refused(address):
 
 
 def test_another_cluster_than_the_one_in_use_is_refused(ray_here):
-    error = "expected the Ray cluster that this program uses already, .*, got 127.0.0.1:1$"
+    error = "expected the Ray cluster that this program already uses, .*, got 127.0.0.1:1$"
     with pytest.raises(fp.InvalidInputError, match=error), RayPool(len, "127.0.0.1:1"):
         pass
 
@@ -436,37 +436,37 @@ def test_other_handlers_stay_while_ray_is_used():
 
 def test_spans_grow_until_they_take_some_seconds_and_shrink_again():
     chunks = ChunkPlan(10, 1).chunks("estimate", range(5, 2000), SampleRanges())
-    spans, lengths, covered = ChunkGroups(chunks, {"estimate": 10**6}), [], []
-    for seconds, span in zip([0.01] * 5 + [1.5] * 500, spans, strict=False):
-        lengths.append(len(span.samples))
-        covered.extend(span.samples)
-        spans.learn(seconds, cpus=8)
+    groups, lengths, covered = ChunkGroups(chunks, {"estimate": 10**6}), [], []
+    for seconds, group in zip([0.01] * 5 + [1.5] * 500, groups, strict=False):
+        lengths.append(len(group.samples))
+        covered.extend(group.samples)
+        groups.learn(seconds, cpus=8)
     assert lengths[:8] == [5, 20, 40, 80, 160, 320, 10, 10]
     assert covered == list(range(5, 2000))
 
 
 def test_spans_are_longer_on_a_large_cluster():
-    spans = ChunkGroups(ChunkPlan(10, 1).chunks("estimate", range(10**6), SampleRanges()), {"estimate": 10**6})
+    groups = ChunkGroups(ChunkPlan(10, 1).chunks("estimate", range(10**6), SampleRanges()), {"estimate": 10**6})
     for cpus, chunks in ((400, 2), (2_000, 10)):
         for _ in range(5):
-            spans.learn(1.0, cpus)
-        run = iter(spans)
+            groups.learn(1.0, cpus)
+        run = iter(groups)
         assert len(next(run).samples) == 10 * chunks
 
 
 def test_spans_do_not_reach_over_gaps():
     given = [Chunk("select", range(4)), Chunk("estimate", range(4, 8)), Chunk("estimate", range(12, 16))]
-    spans = ChunkGroups(given, {"select": 10**6, "estimate": 10**6})
-    spans.learn(0.001, cpus=8)
-    assert list(spans) == given
+    groups = ChunkGroups(given, {"select": 10**6, "estimate": 10**6})
+    groups.learn(0.001, cpus=8)
+    assert list(groups) == given
 
 
 def test_a_span_lies_within_one_portion():
     """As the votes are kept by portions: 64 of 32 samples."""
-    spans = ChunkGroups(ChunkPlan(8, 1).chunks("estimate", range(2048), SampleRanges()), {"estimate": 2048})
+    groups = ChunkGroups(ChunkPlan(8, 1).chunks("estimate", range(2048), SampleRanges()), {"estimate": 2048})
     for _ in range(9):
-        spans.learn(1e-6, cpus=8)
-    assert [len(span.samples) for span in spans] == [32] * 64
+        groups.learn(1e-6, cpus=8)
+    assert [len(group.samples) for group in groups] == [32] * 64
 
 
 # Votes

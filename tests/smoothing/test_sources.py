@@ -41,7 +41,7 @@ def begun_with(path, said):
     """A checkpoint of the run whose first samples were drawn with other versions."""
     votes = vote(n_estimate=30)
     with Checkpoint.open(path, votes.run.identity) as checkpoint:
-        checkpoint.add(votes.tally, drawn_with=said)
+        checkpoint.add(votes.vote_counts, drawn_with=said)
 
 
 def test_all_samples_of_one_call_have_one_source():
@@ -190,7 +190,7 @@ def with_identity(path, **changes):
     votes = vote(n_estimate=30)
     identity = {name: each for name, each in (votes.run.identity | changes).items() if name not in changes or each}
     with Checkpoint.open(path, identity) as checkpoint:
-        checkpoint.add(votes.tally, drawn_with={"flipproof": "0.0.9"})
+        checkpoint.add(votes.vote_counts, drawn_with={"flipproof": "0.0.9"})
 
 
 def test_an_older_checkpoint_is_refused_with_what_to_do(path):

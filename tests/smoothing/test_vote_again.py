@@ -24,7 +24,7 @@ def drawn_again(votes, **changes):
     identity = {name: each for name, each in (votes.run.identity | changes).items() if each is not ...}
     known = replace(votes, run=replace(votes.run, identity=identity))
     return vote_again(
-        CLASSIFIER, ROWS, known, {role: getattr(votes.tally, role).pieces for role in ROLES}, progress=False
+        CLASSIFIER, ROWS, known, {role: getattr(votes.vote_counts, role).pieces for role in ROLES}, progress=False
     )
 
 
@@ -60,7 +60,7 @@ def test_versions_may_be_others(votes):
 )
 def test_noise_and_engine_must_be_the_same(votes, changes, words):
     with pytest.raises(
-        fp.InvalidInputError, match=f"expected the model and the data of the votes, got others: .*{words}"
+        fp.InvalidInputError, match=f"expected the model and the data of the votes, got a difference: .*{words}"
     ):
         drawn_again(votes, **changes)
 

@@ -14,9 +14,9 @@ from flipproof.smoothing.voting.vote_counts import MOST_PORTIONS, ROLES, RoleCou
 COUNTS = [[9, 1], [4, 6], [0, 0]]
 
 
-def content(tally):
-    """Everything a tally holds, as values that can be compared."""
-    return tuple((getattr(tally, role).samples, getattr(tally, role).counts.tolist()) for role in ROLES)
+def content(vote_counts):
+    """Everything that vote counts hold, as values that can be compared."""
+    return tuple((getattr(vote_counts, role).samples, getattr(vote_counts, role).counts.tolist()) for role in ROLES)
 
 
 def chunk(number, role="estimate", outputs=3, classes=4):
@@ -28,13 +28,13 @@ def chunk(number, role="estimate", outputs=3, classes=4):
 
 
 def test_one_role_has_the_counts_and_the_other_none():
-    tally = VoteCounts.of("select", range(5, 15), COUNTS)
-    assert content(tally) == (
+    vote_counts = VoteCounts.of("select", range(5, 15), COUNTS)
+    assert content(vote_counts) == (
         (SampleRanges.of(range(5, 15)), COUNTS),
         (SampleRanges(), [[0, 0], [0, 0], [0, 0]]),
     )
-    assert tally.shape == (3, 2)
-    assert tally
+    assert vote_counts.shape == (3, 2)
+    assert vote_counts
     assert not VoteCounts.empty(3, 2)
     assert VoteCounts.empty(0, 1).shape == (0, 1)
 
@@ -42,25 +42,25 @@ def test_one_role_has_the_counts_and_the_other_none():
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.uint64])
 def test_counts_are_a_read_only_copy_of_any_integers(dtype):
     given = np.array(COUNTS, dtype)
-    tally = VoteCounts.of("estimate", range(10), given)
+    vote_counts = VoteCounts.of("estimate", range(10), given)
     given[0, 0] = 0
-    assert tally.estimate.counts.dtype == np.int64
-    assert tally.estimate.counts[0, 0] == 9
+    assert vote_counts.estimate.counts.dtype == np.int64
+    assert vote_counts.estimate.counts[0, 0] == 9
     for role in ROLES:
         with pytest.raises(ValueError, match="read-only"):
-            getattr(tally, role).counts[0, 0] = 1
+            getattr(vote_counts, role).counts[0, 0] = 1
 
 
-def portions(tally):
-    return [(piece.samples, piece.counts.tolist()) for piece in tally.estimate.pieces]
+def portions(vote_counts):
+    return [(piece.samples, piece.counts.tolist()) for piece in vote_counts.estimate.pieces]
 
 
 def sixteen(number):
     return VoteCounts.of("estimate", range(16 * number, 16 * number + 16), [[number % 17, 16 - number % 17]])
 
 
-def total_of(tallies):
-    return functools.reduce(VoteCounts.merged, tallies)
+def total_of(parts):
+    return functools.reduce(VoteCounts.merged, parts)
 
 
 @pytest.mark.parametrize("chunks", [1, 64, 65, 130, 700])
@@ -102,8 +102,10 @@ def test_a_sample_is_not_counted_twice():
 @pytest.mark.parametrize(
     "other", [VoteCounts.empty(2, 2), VoteCounts.empty(3, 3), VoteCounts.of("select", range(10), [[9, 1]])]
 )
-def test_tallies_of_other_shapes_do_not_merge(other):
-    with pytest.raises(InvalidInputError, match=r"expected tallies of equal shape \[outputs, classes\], got \(3, 2\)"):
+def test_vote_counts_of_other_shapes_do_not_merge(other):
+    with pytest.raises(
+        InvalidInputError, match=r"expected vote counts of equal shape \[outputs, classes\], got \(3, 2\)"
+    ):
         VoteCounts.of("select", range(20, 30), COUNTS).merged(other)
 
 
@@ -141,14 +143,14 @@ def test_other_bad_input_is_refused():
         RoleCounts(range(10), COUNTS)
     with pytest.raises(InvalidInputError, match="expected estimate to be a RoleCounts"):
         VoteCounts(part, COUNTS)
-    with pytest.raises(InvalidInputError, match="expected tallies of equal shape"):
+    with pytest.raises(InvalidInputError, match="expected vote counts of equal shape"):
         VoteCounts(part, RoleCounts(SampleRanges(), np.zeros((3, 3), int)))
 
 
-tallies = st.lists(st.tuples(st.integers(0, 8), st.sampled_from(ROLES)), unique=True, max_size=8)
+drawn_chunks = st.lists(st.tuples(st.integers(0, 8), st.sampled_from(ROLES)), unique=True, max_size=8)
 
 
-@given(tallies, st.randoms(use_true_random=False))
+@given(drawn_chunks, st.randoms(use_true_random=False))
 def test_the_order_of_merging_does_not_matter(chunks, random):
     def merged(order):
         total = VoteCounts.empty(3, 4)
@@ -162,8 +164,8 @@ def test_the_order_of_merging_does_not_matter(chunks, random):
     assert content(merged(chunks[:cut]).merged(merged(chunks[cut:]))) == content(merged(chunks))
 
 
-@given(tallies.filter(bool))
-def test_bytes_rebuild_a_tally(chunks):
+@given(drawn_chunks.filter(bool))
+def test_bytes_rebuild_vote_counts(chunks):
     total = VoteCounts.empty(3, 4)
     for number, role in chunks:
         total = total.merged(chunk(number, role))
@@ -172,13 +174,13 @@ def test_bytes_rebuild_a_tally(chunks):
 
 @pytest.mark.parametrize("count", [0, 1, 2**8 - 1, 2**8, 2**16 - 1, 2**16, 2**32 - 1, 2**32, 2**40])
 def test_every_count_survives(count):
-    tally = VoteCounts.of("select", range(2**40), [[count, 0]])
-    assert content(VoteCounts.from_bytes(tally.to_bytes())) == content(tally)
+    vote_counts = VoteCounts.of("select", range(2**40), [[count, 0]])
+    assert content(VoteCounts.from_bytes(vote_counts.to_bytes())) == content(vote_counts)
 
 
-def test_no_outputs_are_a_tally_too():
-    tally = VoteCounts.of("select", range(10), np.zeros((0, 5), int))
-    assert content(VoteCounts.from_bytes(tally.to_bytes())) == content(tally)
+def test_no_outputs_have_vote_counts_too():
+    vote_counts = VoteCounts.of("select", range(10), np.zeros((0, 5), int))
+    assert content(VoteCounts.from_bytes(vote_counts.to_bytes())) == content(vote_counts)
 
 
 PACKED = zlib.compress(bytes([9, 1, 4, 6]))

@@ -97,15 +97,15 @@ def test_merged_votes_are_those_of_all_samples():
     [
         ({"n_estimate": range(99, 200)}, "expected disjoint estimate samples, got 1 in both, .*n_estimate=0"),
         ({"n_select": range(5, 25)}, "expected disjoint select samples, got 15 in both, .*n_select=0"),
-        ({"seed": 1}, "expected votes of the same run, got others: seed 1 instead of 0$"),
-        ({"noise": fp.FlipNoise(0.02, 0.6)}, "got others: noise.p_plus 0.02 instead of 0.01$"),
+        ({"seed": 1}, "expected votes of the same run, got votes of another: seed 1 instead of 0$"),
+        ({"noise": fp.FlipNoise(0.02, 0.6)}, "got votes of another: noise.p_plus 0.02 instead of 0.01$"),
         (
             {"noise": AblationNoise(entries=3, kept=3)},
-            r"got others: noise AblationNoise\(entries=3, kept=3\) instead of FlipNoise\(p_plus=0.01, p_minus=0.6, cat",
+            r"of another: noise AblationNoise\(entries=3, kept=3\) instead of FlipNoise\(p_plus=0.01, p_minus=0.6, cat",
         ),
-        ({"inputs": ((0, 1, 1), (1, 0, 1))}, "got others: data [0-9a-f]{12} instead of [0-9a-f]{12}$"),
-        ({"targets": [0, 1]}, "got others: targets [0-9a-f]{12} instead of null$"),
-        ({"chunk_size": 8}, "got others: chunk size 8 instead of 1024$"),
+        ({"inputs": ((0, 1, 1), (1, 0, 1))}, "got votes of another: data [0-9a-f]{12} instead of [0-9a-f]{12}$"),
+        ({"targets": [0, 1]}, "got votes of another: targets [0-9a-f]{12} instead of null$"),
+        ({"chunk_size": 8}, "got votes of another: chunk size 8 instead of 1024$"),
     ],
 )
 def test_votes_of_another_run_are_not_merged(other, words):

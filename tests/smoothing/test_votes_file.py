@@ -76,9 +76,11 @@ def test_portions_are_saved_with_their_samples(tmp_path):
     votes = fp.vote(classifier, np.eye(3, dtype=int), BINARY, 100, 3000, chunk_size=16)
     votes.save(tmp_path / "votes.npz")
     loaded = fp.Votes.load(tmp_path / "votes.npz")
-    assert 32 <= len(loaded.tally.estimate.pieces) <= MOST_PORTIONS
+    assert 32 <= len(loaded.vote_counts.estimate.pieces) <= MOST_PORTIONS
     for role in ROLES:
-        for one, other in zip(getattr(votes.tally, role).pieces, getattr(loaded.tally, role).pieces, strict=True):
+        for one, other in zip(
+            getattr(votes.vote_counts, role).pieces, getattr(loaded.vote_counts, role).pieces, strict=True
+        ):
             assert one.samples == other.samples
             np.testing.assert_array_equal(one.counts, other.counts)
 

@@ -155,4 +155,4 @@ def test_searches_without_end_stop_with_a_radius_that_holds():
     near = fp.FlipNoise(0.66, 0.6666, 3)
     assert fp.largest_l0_radius(near, 0.99) == 1000
     assert fp.largest_l0_radius(near, 0.99, limit=20) == 20
-    assert 1000 < l0_ball._affordable_reach(fp.FlipNoise(0.49, 0.49), 0, 10**9) < 10**5
+    assert 1000 < l0_ball._affordable_limit(fp.FlipNoise(0.49, 0.49), 0, 10**9) < 10**5

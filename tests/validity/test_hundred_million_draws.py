@@ -34,7 +34,7 @@ def draws(space, noise, entries_per_row, seed=201):
         yield sampler.draw(Role.ESTIMATE, range(start, min(start + step, samples)), rows)
 
 
-def tally(pieces, codes, outcomes):
+def counted(pieces, codes, outcomes):
     """How often each outcome was drawn; `codes` has the number of the outcome of every row of a piece."""
     return sum(np.bincount(codes(piece), minlength=outcomes) for piece in pieces)
 
@@ -98,7 +98,7 @@ ROWS = {
 @pytest.mark.parametrize("noise", NOISES)
 def test_rows_of_bits(noise, rows):
     noise, (space, codes) = NOISES[noise], ROWS[rows]
-    counts = tally(draws(space, noise, BITS.size), codes, 2**BITS.size)
+    counts = counted(draws(space, noise, BITS.size), codes, 2**BITS.size)
     assert counts.sum() * BITS.size >= ENTRIES
     assert p_value(counts, row_law(*(entry_law(noise, bit) for bit in BITS))) > ENOUGH
     assert_standard_normal(flips_of_ones_and_zeros(counts, noise))
@@ -133,7 +133,7 @@ def test_wide_sparse_rows():
 def test_rows_of_categories(noise):
     row = np.array([0, 1, 2, 0, 1])
     codes = coded([noise.categories] * row.size)
-    counts = tally(draws(fp.DenseRows(copies(row)), noise, row.size), codes, noise.categories**row.size)
+    counts = counted(draws(fp.DenseRows(copies(row)), noise, row.size), codes, noise.categories**row.size)
     assert counts.sum() * row.size >= ENTRIES
     assert p_value(counts, row_law(*(entry_law(noise, value) for value in row))) > ENOUGH
 
@@ -141,14 +141,14 @@ def test_rows_of_categories(noise):
 @pytest.mark.parametrize("categories", [256, 70_000])
 def test_entries_of_many_categories(categories):
     noise, row = fp.FlipNoise(0.5, 0.9, categories), np.full(50, 7)
-    counts = tally(draws(fp.DenseRows(copies(row)), noise, row.size), np.ravel, categories)
+    counts = counted(draws(fp.DenseRows(copies(row)), noise, row.size), np.ravel, categories)
     assert counts.sum() >= ENTRIES
     assert p_value(counts, entry_law(noise, 7)) > ENOUGH
 
 
 def test_tokens_with_padding():
     row, noise = np.array([0, 2, 1, 3, 2, 3]), fp.FlipNoise(0.2, 0.7, 3)
-    counts = tally(draws(fp.Tokens(copies(row), padding=3), noise, row.size), coded([4] * row.size), 4**row.size)
+    counts = counted(draws(fp.Tokens(copies(row), padding=3), noise, row.size), coded([4] * row.size), 4**row.size)
     assert counts.sum() * row.size >= ENTRIES
     padding = np.eye(4)[3]
     laws = [padding if token == 3 else np.append(entry_law(noise, token), 0.0) for token in row]
@@ -157,7 +157,7 @@ def test_tokens_with_padding():
 
 def test_masked_tokens():
     row, noise = np.array([0, 2, 1, 3, 2, 0]), fp.FlipNoise(0.0, 0.7)
-    counts = tally(draws(fp.Tokens(copies(row), mask=3), noise, row.size), coded([4] * row.size), 4**row.size)
+    counts = counted(draws(fp.Tokens(copies(row), mask=3), noise, row.size), coded([4] * row.size), 4**row.size)
     assert counts.sum() * row.size >= ENTRIES
     laws = [(1 - noise.p_minus) * np.eye(4)[token] + noise.p_minus * np.eye(4)[3] for token in row]
     assert p_value(counts, row_law(*laws)) > ENOUGH
@@ -167,7 +167,7 @@ def test_tables():
     row, categories = np.array([1, 2, 0, 0, 3, 1]), (2, 3, 2, 3, 4, 2)
     space = fp.Table(copies(row), categories)
     noise = fp.JointNoise(k2=fp.FlipNoise(0.1, 0.4), k3=fp.FlipNoise(0.3, 0.5, 3), k4=fp.FlipNoise(0.2, 0.9, 4))
-    counts = tally(draws(space, noise, row.size), coded(categories), np.prod(categories))
+    counts = counted(draws(space, noise, row.size), coded(categories), np.prod(categories))
     assert counts.sum() * row.size >= ENTRIES
     laws = [entry_law(noise.parts[f"k{count}"], value) for count, value in zip(categories, row, strict=True)]
     assert p_value(counts, row_law(*laws)) > ENOUGH
@@ -204,7 +204,7 @@ def test_pairs_and_attributes_of_graphs(p_plus, directed):
     noise = fp.JointNoise(structure=fp.FlipNoise(p_plus, 0.4), attributes=fp.FlipNoise(0.1, 0.6))
     entries = len(pairs) + nodes
     pieces = draws(fp.Graphs([graph] * COPIES), noise, len(pairs))
-    counts = tally(pieces, of_graphs(nodes, pairs, 1), 2**entries)
+    counts = counted(pieces, of_graphs(nodes, pairs, 1), 2**entries)
     assert counts.sum() * len(pairs) >= ENTRIES
     laws = [entry_law(noise.parts["structure"], int(bit)) for bit in edges]
     laws += [entry_law(noise.parts["attributes"], int(bit)) for bit in words]
@@ -243,7 +243,7 @@ def test_kept_entries(kept):
     subsets = np.array([bin(code).count("1") == kept for code in range(1024)])
     noise, codes = AblationNoise(10, kept), coded([2] * 10)
     pieces = draws(fp.DenseRows(copies(np.ones(10, int))), noise, 10)
-    counts = tally(pieces, lambda piece: codes(piece != HIDDEN), 1024)
+    counts = counted(pieces, lambda piece: codes(piece != HIDDEN), 1024)
     assert counts.sum() * 10 >= ENTRIES
     assert p_value(counts, subsets / subsets.sum()) > ENOUGH
 
@@ -252,7 +252,7 @@ def test_kept_entries(kept):
 def test_kept_ones_of_sparse_rows(kept):
     """Subsets of the 4 ones among 10 entries: of so many others are the rest."""
     pieces = draws(fp.SparseRows(sp.csr_array(copies(BITS))), AblationNoise(10, kept), 10)
-    counts = tally(pieces, of_sparse(10), 1024)
+    counts = counted(pieces, of_sparse(10), 1024)
     assert counts.sum() * 10 >= ENTRIES
     law = np.zeros(1024)
     own = int(BITS @ 2 ** np.arange(10)[::-1])
@@ -271,6 +271,6 @@ def test_normal_numbers():
         first, second = np.minimum((ndtr(piece.astype(np.float64)) * 300).astype(np.int64), 299).reshape(-1, 2).T
         return first * 300 + second
 
-    counts = tally(pieces, codes, 300**2)
+    counts = counted(pieces, codes, 300**2)
     assert counts.sum() * 2 >= ENTRIES
     assert p_value(counts, np.full(300**2, 300.0**-2)) > ENOUGH

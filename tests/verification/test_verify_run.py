@@ -405,17 +405,19 @@ def test_what_is_not_done_in_time_is_not_confirmed(run, folder):
 def forged(folder, portion):
     """A run whose votes were changed in one portion, and everything else made to fit."""
     votes = fp.Votes.load(folder / "votes.npz")
-    pieces = list(votes.tally.estimate.pieces)
+    pieces = list(votes.vote_counts.estimate.pieces)
     counts = np.zeros_like(pieces[portion].counts)
     counts[np.arange(len(counts)), votes.selection.argmax(axis=1)] = pieces[portion].samples.count
     assert (counts != pieces[portion].counts).any()
     pieces[portion] = RoleCounts(pieces[portion].samples, counts)
     estimate = reduce(RoleCounts.merged, pieces)
-    replace(votes, estimation=estimate.counts, tally=replace(votes.tally, estimate=estimate)).save(folder / "votes.npz")
+    replace(votes, estimation=estimate.counts, vote_counts=replace(votes.vote_counts, estimate=estimate)).save(
+        folder / "votes.npz"
+    )
     known = RunFolder.open(folder)
     known.update(votes=known.record()["votes"] | {"sha256": sha256_of(folder / "votes.npz")})
     certify_run(folder, force=True)
-    return len(pieces) + len(votes.tally.select.pieces)
+    return len(pieces) + len(votes.vote_counts.select.pieces)
 
 
 def test_a_consistent_forgery_is_found_by_drawing_again(run, folder):

@@ -74,7 +74,7 @@ def resample(
     """
     machine, folder = machine or Machine(), RunFolder.open(path)
     votes = checked_votes(folder)
-    there = [] if votes.tally is None else _portions(votes.tally)
+    there = [] if votes.vote_counts is None else _portions(votes.vote_counts)
     if not there:
         raise InvalidInputError(f"expected votes that are kept by portions, got older ones in {folder.path}")
     if checked_count(portions, "resample") > len(there):

@@ -26,7 +26,7 @@ from flipproof.report.shares import (
     chosen_rows,
 )
 from flipproof.smoothing.certificates import Abstention, Certificates
-from flipproof.smoothing.certify import caps, with_more_samples
+from flipproof.smoothing.certify import unanimous_radii, with_more_samples
 from flipproof.smoothing.fingerprint.identity import check_data
 from flipproof.smoothing.votes import Votes, drawn_again
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES
@@ -36,7 +36,7 @@ from flipproof.theory.claims import Claims, Lead, default_lead, has_boxes
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis, Radii
 from flipproof.theory.search import SEARCH_LIMIT
-from flipproof.theory.stairs import Stairs, grid_counts, page_counts, ranges_along, ranges_of, reach
+from flipproof.theory.stairs import Stairs, farthest_end, grid_counts, page_counts, ranges_along, ranges_of
 
 MOST_GRID_AXES = 8
 """With more axes, a report shows radii over all kinds together instead of every combination."""
@@ -197,7 +197,7 @@ class CertifiedInputs:
     @cached_property
     def sample_caps(self) -> dict[str, int]:
         """The largest radius along each axis that this number of samples can certify."""
-        return dict(zip(self.axes, caps(self.certificates), strict=True))
+        return dict(zip(self.axes, unanimous_radii(self.certificates), strict=True))
 
     def withstands(self, name: str, count: int) -> BoolArray:
         """Which inputs withstand `count` changes along an axis."""
@@ -331,7 +331,7 @@ class CertifiedInputs:
     def _line_counts(self) -> dict[str, tuple[int, ...]]:
         """Counts from 0 to just past the last certificate and the cap, for each axis."""
         last = {
-            name: max(reach(self.certificates.bounded, name), cap + 1 if cap < SEARCH_LIMIT else 0)
+            name: max(farthest_end(self.certificates.bounded, name), cap + 1 if cap < SEARCH_LIMIT else 0)
             for name, cap in self.sample_caps.items()
         }
         return {name: tuple(range(min(LARGEST_COUNT, most) + 1)) for name, most in last.items()}

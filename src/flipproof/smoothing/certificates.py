@@ -1,4 +1,4 @@
-"""Certificates: what the votes prove about every input, answered at any radii without the model."""
+"""Certificates: what the votes prove about every input, at any radii and without asking the model again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SYSTEM = "Bojchevski et al. 2020"
 
 
 class Abstention(IntEnum):
-    """Why there is no certified prediction, or that there is one."""
+    """Why an input has no certified prediction; NONE if it has one."""
 
     NONE = 0
     NO_SELECTION_VOTES = 1
@@ -54,20 +54,20 @@ class Abstention(IntEnum):
 
     @property
     def words(self) -> str:
-        """The reason as a person would say it."""
+        """The reason as text; empty for NONE."""
         return ("", "no selection votes", "no estimation votes", "p_lower does not exceed p_upper")[self]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificates:
-    """What is proved about every input of `votes`. Made by `certify`.
+    """What `votes` prove about every input; `certify` makes it.
 
     With probability at least 1 - alpha over the estimation samples, for each input by itself (for all
-    inputs at once if `simultaneous`): no change within certified radii turns the smoothed classifier's
-    prediction away from `label`. Abstained inputs are certified at no radii.
+    inputs at once if `simultaneous`): no change within certified radii makes the smoothed classifier
+    predict anything but `label`. Abstained inputs are certified at no radii.
 
-    If it is known how many entries an input has (`votes.scope`), no radius exceeds what it can suffer, and an input
-    that withstands losing everything is certified at every larger radius.
+    If `votes.scope` says how many entries an input has, no radius exceeds the number of changes that the input has
+    room for, and an input that withstands the loss of everything is certified at every larger radius.
     """
 
     votes: Votes
@@ -108,18 +108,18 @@ class Certificates:
 
     @property
     def promise(self) -> Promise:
-        """What is promised, and how surely, in the words that all certificates share."""
+        """The promise of these certificates, in the terms that all kinds of certificates share."""
         threat = "at most r changes of one kind"
         return Promise(_SYSTEM, Subject.SMOOTHED, threat, str(self.rule), self.alpha, self.simultaneous)
 
     @property
     def classes(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         return self.votes.classes
 
     @property
     def alpha(self) -> float:
-        """The probability that a certificate is wrong."""
+        """Bounds the probability that a certificate is wrong; if `simultaneous`, that any of them is."""
         return self.budget.alpha
 
     @property
@@ -139,23 +139,24 @@ class Certificates:
 
     @property
     def abstained(self) -> BoolArray:
-        """True where not even the prediction on the input itself is certain enough; `reason` says why."""
+        """True where the votes do not even prove the prediction for the unchanged input; `reason` says why."""
         return np.not_equal(self.abstention, Abstention.NONE)
 
     @property
     def reason(self) -> NDArray[np.str_]:
-        """Why an input abstained, in words; empty where it did not."""
+        """Why each input abstained, in words; empty where it did not."""
         return np.array([abstention.words for abstention in Abstention])[self.abstention]
 
     def certified(self, radii: AnyRadii) -> BoolArray:
-        """For every input, whether its prediction is proved against all changes within the radii."""
+        """Whether each input's prediction is proved to withstand all changes within the radii."""
         return self.bounded.certified(radii)
 
     def certified_holm(self, radii: AnyRadii) -> BoolArray:
-        """Like `certified`, for all inputs at once but for these radii only, which must be fixed beforehand.
+        """Whether each input is certified at these radii, by Holm's method for all inputs at once.
 
-        With probability at least 1 - alpha, every input marked true is robust at these radii. Holm's method
-        certifies at least what Bonferroni's does: inputs that are certified leave their share to the rest.
+        With probability at least 1 - alpha, every input marked true is robust at these radii. The promise covers
+        these radii only, and they must be fixed beforehand. Holm's method certifies every input that Bonferroni's
+        certifies: certified inputs leave their share of alpha to the rest.
         """
         selection, estimation = self.votes.selection_counts, self.votes.estimation_counts
         certified = np.zeros(len(self), dtype=bool)
@@ -171,38 +172,38 @@ class Certificates:
     def max_radius(self, along: str | tuple[str, str], *, limit: int = SEARCH_LIMIT) -> IntArray:
         """The largest certified number of changes of one kind, one per input; 0 where nothing is certified.
 
-        Never more than the input can suffer, if that is known. `UNBOUNDED` where no number of changes matters and
-        it is not known; a value equal to `limit` means "at least".
+        If `votes.scope` says how many changes an input has room for, its radius is at most that number. Without a
+        scope, it is `UNBOUNDED` where no number of changes matters. A radius equal to `limit` means "at least".
         """
         return self.bounded.max_radius(along, limit)
 
     def uncapped_radius(self, along: str | tuple[str, str], *, limit: int = SEARCH_LIMIT) -> IntArray:
-        """What `max_radius` would be of inputs without end: what the noise and the votes allow, one per input."""
+        """The largest number of changes that noise and votes allow, one per input, however small the input is."""
         return self.bounded.uncapped_radius(along, limit)
 
     def max_l0_radius(self, *, limit: int = SEARCH_LIMIT) -> IntArray:
         """The largest certified number of changes in any mixture of kinds, one per input.
 
-        Never more than the input can suffer, if that is known. Of a noise with many parts it may be smaller than
-        possible (docs/theory.md, statement 17).
+        If `votes.scope` says how many changes an input has room for, its radius is at most that number. Under noise
+        with many parts, the radius may be smaller than what could be proved (docs/theory.md, statement 17).
         """
         return self.bounded.max_l0_radius(limit)
 
     def frontier(self, index: int, *, limit: int = SEARCH_LIMIT) -> list[AnyRadii]:
-        """All maximal certified radii of one input, up to what it can suffer; empty if it abstained."""
+        """All maximal certified radii of one input, as far as it has room for them; empty if it abstained."""
         return self.bounded.frontier(checked_index(index, len(self), "index"), limit)
 
     @property
     def predictions(self) -> Predictions:
-        """What claims say beside the changes that inputs withstand."""
+        """The ids, labels and probabilities that claims state besides the changes that inputs withstand."""
         votes = self.votes
         return Predictions(votes.ids, self.label, self.alpha, self.simultaneous, votes.checked)
 
     def claim(self, index: int, along: str | tuple[str, str] | None = None) -> Claim:
-        """What is proved about one input, as a value: what sentences, tables and files say.
+        """The claim about one input, as a value from which sentences, tables and files are made.
 
         Args:
-            index: the row of the input; the claim has its id.
+            index: the row of the input; the claim names the input by its id.
             along: one kind of change, nothing else being changed, or "any" for all kinds together. By default the
                 combination of changes that says most.
         """
@@ -235,7 +236,7 @@ class Certificates:
         delete: Counts | None = None,
         change: Counts | None = None,
     ) -> Any:
-        """The share of inputs that are certified and predicted right. Without radii: smoothed accuracy.
+        """The share of inputs that are certified and predicted correctly. Without radii: smoothed accuracy.
 
         Abstentions count as wrong.
         """
@@ -249,7 +250,7 @@ class Certificates:
             wrong = truth.min() if truth.min() < 0 else truth.max()
             raise InvalidInputError(
                 f"expected true labels as numbers of classes in [0, {self.votes.classes}), got {wrong}; "
-                "of a scikit-learn model: np.searchsorted(model.classes_, y)"
+                "for a scikit-learn model, convert them: np.searchsorted(model.classes_, y)"
             )
         grid = self.bounded.grid(parts, {"add": add, "delete": delete, "change": change})
         return self.bounded.share(grid, truth == self.label)
@@ -264,14 +265,14 @@ class Certificates:
     ) -> tuple[IntArray, IntArray]:
         """The certified part of a grid of radii, for every input.
 
-        Returns heights [staircases, all axes of the grid but the last] and the number of each input's staircase. The
-        height says how many of the last axis' counts are certified beside the counts of the other axes: as rho falls
-        in every radius, these are the first ones.
+        Returns heights [staircases, all axes of the grid but the last] and the number of each input's staircase. A
+        height is how many counts of the last axis are certified beside given counts of the other axes: since rho
+        falls in every radius, these are the first counts.
         """
         return self.bounded.staircases(self.bounded.grid(parts, {"add": add, "delete": delete, "change": change}))
 
     def selected(self, rows: IntArray) -> Certificates:
-        """The certificates of some inputs, with their ids and the bounds and the alpha they had among all."""
+        """The certificates of some inputs; ids, bounds and alpha stay what they were among all inputs."""
         bounds, rows = self.bounds, checked_rows(rows, len(self), "rows")
         return replace(
             self,
@@ -293,7 +294,7 @@ class Certificates:
             y: the axis that goes up, such as "add" or "structure.add"; by default the first one.
             x: the axis that goes right; by default the next one.
             held: other axes and the counts at which they are held, by default 0.
-            true_labels: given, the certified accuracy is drawn instead.
+            true_labels: if given, the certified accuracy is drawn instead.
         """
         for name, value, kind in (("y", y, str), ("x", x, str), ("held", held, Mapping)):
             if value is not None:
@@ -304,14 +305,14 @@ class Certificates:
         """Draws the certified ratio along every axis as a matplotlib figure; needs the extra "report".
 
         Args:
-            true_labels: given, the certified accuracy is drawn too.
+            true_labels: if given, the certified accuracy is drawn too.
         """
         return provided("plots").plot_lines(self, None if true_labels is None else as_array(true_labels, "true_labels"))
 
     def to_columns(self) -> dict[str, Any]:
-        """One column per fact, one row per input, as `pandas.DataFrame` and others accept it.
+        """One column per fact and one row per input; `pandas.DataFrame` accepts the result.
 
-        `input` is the id of an input: its number among those that `vote` was given, also if that was asked about some.
+        `input` is the id of an input: its number among all inputs given to `vote`, even if only some were targets.
         `max_any` counts changes of all kinds together, the other radii changes of one kind, nothing else being changed.
         """
         columns: dict[str, Any] = {
@@ -329,7 +330,7 @@ class Certificates:
         return columns
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes what `flipproof verify` checks: PATH, a JSON file, and arrays beside it with the ending npz."""
+        """Writes the files that `flipproof verify` checks: a JSON file at `path`, and arrays in an npz beside it."""
         target = checked_path(path)
         if target.suffix != ".json":
             raise InvalidInputError(f"expected the path of a JSON file, such as certificates.json, got {target}")

@@ -1,6 +1,6 @@
-"""Certificates as files: the claim as JSON for people and programs, one array per fact beside it.
+"""Certificates as files: the claim as JSON for people and programs, and one array per fact in an npz beside it.
 
-docs/certificates.md describes every field, docs/certificates.schema.json their types.
+docs/certificates.md describes every field, docs/certificates.schema.json gives their types.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _NOT_CHECKED = "It was not checked that the classifier always gives the same lab
 
 
 _NOT_NOTED: dict[str, Any] = {"engine version": None, "code": None, "files": {}, "checked": False}
-"""What older votes do not say."""
+"""What the identity of older votes lacks, with the values that are written for them."""
 
 
 def certificates_record(certificates: Certificates) -> dict[str, Any]:
-    """What is claimed, under which law, from which evidence; without the inputs one by one."""
+    """The claim, the law of the noise and the evidence, as JSON values; nothing about single inputs."""
     votes, run = certificates.votes, certificates.votes.run
     identity: Mapping[str, Any] = {} if run is None else run.identity
     return {
@@ -58,12 +58,12 @@ def certificates_record(certificates: Certificates) -> dict[str, Any]:
 
 
 def write_certificates(certificates: Certificates, path: Path, hashes: Mapping[str, str] | None = None) -> None:
-    """Writes PATH, a JSON file, and the arrays beside it with the ending npz.
+    """Writes a JSON file, and the arrays in an npz file of the same name beside it.
 
     Args:
-        certificates: what to write.
-        path: of the JSON file.
-        hashes: sha256 of further files that the certificates rest on, by name.
+        certificates: the certificates to write.
+        path: the path of the JSON file.
+        hashes: the sha256 of further files that the certificates rest on, by name.
     """
     arrays = {name: column for name, column in certificates.to_columns().items() if name != "reason"}
     votes = certificates.votes
@@ -76,12 +76,12 @@ def write_certificates(certificates: Certificates, path: Path, hashes: Mapping[s
         arrays |= {name: compact(getattr(votes.scope, name)) for name in SCOPE_COUNTS}
     write_archive(path.with_suffix(".npz"), CERTIFICATES_FILE, {}, arrays)
     record = certificates_record(certificates)
-    own = {"arrays": hashlib.sha256(path.with_suffix(".npz").read_bytes()).hexdigest()}
-    write_json(path, CERTIFICATES_FILE, record | {"hashes": record["hashes"] | own | dict(hashes or {})})
+    arrays_hash = {"arrays": hashlib.sha256(path.with_suffix(".npz").read_bytes()).hexdigest()}
+    write_json(path, CERTIFICATES_FILE, record | {"hashes": record["hashes"] | arrays_hash | dict(hashes or {})})
 
 
 def read_promise(path: Path) -> dict[str, Any]:
-    """What the certificates in PATH promise, and of how many samples: the facts that tell them from others."""
+    """The promise of the certificates in a file and their numbers of samples, by which two files can be told apart."""
     record = read_json(path, CERTIFICATES_FILE)
     try:
         promise, samples = record["promise"], record["samples"]
@@ -92,7 +92,7 @@ def read_promise(path: Path) -> dict[str, Any]:
 
 
 def _promise(certificates: Certificates) -> dict[str, Any]:
-    """Alpha, and what the bounds may spend of it."""
+    """Alpha, and the parts of it that the bounds may spend."""
     budget, split = certificates.budget, splits_alpha(certificates.rule, certificates.votes.classes)
     return {
         "alpha": budget.alpha,

@@ -1,4 +1,4 @@
-"""The verb: from votes to certificates; and what more samples would give."""
+"""The verb `certify`, from votes to certificates, and what more samples would certify."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def certify(
         votes: counts of labels on noisy copies of every input.
         alpha: failure probability, over the estimation samples.
         rule: "multi-class" bounds the strongest other label, "two-class" only the prediction itself.
-        simultaneous: False promises for each input by itself, True for all inputs at once (Bonferroni).
+        simultaneous: False makes the promise for each input by itself, True for all inputs at once (Bonferroni).
 
     Example:
         >>> from flipproof import FlipNoise, Radii
@@ -42,8 +42,8 @@ def certify(
     return Certificates(votes, budget, named, simultaneous, bounds)
 
 
-def caps(certificates: Certificates) -> tuple[int, ...]:
-    """For every axis, the radius of an input on which all samples agree. More samples would raise it."""
+def unanimous_radii(certificates: Certificates) -> tuple[int, ...]:
+    """For every axis, the radius of an input whose samples all have the same label. More samples could raise it."""
     votes = certificates.votes
     unanimous = np.eye(1, votes.classes, dtype=np.int64)
     agreed = bounds_from_counts(
@@ -57,10 +57,10 @@ def caps(certificates: Certificates) -> tuple[int, ...]:
 
 
 def with_more_samples(certificates: Certificates, factor: int) -> Certificates:
-    """What would be certified with so many times the samples, if they fell as those that are there."""
+    """The certificates of `factor` times as many estimation samples with the same shares of labels."""
     votes = certificates.votes
     more = replace(
-        votes, estimation=votes.estimation * factor, n_estimate=votes.n_estimate * factor, run=None, tally=None
+        votes, estimation=votes.estimation * factor, n_estimate=votes.n_estimate * factor, run=None, vote_counts=None
     )
     bounds = bounds_from_counts(more.selection_counts, more.estimation_counts, certificates.budget, certificates.rule)
     return replace(certificates, votes=more, bounds=bounds)

@@ -1,4 +1,4 @@
-"""The one door to all models: something that gives labels to a batch of noisy inputs."""
+"""Classifiers: the one protocol for all models. A classifier gives labels to a batch of noisy inputs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from flipproof.noise.sampling.samplers import Role, Sampler
 
 @runtime_checkable
 class Classifier(Protocol):
-    """Anything callable that knows how many classes there are.
+    """Anything that can be called with a batch of noisy inputs and knows its number of classes.
 
-    It gets one batch of noisy inputs, as the sampler of the space draws it:
+    The batch is what the sampler of the space draws:
 
     - rows (vectors, images, tokens, tables): an array [samples * rows, ...] of the smallest unsigned integers that
       hold them, most often uint8, in which 0 - 1 is 255: convert them (`batch.astype("int64")`) before you subtract.
@@ -26,18 +26,19 @@ class Classifier(Protocol):
     - one graph: a sequence with one `NoisyGraph` per sample,
     - many graphs: one `GraphUnion` of samples * graphs graphs,
 
-    and returns integer labels in [0, classes): one per row or graph, samples first, or for one graph an array
-    [samples, outputs], say with one output per node. The same input must get the same label whenever it is asked.
+    The classifier returns integer labels in [0, classes): one per row or graph, samples first, or for one graph an
+    array [samples, outputs], say with one output per node. It must give the same input the same label every time.
 
-    It may have an attribute `fingerprint` (a string that changes whenever its labels may; made from its contents
-    otherwise) and `hops` (how many message-passing steps a model of nodes does), and a method `label_scores`, which
-    gives the numbers [..., classes] behind the labels of a batch, the largest one where the label is. `vote` evaluates
-    a few samples again to check that labels do not change; with scores it tells rounding from a fault.
+    A classifier may have an attribute `fingerprint` (a string that changes whenever its labels may change; by default,
+    its contents determine it), an attribute `hops` (the number of message-passing steps of a model of nodes), and a
+    method `label_scores`, which gives the numbers [..., classes] behind the labels of a batch; the label has the
+    largest one. `vote` evaluates a few samples again to check that labels do not change; with scores it can tell
+    rounding from a fault.
     """
 
     @property
     def classes(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
 
     def __call__(self, batch: Any, /) -> Any:
         """Integer labels of a batch."""
@@ -46,7 +47,7 @@ class Classifier(Protocol):
 class ClassifierError(FlipproofError):
     """The classifier failed on some samples. `votes` has what was counted before, or is None if there is nothing.
 
-    They are there to be looked at and continued; when they ended was not chosen independently of what they show.
+    Look at these votes or continue them; the point at which they ended may depend on what they show.
     """
 
     votes: Any = None
@@ -57,7 +58,7 @@ class UnstableClassifierError(ClassifierError):
 
 
 class WorkerError(FlipproofError):
-    """Worker processes could not do their work: they died, or what they sent could not be read.
+    """Worker processes could not do their work: they died, or their replies could not be read.
 
     `votes` has what was counted before, or is None if there is nothing.
     """
@@ -69,10 +70,11 @@ class WorkerError(FlipproofError):
 class FunctionClassifier:
     """A function from batches to labels, with its number of classes.
 
-    The function gets batches as `Classifier` says, but rows of numbers as int64, so that no difference wraps around.
+    The function gets the batches that `Classifier` describes, but rows of numbers as int64, so that no difference
+    wraps around.
 
-    `fingerprint` is a text of yours that stands for the function where its contents cannot be hashed (it holds a
-    connection, say) or change as it is used (a counter, a cache). `hops` is for labels of nodes, as in `Classifier`.
+    Give a text as `fingerprint` if the contents of the function cannot be hashed (it holds a connection, say) or
+    change as it is used (a counter, a cache). `hops` is for labels of nodes, as in `Classifier`.
 
     Example:
         >>> by_parity = FunctionClassifier(lambda rows: rows.sum(axis=1) % 2, classes=2)
@@ -99,7 +101,7 @@ class FunctionClassifier:
 
 
 def signed(batch: Any) -> Any:
-    """Rows of unsigned integers as int64, in which 0 - 1 is -1; anything else as it is.
+    """Converts rows of unsigned integers to int64, in which 0 - 1 is -1, and leaves anything else unchanged.
 
     Example:
         >>> signed(np.array([0, 255], dtype=np.uint8)) - 1
@@ -109,8 +111,8 @@ def signed(batch: Any) -> Any:
 
 
 def checked_classifier(given: Any) -> Classifier:
-    """The classifier, or the line that turns what was given into one."""
-    # A bare module is none even if it has classes: it expects tensors, and its dropout may be on.
+    """The classifier itself; an error names the wrapper that makes a classifier of anything else."""
+    # A bare module is refused even if it has classes: it expects tensors, and its dropout may be on.
     is_module = any(base.__module__.split(".")[0] == "torch" for base in type(given).__mro__)
     if not is_module and isinstance(given, Classifier) and isinstance(given.classes, int | np.integer):
         if given.classes >= 1:
@@ -132,7 +134,7 @@ FUSED, TORCH = "fused", "torch"
 
 
 class FusedLabels(Protocol):
-    """Labels of noisy samples that are never made as a whole."""
+    """Labels of noisy samples, computed without making the noisy inputs as a whole."""
 
     @property
     def version(self) -> int:
@@ -144,10 +146,10 @@ class FusedLabels(Protocol):
 
     @property
     def working_bytes(self) -> int:
-        """About how much memory is needed besides, however many samples there are."""
+        """About how much further memory is needed, however many samples there are."""
 
     def __call__(self, role: Role, samples: range) -> IntArray:
-        """Labels [samples, outputs]; those of the noisy inputs that the sampler draws."""
+        """Labels [samples, outputs] of the noisy inputs that the sampler draws."""
 
     def scores(self, role: Role, samples: range) -> FloatArray:
         """The numbers [samples, outputs, classes] behind the labels."""
@@ -155,10 +157,10 @@ class FusedLabels(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What evaluates a chunk.
+    """The engine that evaluates a chunk.
 
     Attributes:
-        name: "fused", "torch", or None for a classifier that needs no torch.
+        name: "fused", "torch", or None for a classifier that is no torch module.
         fused: gives the labels, if the engine is fused.
     """
 
@@ -167,31 +169,31 @@ class Engine:
 
     @property
     def version(self) -> int | None:
-        """That of fused evaluation; a classifier that is called is known by itself."""
+        """The version of fused evaluation; None for a classifier that is called, as its fingerprint identifies it."""
         return None if self.fused is None else self.fused.version
 
 
 def check_engine(name: str | None) -> None:
-    """Refuses an engine that there is not."""
+    """Refuses the name of an unknown engine."""
     if name is not None:
         one_of((FUSED, TORCH), name, "engine")
 
 
-def engine_for(classifier: Any, sampler: Sampler, asked: str | None) -> Engine:
-    """The engine that was asked for, or the fastest one.
+def engine_for(classifier: Any, sampler: Sampler, requested: str | None) -> Engine:
+    """The requested engine, or the fastest one if none is requested.
 
     A classifier that is a torch module says so by an attribute `engine`, and may have a method `fused` that gives the
     `FusedLabels` of a sampler, or the reason why there are none.
     """
-    check_engine(asked)
-    own, name = TORCH if getattr(classifier, "engine", None) == TORCH else None, type(classifier).__name__
-    if asked == TORCH and own != TORCH:
+    check_engine(requested)
+    is_torch, name = getattr(classifier, "engine", None) == TORCH, type(classifier).__name__
+    if requested == TORCH and not is_torch:
         raise InvalidInputError(f"expected a classifier that is a torch module for engine='torch', got {name}")
     offer: Any = f"it is for GCN, APPNP and GAT of flipproof, not for {name}"
-    if own == TORCH and asked != TORCH and hasattr(classifier, "fused"):
+    if is_torch and requested != TORCH and hasattr(classifier, "fused"):
         offer = classifier.fused(sampler)
     if not isinstance(offer, str):
         return Engine(FUSED, offer)
-    if asked == FUSED:
+    if requested == FUSED:
         raise InvalidInputError(f"expected a network that the fused engine can evaluate, got another: {offer}")
-    return Engine(own)
+    return Engine(TORCH if is_torch else None)

@@ -1,4 +1,4 @@
-"""What is known about how votes were drawn: kept with them, so that others can repeat, extend and check them."""
+"""Runs: how votes were drawn. A run is kept with its votes, so that anybody can repeat, extend and check them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ STREAM_VERSION = 3
 
 _IDENTITY = {"model": str, "data": str, "noise": dict, "seed": int, "classes": int, "chunk size": int}
 _LATER = {"space", "sources"}
-"""What older records do not have."""
+"""Fields that older records lack."""
 _PACKAGES = {
     "flipproof": "flipproof", "numpy": "numpy", "scipy": "scipy", "numba": "numba", "torch": "torch",
     "torch_geometric": "torch_geometric", "sklearn": "scikit-learn",
 }  # fmt: skip
-"""Where each library is loaded from."""
+"""Packages by the names of the modules that they install."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +41,16 @@ class Run:
     """How votes were drawn.
 
     Attributes:
-        identity: everything the votes depend on, as JSON values: hashes of model and data, noise, seed, chunks.
+        identity: everything that the votes depend on, as JSON values: hashes of model and data, noise, seed, chunks.
         select: the numbers of the selection samples.
         estimate: the numbers of the estimation samples.
-        sampling_error: how far the law of all samples is from the exact one at most, in total variation. It is
-            what tables of finite precision cost; `certify` subtracts it from alpha.
-        versions: of the libraries that took part; where they differ from sample to sample, all of them.
-        seconds: of wall time, without the parts that came from a checkpoint.
+        sampling_error: bounds the total variation distance of the law of all samples from the exact law. Tables of
+            finite precision cause it; `certify` subtracts it from alpha.
+        versions: the versions of the libraries that took part; where they differ from sample to sample, all of them.
+        seconds: the wall time, without samples that came from a checkpoint.
         drawn: how many samples were drawn in these seconds.
-        space: what kind of data it is and, by part, how many entries it has and how many are not zero.
-        sources: which samples were drawn with which versions. Left out, all of them with `versions`.
+        space: the kind of data and, for each part, how many entries it has and how many are not zero.
+        sources: which samples were drawn with which versions; by default, all samples with `versions`.
     """
 
     identity: Mapping[str, Any]
@@ -93,7 +93,7 @@ class Run:
 
     @property
     def engine(self) -> str | None:
-        """What evaluated the samples, "fused" or "torch"; None if the classifier is no torch module."""
+        """The engine that evaluated the samples, "fused" or "torch"; None if the classifier is no torch module."""
         name = self.identity.get("engine")
         return name if isinstance(name, str) else None
 
@@ -125,7 +125,7 @@ class Run:
         )
 
     def to_record(self) -> dict[str, Any]:
-        """JSON values."""
+        """The run as JSON values."""
         ranges = {role: getattr(self, role).to_record() for role in ("select", "estimate")}
         plain = {name: getattr(self, name) for name in ("sampling_error", "seconds", "drawn")}
         return {
@@ -153,7 +153,7 @@ class Run:
 
 
 def sampling_error(distance: Fraction, samples: int) -> float:
-    """The distance of many samples, rounded up.
+    """The total variation distance of many samples, given that of one, rounded up.
 
     Example:
         >>> sampling_error(Fraction(1, 3), 1) >= Fraction(1, 3)
@@ -166,7 +166,7 @@ def sampling_error(distance: Fraction, samples: int) -> float:
 
 
 def _sum(one: float, other: float) -> float:
-    """Rounded up, unless nothing has to be added."""
+    """The sum of two sampling errors, rounded up if neither is zero."""
     return min(1.0, math.nextafter(one + other, math.inf)) if one and other else max(one, other)
 
 

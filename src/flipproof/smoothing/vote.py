@@ -1,4 +1,4 @@
-"""The verb: from a classifier and inputs to votes."""
+"""The verb `vote`: from a classifier and inputs to votes."""
 
 from __future__ import annotations
 
@@ -72,38 +72,38 @@ def vote(
         noise: the law of the noise: a `FlipNoise` or a `JointNoise`; or an `AblationNoise` or a `GaussianNoise`,
             whose certificates are in `flipproof.baselines`.
         n_select: how many samples choose the label; a range draws the samples with these numbers.
-        n_estimate: how many samples bound its probability; likewise.
-        seed: of all randomness, in [0, 2**64).
-        chunk_size: samples that are evaluated together; by default chosen from the data and the memory limit, or
-            taken from the checkpoint. It is part of the run: a model's last bits may depend on it.
-        workers: processes, with one numerical thread each. The classifier must then be picklable. "ray" uses all
-            CPUs of a Ray cluster.
-        memory_limit: what noisy samples may take, for each worker.
+        n_estimate: how many samples bound the label's probability; a range draws the samples with these numbers.
+        seed: the seed of all randomness, in [0, 2**64).
+        chunk_size: how many samples are evaluated together. By default the data and the memory limit determine it, or
+            it is taken from the checkpoint. It is part of the run: a model's last bits may depend on it.
+        workers: the number of processes, with one numerical thread each, or "ray" for all CPUs of a Ray cluster. A
+            classifier that is sent to workers must be picklable.
+        memory_limit: the memory that noisy samples may take in each worker.
         targets: only these inputs (of a graph: these nodes), as numbers or as a mask. They get the same noise as in a
-            full run, and so the same votes up to the last bits of what the model computes. Rows of the votes are in
-            the order of the numbers, which `votes.ids` keeps.
-        checkpoint: a file that keeps the votes as they come. The same call goes on where it was interrupted, and
-            a call with more samples adds them. How many there will be must not depend on what they show: who
-            certifies, looks and draws more until it certifies, has no promise at alpha.
+            full run, and so the same votes up to the last bits of what the model computes. The rows of the votes are
+            in the order of the targets, which `votes.ids` keeps.
+        checkpoint: a file that keeps the votes as they come. The same call continues where it was interrupted, and
+            a call with more samples adds them. Fix the number of samples beforehand: drawing more until an input is
+            certified voids the promise at alpha.
         progress: whether to show a line in a terminal.
-        address: of the Ray cluster: HOST:PORT or "auto"; by default RAY_ADDRESS, or one that is started on this
-            machine for this call.
+        address: the address of the Ray cluster: HOST:PORT or "auto". By default RAY_ADDRESS, or a cluster that is
+            started on this machine for this call.
         engine: "fused" evaluates GCN, APPNP and GAT of flipproof while it draws, without making noisy graphs;
-            "torch" hands every noisy input to the module. By default that of the checkpoint, or the fastest that there
-            is; `votes.run.engine` says which. Their labels agree but where two logits are equal up to rounding.
+            "torch" hands every noisy input to the module. By default the checkpoint's engine, or the fastest available;
+            `votes.run.engine` says which. Their labels agree except where two logits are equal up to rounding.
         timeout: seconds that a chunk may take in a worker process, None for no limit. A worker that takes longer is
-            killed, and its chunk done once more by another one. With workers=1 chunks are evaluated in this process,
-            where nothing can be killed, unless another timeout than the usual hour asks for a worker process.
+            killed, and another worker tries its chunk once more. With workers=1 and None or the default of one hour,
+            chunks are evaluated in this process, where nothing can be killed; other timeouts start a worker process.
         check: whether to evaluate a few samples again, alone, in another order and on the whole graph, and to refuse a
-            classifier that then gives other labels. Certificates say so if it was not checked.
+            classifier that then gives other labels. Without this check, the certificates say that it was left out.
 
     Returns:
-        The votes, with what is needed to repeat them in `votes.run`.
+        The votes; `votes.run` has what is needed to repeat them.
 
     Raises:
-        ClassifierError: the classifier failed; its `votes` has what was counted before.
-        UnstableClassifierError: it does not give one label to one noisy input; likewise.
-        WorkerError: workers died again and again, or took too long for a chunk twice; likewise.
+        ClassifierError: the classifier failed. The error's `votes` has what was counted before.
+        UnstableClassifierError: the classifier does not give one label to one noisy input. It has `votes`, too.
+        WorkerError: workers died repeatedly, or took too long for one chunk twice. It has `votes`, too.
 
     Example:
         >>> from flipproof import FlipNoise, FunctionClassifier, vote
@@ -112,7 +112,7 @@ def vote(
         >>> votes.estimation.argmax(axis=1)
         array([1, 0])
     """
-    job = VoteTask.of(classifier, inputs, noise, seed, targets)
+    task = VoteTask.of(classifier, inputs, noise, seed, targets)
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     check_workers(workers, address)
     timeout = checked_timeout(timeout)
@@ -121,32 +121,31 @@ def vote(
     known = None if checkpoint is None else peek_identity(checkpoint)
     recorded = _plan_of(known) if chunk_size is None and known is not None else None
     size = recorded.chunk_size if recorded else chunk_size
-    evaluation = job.evaluation(checked_memory(memory_limit), size, _engine_of(known) if engine is None else engine)
+    evaluation = task.evaluation(checked_memory(memory_limit), size, _engine_of(known) if engine is None else engine)
     if recorded:
         evaluation = replace(evaluation, plan=recorded)
-    identity = job.identity(
-        evaluation, checked_flag(check, "check")
-    )  # before anything is drawn: a classifier may change as it is used
-    ledger = CountsInMemory() if checkpoint is None else Checkpoint.open(checkpoint, identity)
-    with ledger:
-        _check_seen(ledger.tally, wanted)
-        start, before = time.perf_counter(), seen_count(ledger.tally)
-        missing = MissingSamples(evaluation.plan, {role: [wanted[role]] for role in ROLES}, ledger.tally)
+    # Before anything is drawn: a classifier may change as it is used.
+    identity = task.identity(evaluation, checked_flag(check, "check"))
+    store = CountsInMemory() if checkpoint is None else Checkpoint.open(checkpoint, identity)
+    with store:
+        _check_seen(store.vote_counts, wanted)
+        start, before = time.perf_counter(), seen_count(store.vote_counts)
+        missing = MissingSamples(evaluation.plan, {role: [wanted[role]] for role in ROLES}, store.vote_counts)
         if checkpoint is not None and missing.total > before:
-            warn_of_other_versions(ledger.sources, versions(), os.path.basename(os.fspath(checkpoint)))
+            warn_of_other_versions(store.sources, versions(), os.path.basename(os.fspath(checkpoint)))
         try:
-            checking = _check_of(evaluation, job, missing, memory_limit) if check else NoCheck(evaluation)
+            checking = _check_of(evaluation, task, missing, memory_limit) if check else NoCheck(evaluation)
             with (
                 contextlib.closing(_evaluated(checking, missing, workers, address, timeout)) as evaluated,
                 progress_line("votes", _COLUMNS, missing.total, before, progress) as line,
             ):
-                _draw(evaluated, ledger, line)
+                _draw(evaluated, store, line)
         except (ClassifierError, WorkerError) as error:
-            if ledger.tally is not None:  # which the check at the end has not seen
+            if store.vote_counts is not None:  # votes that the check at the end has not seen
                 unchecked = identity | {"checked": False}
-                error.votes = job.votes(unchecked, ledger, time.perf_counter() - start, before)
+                error.votes = task.votes(unchecked, store, time.perf_counter() - start, before)
             raise
-        return job.votes(identity, ledger, time.perf_counter() - start, before)
+        return task.votes(identity, store, time.perf_counter() - start, before)
 
 
 def vote_again(
@@ -160,7 +159,7 @@ def vote_again(
     address: str | None = None,
     timeout: float | None = DEFAULT_TIMEOUT,
 ) -> VoteCounts:
-    """Draws the samples of some portions of votes once more, by role, with the model and the data they were drawn with.
+    """Draws the samples of some portions of votes again, and returns their vote counts.
 
     Raises:
         InvalidInputError: the votes were drawn with another model, other data, or by another version.
@@ -171,34 +170,34 @@ def vote_again(
     if other := of_other_fingerprints(identity):
         raise InvalidInputError(f"expected votes of this flipproof, got votes {other}; take the one that drew them")
     targets = None if identity.get("targets") is None else votes.ids
-    job, plan = VoteTask.of(classifier, inputs, votes.noise, identity["seed"], targets), _plan_of(identity)
-    evaluation = job.evaluation(checked_memory(memory_limit), plan.chunk_size, _engine_of(identity))
+    task, plan = VoteTask.of(classifier, inputs, votes.noise, identity["seed"], targets), _plan_of(identity)
+    evaluation = task.evaluation(checked_memory(memory_limit), plan.chunk_size, _engine_of(identity))
     evaluation = replace(evaluation, plan=plan)
-    if differences := differences_again(job.identity(evaluation, votes.run.checked), identity):
-        raise InvalidInputError(f"expected the model and the data of the votes, got others: {differences}")
-    if votes.sampling_error < job.sampler.distance * (votes.n_select + votes.n_estimate):
-        raise InvalidInputError(f"expected what the sampler costs, got less: {votes.sampling_error}")
-    if votes.scope not in (None, scope_of_outputs(job.space, job.noise, len(votes), job.targets)):
-        raise InvalidInputError("expected the numbers of entries that the data have, got others in the votes")
+    if differences := differences_again(task.identity(evaluation, votes.run.checked), identity):
+        raise InvalidInputError(f"expected the model and the data of the votes, got a difference: {differences}")
+    if votes.sampling_error < task.sampler.distance * (votes.n_select + votes.n_estimate):
+        raise InvalidInputError(f"expected votes with the sampling error of their sampler, got {votes.sampling_error}")
+    if votes.scope not in (None, scope_of_outputs(task.space, task.noise, len(votes), task.targets)):
+        raise InvalidInputError("expected the numbers of entries that the data have, got other numbers in the votes")
     samples = {role: [range(*pair) for part in portions[role] for pair in part.samples.pairs] for role in portions}
-    ledger, missing, check = CountsInMemory(), MissingSamples(plan, samples), NoCheck(evaluation)
+    store, missing, check = CountsInMemory(), MissingSamples(plan, samples), NoCheck(evaluation)
     with (
         contextlib.closing(_evaluated(check, missing, workers, address, checked_timeout(timeout))) as evaluated,
         progress_line("votes", _COLUMNS, missing.total, show=progress) as line,
     ):
-        _draw(evaluated, ledger, line)
-    if ledger.tally is None:
+        _draw(evaluated, store, line)
+    if store.vote_counts is None:
         raise InvalidInputError("expected at least one portion to draw again, got none")
-    return ledger.tally
+    return store.vote_counts
 
 
 def _draw(
-    evaluated: Iterable[tuple[Chunk, IntArray, str]], ledger: CountsInMemory | Checkpoint, line: ProgressLine
+    evaluated: Iterable[tuple[Chunk, IntArray, str]], store: CountsInMemory | Checkpoint, line: ProgressLine
 ) -> None:
-    """Notes every chunk when it is done."""
+    """Stores the counts of every finished chunk and shows the progress."""
     for chunk, counts, places in evaluated:
-        _check_outputs(chunk, counts, ledger.tally)
-        ledger.add(VoteCounts.of(chunk.role, chunk.samples, counts))
+        _check_outputs(chunk, counts, store.vote_counts)
+        store.add(VoteCounts.of(chunk.role, chunk.samples, counts))
         line.update(more=len(chunk.samples), note=places)
 
 
@@ -209,7 +208,7 @@ def _evaluated(
     address: str | None,
     timeout: float | None,
 ) -> Generator[tuple[Chunk, IntArray, str]]:
-    """Chunks with their counts as they come, and where they come from, as far as the check lets them pass."""
+    """Finished chunks that the check lets pass, each with its counts and the place where it was evaluated."""
     with contextlib.closing(_results(check, missing, workers, address, timeout)) as results:
         yield from check.passed(results)
 
@@ -221,18 +220,18 @@ def _results(
     address: str | None,
     timeout: float | None,
 ) -> Generator[tuple[Any, Any, str]]:
-    """What comes of chunks and of the tasks of the check; from Ray many chunks at once, as one."""
+    """The results of chunks and of the tasks of the check; Ray returns many neighbouring chunks as one."""
     here = workers == 1 and timeout in (None, DEFAULT_TIMEOUT)
     evaluation, work = check.evaluation, check.work
     chunks = missing.chunks() if here else _compiled_first(evaluation, missing.chunks())
     if here:
         yield from done_here(work, check.among(chunks))
-    elif workers == "ray":  # the check stays here: on a cluster, tasks are spans of chunks
+    elif workers == "ray":  # the check stays here: on a cluster, tasks are groups of chunks
         yield from done_here(work, check.before())
         yield from _on_cluster(evaluation, chunks, missing, address, timeout)
         yield from done_here(work, check.after())
     else:
-        from flipproof.smoothing.workers.processes import WorkerPool  # the usual way needs no processes
+        from flipproof.smoothing.workers.processes import WorkerPool  # a vote in this process needs no workers
 
         with WorkerPool(work, workers, timeout) as pool:
             yield from ((task, done, pool.places) for task, done in pool.map_unordered(check.among(chunks)))
@@ -241,8 +240,8 @@ def _results(
 def _on_cluster(
     evaluation: Evaluation, chunks: Iterable[Chunk], missing: MissingSamples, address: str | None, timeout: float | None
 ) -> Generator[tuple[Any, Any, str]]:
-    """Chunks that are evaluated on a Ray cluster, many at once."""
-    from flipproof.smoothing.voting.chunk_groups import ChunkGroups, GroupEvaluation  # the usual way needs no cluster
+    """The results of chunks that are evaluated in groups on a Ray cluster."""
+    from flipproof.smoothing.voting.chunk_groups import ChunkGroups, GroupEvaluation  # most votes need no cluster
     from flipproof.smoothing.workers.ray_pool import RayPool
 
     groups = ChunkGroups(chunks, missing.samples)
@@ -253,7 +252,7 @@ def _on_cluster(
 
 
 def _compiled_first(evaluation: Evaluation, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """The chunks; if there are any, loops have been compiled and kept, so that workers need only load them."""
+    """The chunks. If there are any, loops are compiled first, so that workers need only load them."""
     chunks = iter(chunks)
     for first in chunks:
         with single_threaded():
@@ -262,34 +261,35 @@ def _compiled_first(evaluation: Evaluation, chunks: Iterable[Chunk]) -> Iterator
     return chunks
 
 
-def _check_outputs(chunk: Chunk, counts: IntArray, tally: VoteCounts | None) -> None:
-    """Only for a graph can the number of outputs differ from chunk to chunk; elsewhere it is that of the rows."""
-    if tally is not None and tally.shape != counts.shape:
+def _check_outputs(chunk: Chunk, counts: IntArray, vote_counts: VoteCounts | None) -> None:
+    """Refuses a number of outputs that differs from chunk to chunk, as only a classifier of graphs could return it."""
+    if vote_counts is not None and vote_counts.shape != counts.shape:
         raise ClassifierError(
-            f"the classifier failed on {chunk}: expected {tally.shape[0]} outputs as before, got {counts.shape[0]}"
+            f"the classifier failed on {chunk}: expected {vote_counts.shape[0]} outputs as before, "
+            f"got {counts.shape[0]}"
         )
 
 
-def _check_of(evaluation: Evaluation, job: VoteTask, missing: MissingSamples, memory_limit: str | int) -> SelfCheck:
-    return SelfCheck(CheckedEvaluation.of(evaluation, checked_memory(memory_limit)), job.seed, missing.gaps())
+def _check_of(evaluation: Evaluation, task: VoteTask, missing: MissingSamples, memory_limit: str | int) -> SelfCheck:
+    return SelfCheck(CheckedEvaluation.of(evaluation, checked_memory(memory_limit)), task.seed, missing.gaps())
 
 
 def _plan_of(identity: Mapping[str, Any]) -> ChunkPlan:
-    """How the run of a checkpoint was cut into chunks."""
+    """The chunks of the run that a checkpoint holds."""
     chunk_size: Any = identity.get("chunk size")
     rows_per_call: Any = identity.get("rows per call")
     return ChunkPlan(chunk_size, rows_per_call)
 
 
 def _engine_of(identity: Mapping[str, Any] | None) -> str | None:
-    """The torch engine if the run of a checkpoint has it: it goes on with it, whether a faster one would fit or not."""
+    """The torch engine if the run of a checkpoint has used it: the run must continue with it, even if "fused" fits."""
     return TORCH if identity is not None and identity.get("engine") == TORCH else None
 
 
-def _check_seen(tally: VoteCounts | None, wanted: dict[str, range]) -> None:
-    """A checkpoint may hold fewer samples than are wanted, but no others: sums cannot be taken apart."""
+def _check_seen(vote_counts: VoteCounts | None, wanted: dict[str, range]) -> None:
+    """Refuses a checkpoint with samples that are not wanted: its sums of votes cannot be taken apart."""
     for role in ROLES:
-        seen = SampleRanges() if tally is None else getattr(tally, role).samples
+        seen = SampleRanges() if vote_counts is None else getattr(vote_counts, role).samples
         if seen.count > seen.overlap(SampleRanges.of(wanted[role])).count:
             raise InvalidInputError(
                 f"expected a checkpoint with some of the {role} samples {SampleRanges.of(wanted[role])}, got one that "

@@ -1,4 +1,4 @@
-"""Votes: how often a classifier gave each label to noisy copies of each input. The evidence of a certificate."""
+"""Votes: how often a classifier gave each label to noisy copies of each input. They are a certificate's evidence."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _MOST_ID = 2**53
 class Votes:
     """Counts of labels on two independent sets of noisy samples, [inputs, classes] each.
 
-    `selection` chooses the label, `estimation` bounds its probability. A row may sum to less than its number
-    of samples where the classifier gave no label. If flipproof drew the votes, `run` says how, and `tally` has them by
-    portions of the samples, which can be drawn again and compared. `scope` says what each input has for an attacker to
-    change, and what noise does not touch; without it, certificates do not know how large an input is. `ids` are the
-    numbers of the inputs that the rows are about, as certificates call them: the targets of `vote`, or 0, 1, 2, ...
+    `selection` chooses the label, `estimation` bounds its probability. A row may sum to less than the number of
+    samples where the classifier gave no label. If flipproof drew the votes, `run` says how, and `vote_counts` divides
+    them into portions of the samples that can be drawn again and compared. `scope` says how much of each input an
+    attacker can change, and what noise does not touch; without it, certificates do not know how large an input is.
+    `ids` are the numbers by which certificates name the inputs: the targets of `vote`, or 0, 1, 2, ...
 
     Example:
         >>> from flipproof import FlipNoise
@@ -49,7 +49,7 @@ class Votes:
     n_select: int
     n_estimate: int
     run: Run | None = None
-    tally: VoteCounts | None = None
+    vote_counts: VoteCounts | None = None
     scope: Scope | None = None
     ids: IntArray = None  # type: ignore[assignment]  # made of the number of inputs
 
@@ -59,7 +59,7 @@ class Votes:
             object.__setattr__(self, n, checked_samples(getattr(self, n), n))
             object.__setattr__(self, role, read_only(checked_counts(getattr(self, role), getattr(self, n), role)))
         self._check_run()
-        self._check_tally()
+        self._check_vote_counts()
         self._check_scope()
         if self.selection.shape != self.estimation.shape:
             raise InvalidInputError(
@@ -81,20 +81,20 @@ class Votes:
             if self.run.identity["noise"] != self.noise.record():
                 raise InvalidInputError(f"expected the run's noise, {self.run.identity['noise']}, got {self.noise}")
 
-    def _check_tally(self) -> None:
-        """The portions are of these votes and of the samples of the run."""
-        if self.tally is None:
+    def _check_vote_counts(self) -> None:
+        """Refuses portions that do not add up to these votes and to the samples of the run."""
+        if self.vote_counts is None:
             return
-        checked_kind(self.tally, VoteCounts, "tally")
+        checked_kind(self.vote_counts, VoteCounts, "vote_counts")
         for part, votes, samples in (
-            (self.tally.select, self.selection, self.run and self.run.select),
-            (self.tally.estimate, self.estimation, self.run and self.run.estimate),
+            (self.vote_counts.select, self.selection, self.run and self.run.select),
+            (self.vote_counts.estimate, self.estimation, self.run and self.run.estimate),
         ):
             if part.samples != samples or not np.array_equal(part.counts, votes):
-                raise InvalidInputError("expected portions that add up to the votes, got others")
+                raise InvalidInputError("expected portions that add up to the votes, got portions of other votes")
 
     def _check_scope(self) -> None:
-        """It is about these inputs and the parts of this noise."""
+        """Refuses the scope of other inputs or of a noise with other parts."""
         if self.scope is None:
             return
         if not isinstance(self.scope, Scope):
@@ -114,15 +114,16 @@ class Votes:
         inputs: Any = None,
         ids: ArrayLike | None = None,
     ) -> Votes:
-        """Votes from elsewhere. Sample counts are the sums of the rows unless they are given.
+        """Votes that were counted elsewhere. Numbers of samples are the sums of the rows unless they are given.
 
         Args:
             selection: integer counts [inputs, classes] on the selection samples.
             estimation: integer counts [inputs, classes] on other, independent samples.
             noise: the law under which all samples were drawn.
-            n_select: number of selection samples, if some of them got no label.
-            n_estimate: number of estimation samples, if some of them got no label.
-            inputs: the data that were voted on, as `vote` takes them. With them, radii never exceed what an input has.
+            n_select: the number of selection samples, if some of them got no label.
+            n_estimate: the number of estimation samples, if some of them got no label.
+            inputs: the data that were voted on, as `vote` takes them. With them, no radius exceeds the number of
+                changes that an input has room for.
             ids: the numbers of the inputs, one per row; by default 0, 1, 2, ...
         """
         selection, estimation = count_array(selection, "selection"), count_array(estimation, "estimation")
@@ -141,7 +142,7 @@ class Votes:
 
     @property
     def classes(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         return int(self.selection.shape[1])
 
     @property
@@ -151,28 +152,28 @@ class Votes:
 
     @property
     def on_some(self) -> bool:
-        """Whether the rows are known to be some of the inputs that the data have, or in another order."""
+        """Whether the rows are known to be only some of the data's inputs, or in another order than the data."""
         return self.run is not None and (self.run.identity.get("targets") is not None or not self.in_order)
 
     @property
     def checked(self) -> bool | None:
-        """Whether it was checked that the classifier gives one label to one noisy input; None if others counted."""
+        """Whether `vote` checked that the classifier gives one label to one noisy input; None if votes have no run."""
         return None if self.run is None else self.run.checked
 
     @property
     def engine(self) -> str | None:
-        """What evaluated the samples, "fused" or "torch"; None if it is not known, or the classifier did it itself."""
+        """The engine that evaluated the samples, "fused" or "torch"; None if it is unknown or no engine took part."""
         return None if self.run is None else self.run.engine
 
     @property
     def sampling_error(self) -> float:
-        """How far the law of the samples is from the stated noise at most, in total variation; part of alpha."""
+        """Bounds the total variation distance of the samples' law from the stated noise; it is a part of alpha."""
         return 0.0 if self.run is None else self.run.sampling_error
 
     def merged(self, other: Votes) -> Votes:
-        """Votes of the same run on further samples, from another machine or a later day, added to these.
+        """These votes and those of the same run on further samples, from another machine or a later day, together.
 
-        The sample numbers must be disjoint, and model, data, noise and seed the same.
+        The sample numbers must be disjoint, and model, data, noise and seed must be the same.
         """
         if not isinstance(other, Votes):
             raise InvalidInputError(f"expected Votes, got {type(other).__name__}")
@@ -180,11 +181,11 @@ class Votes:
             raise InvalidInputError("expected votes that flipproof.vote has drawn, got votes from elsewhere")
         differences = run_differences(other.run.identity, self.run.identity)
         if differences:
-            raise InvalidInputError(f"expected votes of the same run, got others: {differences}")
+            raise InvalidInputError(f"expected votes of the same run, got votes of another: {differences}")
         if self.selection.shape != other.selection.shape:
             raise InvalidInputError(f"expected votes of shape {self.selection.shape}, got {other.selection.shape}")
         if not np.array_equal(self.ids, other.ids):
-            raise InvalidInputError("expected votes on inputs of the same ids, got others; the order counts, too")
+            raise InvalidInputError("expected votes on inputs of the same ids, got other ids; the order counts, too")
         return Votes(
             selection=self.selection + other.selection,
             estimation=self.estimation + other.estimation,
@@ -192,13 +193,15 @@ class Votes:
             n_select=self.n_select + other.n_select,
             n_estimate=self.n_estimate + other.n_estimate,
             run=self.run.merged(other.run),
-            tally=None if self.tally is None or other.tally is None else self.tally.merged(other.tally),
+            vote_counts=None
+            if self.vote_counts is None or other.vote_counts is None
+            else self.vote_counts.merged(other.vote_counts),
             scope=self.scope,
             ids=self.ids,
         )
 
     def selected(self, rows: IntArray) -> Votes:
-        """The votes on some inputs, with their ids. Their portions are not kept."""
+        """The votes on some inputs, with their ids but without portions."""
         rows = checked_rows(rows, len(self), "rows")
         scope = None if self.scope is None else self.scope.selected(rows)
         return Votes(
@@ -228,19 +231,19 @@ class Votes:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Votes:
-        """Reads votes that `save` wrote; anything else is refused with a `FileFormatError`."""
+        """Reads votes that `save` wrote, and refuses anything else with a `FileFormatError`."""
         return read_votes(path, cls)
 
 
 def drawn_again(votes: Votes, space: Space, samples: range, rows: IntArray) -> Any:
-    """Some estimation samples of the votes for some rows of their data, as the classifier got them."""
+    """The noisy inputs of some estimation samples and rows, drawn again as the classifier got them."""
     if votes.run is None:
         raise InvalidInputError("expected the votes of a run, got counts alone")
     return sampler_of(space, votes.noise, votes.run.identity["seed"]).draw(Role.ESTIMATE, samples, rows)
 
 
-def _checked_ids(given: Any, inputs: int) -> IntArray:
-    """One number per input; every double, and so every reader of JSON, holds it exactly."""
+def _checked_ids(given: ArrayLike | None, inputs: int) -> IntArray:
+    """One number per input, small enough for a double, and so for every reader of JSON, to hold exactly."""
     if given is None:
         return np.arange(inputs)
     ids = count_array(given, "ids")
@@ -252,7 +255,7 @@ def _checked_ids(given: Any, inputs: int) -> IntArray:
 
 
 def _row_sum(counts: NDArray[Any], name: str, argument: str) -> int:
-    """The number of votes that all rows have in common; inputs that got no vote at all do not count."""
+    """The number of votes in every row, apart from inputs that got no vote at all."""
     if counts.ndim != 2 or counts.dtype.kind not in "iu":
         return 0  # refused with a better message when the votes are made
     if counts.sum(axis=1, dtype=np.float64).max(initial=0.0) > MAX_SAMPLES:

@@ -1,6 +1,6 @@
-"""The votes file: two tables of counts, the same by portions of the samples, whose they are, and how they were drawn.
+"""The votes file: counts of both roles, as a whole and by portions of the samples, ids of inputs, noise and run.
 
-Version 1 did not say whose: its inputs are numbered from 0.
+Version 1 has no ids: its inputs are numbered from 0.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VOTES_FILE = FileKind("votes file", "flipproof-votes", 2, also=(1,))
 
 
 def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
-    """Writes the file atomically."""
+    """Writes votes to a file atomically."""
     description: dict[str, Any] = {
         "noise": votes.noise.record(),
         "n_select": votes.n_select,
@@ -40,8 +40,8 @@ def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
         "run": None if votes.run is None else votes.run.to_record(),
     }
     arrays = {name: compact(getattr(votes, name)) for name in (*_TABLES.values(), "ids")}
-    if votes.tally is not None:
-        pieces = {role: getattr(votes.tally, role).pieces for role in ROLES}
+    if votes.vote_counts is not None:
+        pieces = {role: getattr(votes.vote_counts, role).pieces for role in ROLES}
         description["portions"] = {role: [piece.samples.to_record() for piece in pieces[role]] for role in ROLES}
         arrays |= {f"{_TABLES[role]}_portions": compact(_stacked(pieces[role], votes)) for role in ROLES}
     if votes.scope is not None:
@@ -61,7 +61,7 @@ def read_votes(path: str | os.PathLike[str], votes: type[Votes]) -> Votes:
             n_select=description["n_select"],
             n_estimate=description["n_estimate"],
             run=None if description.get("run") is None else Run.from_record(description["run"]),
-            tally=None if description.get("portions") is None else _tally(archive, description["portions"]),
+            vote_counts=None if description.get("portions") is None else _vote_counts(archive, description["portions"]),
             scope=None if description.get("scope") is None else _scope(archive, description["scope"]),
             ids=_counts(archive, "ids", dimensions=1) if description["version"] > 1 else np.arange(len(selection)),
         )
@@ -72,8 +72,8 @@ def _stacked(pieces: Sequence[RoleCounts], votes: Votes) -> IntArray:
     return np.array([piece.counts for piece in pieces], dtype=np.int64).reshape(len(pieces), *votes.selection.shape)
 
 
-def _tally(archive: ArrayArchive, ranges: Mapping[str, Any]) -> VoteCounts:
-    """The portions, put together again."""
+def _vote_counts(archive: ArrayArchive, ranges: Mapping[str, Any]) -> VoteCounts:
+    """The portions of a file, merged."""
     parts = {}
     for role in ROLES:
         counts = _counts(archive, f"{_TABLES[role]}_portions", dimensions=3)
@@ -87,7 +87,7 @@ def _tally(archive: ArrayArchive, ranges: Mapping[str, Any]) -> VoteCounts:
 
 
 def scope_record(scope: Scope) -> dict[str, Any]:
-    """What a scope says of all inputs, as JSON values; its counts are arrays."""
+    """The part of a scope that holds for all inputs, as JSON values; its counts are written as arrays."""
     return {"fixed": list(scope.fixed), "makes_room": scope.makes_room}
 
 
@@ -97,7 +97,7 @@ def _scope(archive: ArrayArchive, record: Mapping[str, Any]) -> Scope:
 
 
 def compact(counts: IntArray) -> NDArray[Any]:
-    """Counts in the smaller of two types that holds them."""
+    """The counts as 32-bit integers if they fit, else as 64-bit integers."""
     return counts.astype("<u4" if counts.max(initial=0) < 2**32 else "<i8")
 
 

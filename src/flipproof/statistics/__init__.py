@@ -1,6 +1,6 @@
 """From vote counts to bounds on probabilities that hold together with a stated failure probability.
 
-The rules (`bounds`), the confidence bounds that they use, and the budget of alpha. It imports `theory` and `base`.
+It has the rules (`bounds`), their confidence bounds, and the budget of alpha. It imports `theory` and `base`.
 """
 
 PUBLIC = ("bounds", "clopper_pearson")

@@ -13,17 +13,17 @@ from flipproof.errors import InvalidInputError
 from flipproof.statistics.clopper_pearson import checked_alpha, lower_bound, upper_bound
 
 LOWER_SHARE = 0.9
-"""The part of alpha that bounds the predicted label under the multi-class rule; the rest bounds all others."""
+"""The part of alpha that bounds the predicted label under the multi-class rule; the rest bounds all other labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlphaBudget:
-    """The probability `alpha` that something certified is wrong, shared by `claims` inputs.
+    """The failure probability `alpha` of certificates, shared by `claims` inputs.
 
     With one claim the promise holds for each input by itself; with as many claims as inputs it holds for
-    all of them at once (Bonferroni). All parts are rounded down, so together they never exceed alpha.
-    `sampling_error` is what it costs, once for all inputs, that the samples were drawn from a law which is only
-    that close to the exact one.
+    all inputs at once (Bonferroni). All parts are rounded down, so together they never exceed alpha.
+    `sampling_error` bounds the distance between the law of the samples and the exact law; it is subtracted from
+    alpha once for all inputs.
 
     Example:
         >>> budget = AlphaBudget(alpha=0.01, claims=4)
@@ -51,7 +51,7 @@ class AlphaBudget:
 
     @property
     def per_claim(self) -> float:
-        """What one input may spend."""
+        """The part of alpha that one input may spend."""
         left = self.alpha
         if self.sampling_error:
             left = math.nextafter(self.alpha - self.sampling_error, 0.0)
@@ -59,21 +59,21 @@ class AlphaBudget:
 
     @property
     def for_lower(self) -> float:
-        """What the bound on the predicted label may spend under the multi-class rule."""
+        """The part of alpha that the bound on the predicted label may spend under the multi-class rule."""
         return math.nextafter(self.lower_share * self.per_claim, 0.0)
 
     @property
     def for_upper(self) -> float:
-        """What the bound on all other labels may spend under the multi-class rule."""
+        """The part of alpha that the bound on all other labels may spend under the multi-class rule."""
         return math.nextafter(self.per_claim - self.for_lower, 0.0)
 
     def shared_by(self, claims: int) -> AlphaBudget:
-        """The budget with this alpha for another number of inputs."""
+        """The budget with the same alpha for another number of inputs."""
         return AlphaBudget(self.alpha, claims, self.lower_share, self.sampling_error)
 
 
 class Rule(StrEnum):
-    """How the other labels are bounded."""
+    """The rule that bounds the probabilities of the other labels."""
 
     MULTI_CLASS = "multi-class"
     """p_upper bounds the most probable other label, and a tenth of alpha pays for it (if there are several)."""
@@ -99,7 +99,7 @@ class Counts:
         return np.take_along_axis(self.votes, label[:, None], axis=1)[:, 0]
 
     def best_other(self, label: IntArray) -> tuple[IntArray, IntArray]:
-        """The label with most votes apart from `label`, and its votes; (label, 0) if there is no other."""
+        """The label with most votes apart from `label`, and its votes; (label, 0) if there is no other label."""
         if self.votes.shape[1] == 1:
             return label, np.zeros_like(label)
         others = self.votes.copy()
@@ -127,7 +127,7 @@ class Bounds:
 
 
 def splits_alpha(rule: Rule, classes: int) -> bool:
-    """Whether two bounds share alpha. With two labels 1 - p_lower already bounds the other, so that would only cost.
+    """Whether two bounds share alpha. With two labels 1 - p_lower already bounds the other one, at no further cost.
 
     Example:
         >>> splits_alpha(Rule.MULTI_CLASS, 3), splits_alpha(Rule.MULTI_CLASS, 2)
@@ -140,7 +140,7 @@ def bounds_from_counts(selection: Counts, estimation: Counts, budget: AlphaBudge
     """Selects labels on one set of votes and bounds their probabilities on the other.
 
     The most probable other label is one fixed label, so its upper bound needs no division of alpha by the
-    number of labels, and the largest bound over all others is at least as large (docs/theory.md,
+    number of labels, and the largest bound over all other labels is at least as large (docs/theory.md,
     statement 14). Ties go to the label with the smaller number.
 
     Example:
@@ -151,13 +151,13 @@ def bounds_from_counts(selection: Counts, estimation: Counts, budget: AlphaBudge
     from flipproof.theory import kernels
 
     label = selection.votes.argmax(axis=1)
-    own, (runner_up, other) = estimation.of(label), estimation.best_other(label)
+    label_votes, (runner_up, other_votes) = estimation.of(label), estimation.best_other(label)
     classes = estimation.votes.shape[1]
     split = splits_alpha(rule, classes)
-    p_lower = lower_bound(own, estimation.samples, budget.for_lower if split else budget.per_claim)
+    p_lower = lower_bound(label_votes, estimation.samples, budget.for_lower if split else budget.per_claim)
     p_upper = np.asarray(kernels.complements_up(p_lower))
     if split:
-        p_upper = np.minimum(p_upper, upper_bound(other, estimation.samples, budget.for_upper))
+        p_upper = np.minimum(p_upper, upper_bound(other_votes, estimation.samples, budget.for_upper))
     elif rule is Rule.MULTI_CLASS and classes == 1:
         p_upper = np.zeros_like(p_upper)  # there is no other label
     return Bounds(label, runner_up, p_lower, p_upper)

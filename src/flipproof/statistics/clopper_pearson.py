@@ -15,11 +15,11 @@ SMALLEST_ALPHA = 1e-100
 
 
 def lower_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
-    """A lower bound on a probability, from the number of times something happened.
+    """A lower bound on the probability of an event that happened `votes` times.
 
     The largest p with P(Binomial(samples, p) >= votes) <= alpha, rounded down (Clopper and Pearson 1934;
     docs/theory.md, statement 13). With probability at least 1 - alpha over the samples, the true
-    probability is not below it. 0 for 0 votes.
+    probability is not below this bound. 0 for 0 votes.
 
     Example:
         >>> round(lower_bound(99_000, 100_000, alpha=0.01), 6)
@@ -29,7 +29,11 @@ def lower_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
 
 
 def upper_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
-    """An upper bound on a probability: the twin of `lower_bound`, rounded up. 1 when all votes agree.
+    """An upper bound on the probability of an event that happened `votes` times.
+
+    The smallest p with P(Binomial(samples, p) <= votes) <= alpha, rounded up (docs/theory.md, statement 13). With
+    probability at least 1 - alpha over the samples, the true probability is not above this bound. 1 if the event
+    happened in every sample.
 
     Example:
         >>> round(upper_bound(1_000, 100_000, alpha=0.01), 6)
@@ -38,8 +42,8 @@ def upper_bound(votes: ArrayLike, samples: int, alpha: float) -> Any:
     return _bound(votes, samples, alpha, "upper")
 
 
-def checked_alpha(alpha: Any) -> float:
-    """Returns alpha as a float strictly between 0 and 1, and not so small that float64 could not prove it."""
+def checked_alpha(alpha: object) -> float:
+    """Returns alpha as a float strictly between 0 and 1, and large enough for a proof in float64."""
     try:
         number = checked_probability(alpha, "alpha")
     except InvalidInputError:
@@ -51,8 +55,8 @@ def checked_alpha(alpha: Any) -> float:
     return number
 
 
-def checked_samples(value: Any, name: str) -> int:
-    """Returns a number of samples that float64 can count."""
+def checked_samples(value: object, name: str) -> int:
+    """Returns a number of samples, and refuses one that float64 cannot count."""
     samples = checked_count(value, name)
     if samples > MAX_SAMPLES:
         raise InvalidInputError(f"expected {name} of at most {MAX_SAMPLES}, got {samples}")
@@ -71,7 +75,7 @@ def _checked(votes: ArrayLike, samples: int, alpha: float) -> tuple[IntArray, in
 
 
 def _bound(votes: ArrayLike, samples: int, alpha: float, side: Literal["lower", "upper"]) -> Any:
-    """Every distinct count once: a guess from the incomplete beta function, moved until it is proved."""
+    """The bounds of all counts, computed once for every distinct count: a guess is moved until it is proved."""
     counts, samples, alpha = _checked(votes, samples, alpha)
     distinct, index = np.unique(counts, return_inverse=True)
     bounds = np.full(distinct.size, 0.0 if side == "lower" else 1.0)

@@ -12,7 +12,7 @@ _NEGLIGIBLE = 1e-15
 """Terms are added until the rest is below this share of the sum: far below what the roundings cost."""
 
 _FIRST_STEP = 2.0**-46
-"""First move away from the guess, in units of odds: what the error of `tail_bound` amounts to at common alpha."""
+"""First move away from the guess, in units of odds: about the error of `tail_bound` at common values of alpha."""
 
 LOWER, UPPER = -1, 1
 
@@ -21,9 +21,9 @@ LOWER, UPPER = -1, 1
 def tail_bound(votes: int, samples: int, odds: float) -> float:
     """Upper bound on P(Binomial(samples, p) >= votes) for p / (1 - p) <= odds (statement 13).
 
-    Terms are computed relative to the one at `votes` and divided by their total, so no factorial, logarithm
-    or exponential is needed: three roundings a term. What is cut off above is bounded by a geometric
-    series; what is cut off below would only make the tail smaller.
+    Terms are computed relative to the term at `votes` and divided by their total, so no factorial, logarithm
+    or exponential is needed: each term has three roundings. A geometric series bounds the terms that are cut off
+    above; the terms that are cut off below would only make the tail smaller.
     """
     above, term, steps_above = 1.0, 1.0, 0
     for j in range(votes, samples):
@@ -53,7 +53,7 @@ def proved_bounds(votes: IntArray, samples: int, alpha: float, guess: FloatArray
     """For every guess, the nearest p found on its safe side with a proof; 0 or 1 where none is found.
 
     side = LOWER: P(Binomial(samples, p) >= votes) <= alpha. side = UPPER: P(Binomial(samples, p) <= votes) <= alpha,
-    which is the same for the votes and the probability of "anything else".
+    which is the condition of LOWER for the number and the probability of all samples that are no votes.
     """
     out = np.empty(votes.size)
     for i in range(votes.size):

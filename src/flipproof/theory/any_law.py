@@ -1,7 +1,7 @@
-"""Certificates under a law that is not made of flips: all of them from its regions at every number of changes.
+"""Certificates under a law that is not made of flips, computed from its regions at every number of changes.
 
-Nothing is known of such a law but its regions, so nothing is taken for granted: a radius is certified if every smaller
-number of changes is. Laws made of flips are computed faster elsewhere, and this is never asked.
+Only the regions of such a law are known, so a radius is certified only if every smaller number of changes is certified,
+too. Laws made of flips do not use this module: their certificates are computed faster elsewhere.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from flipproof.theory.radii import Grid, Point, unit_of
 from flipproof.theory.regions import Regions, regions_at
 
 _MOST_POINTS = 2**14
-"""So many combinations of numbers of changes are looked at; what needs more is refused."""
+"""The largest number of combinations of numbers of changes that is searched; a request that needs more is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegionsBelow:
-    """The regions at a point and at all points below it. What is asked of `Regions` is answered for the worst."""
+    """The regions at a point and at all points below it. Every method answers like `Regions`, for the worst of them."""
 
     noise: Noise
     point: Point
@@ -58,7 +58,7 @@ class RegionsBelow:
 
 
 def worst_at(noise: Noise, point: Point) -> Regions | RegionsBelow:
-    """What answers for all changes up to a point. Under flips, as many as possible are the worst (statement 3)."""
+    """The worst case of all changes up to a point. Under flips, the largest numbers are the worst (statement 3)."""
     return regions_at(noise, point) if noise.flips else RegionsBelow(noise, point)
 
 
@@ -74,19 +74,19 @@ def table_below(noise: Noise, grid: Grid, answer: Callable[[Regions], FloatArray
 
 
 def scanned_radii(noise: Noise, axis: int, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
-    """The largest radius along an axis such that it and all smaller ones leave a margin; 0 where none does."""
+    """The largest radius along an axis such that it and all smaller radii leave a margin; 0 where none does."""
     return _scanned(noise, lambda radius: [unit_of(noise, axis, radius)], p_lower, p_upper, limit)
 
 
 def scanned_totals(noise: Noise, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
-    """The largest total of changes along all axes such that every split of it and of all smaller ones is certified."""
+    """The largest total of changes along all axes such that all splits of it and of smaller totals are certified."""
     return _scanned(noise, lambda total: _splits(total, len(noise.axes)), p_lower, p_upper, limit)
 
 
 def _scanned(
     noise: Noise, points: Callable[[int], list[Point]], p_lower: FloatArray, p_upper: FloatArray, limit: int
 ) -> IntArray:
-    """From 0 upwards, for every pair until the first failure. Stops early, with what is proved, where it takes long."""
+    """Scans radii from 0 up, for every pair to its first failure. A long scan stops early, with what is proved then."""
     result, left, looked_at = np.zeros(p_lower.size, dtype=np.int64), np.arange(p_lower.size), 0
     for radius in range(limit + 1):
         wanted = points(radius)
@@ -100,7 +100,7 @@ def _scanned(
 
 
 def maximal_points(noise: Noise, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> list[Point]:
-    """All certified points of one pair of bounds that no other one is above, in lexicographic order."""
+    """All maximal certified points of one pair of bounds, in lexicographic order."""
     certified: set[Point] = set()
     layer, looked_at = {(0,) * len(noise.axes)}, 0
     while layer:
@@ -120,10 +120,10 @@ def _stepped(point: Point, step: int) -> Iterator[Point]:
 
 
 def _splits(total: int, axes: int) -> list[Point]:
-    """All ways to share so many changes among the axes."""
+    """All ways to share a total of changes among the axes."""
     if axes == 1:
         return [(total,)]
-    return [(own, *rest) for own in range(total + 1) for rest in _splits(total - own, axes - 1)]
+    return [(first, *rest) for first in range(total + 1) for rest in _splits(total - first, axes - 1)]
 
 
 def _refuse_many(points: int) -> None:

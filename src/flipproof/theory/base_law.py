@@ -1,4 +1,4 @@
-"""What every noise law has, and the register of laws. docs/extending.md shows how to add one."""
+"""The protocol of noise laws, and the register of laws. docs/extending.md shows how to add a law."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Axis(NamedTuple):
 
 
 class Law(ABC):
-    """How noise is drawn: a frozen, hashable value.
+    """The law of some noise, as a frozen, hashable value.
 
     A law with certificates of its own, outside of this package's engine, is a `Law`. A law whose likelihood ratios
     have regions is a `Noise`, and is certified, put into words, reported and verified like flips.
@@ -41,16 +41,16 @@ class Law(ABC):
 
     @abstractmethod
     def without_noise(self) -> Law:
-        """The law of the same kind that leaves inputs as they are."""
+        """The law of the same kind that leaves inputs unchanged."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The changes that are counted, part by part; none for a law without regions."""
+        """The kinds of change that are counted, part by part; none for a law without regions."""
         return ()
 
     @property
     def flips(self) -> tuple[tuple[str | None, FlipNoise], ...]:
-        """The flips that the law is made of, part by part; none if it is made of something else."""
+        """The flips that the law is made of, part by part; none if it is not made of flips."""
         return ()
 
     @property
@@ -65,19 +65,19 @@ class Law(ABC):
 
     @property
     def short_words(self) -> str:
-        """The law in few letters, other ones for every law."""
+        """The law in few letters, different for different laws."""
         return repr(self)
 
     def space_of(self, inputs: Any) -> Any:
-        """The space of data that only this law can read; None where all laws read them alike."""
+        """The space of data that only this law can read; None if all laws read the data alike."""
         return None
 
 
 class Noise(Law):
-    """A law with regions of constant likelihood ratio: what certificates are made of.
+    """A law with regions of constant likelihood ratio, from which certificates are computed.
 
-    A new one says what its `axes` are and gives the `regions` at every number of changes; nothing is assumed about how
-    regions at different radii compare. Flips are computed by an engine of their own, which knows more.
+    A new law states its `axes` and gives the `regions` at every number of changes; nothing is assumed about how
+    regions at different radii compare. Flips have an engine of their own, which knows how their regions compare.
     """
 
     __slots__ = ()
@@ -93,23 +93,23 @@ class Noise(Law):
         return True
 
     def regions(self, radii: Radii) -> Regions:
-        """The regions between an input and any other with exactly so many changes, whichever entries they are in.
+        """The regions between an input and any other input with exactly these numbers of changes, in any entries.
 
         Laws made of flips leave this to `flipproof.theory.regions.regions`.
         """
         raise InvalidInputError(f"expected a law with regions of its own, got {self!r}")
 
     def meaning(self, axis: Axis) -> str:
-        """What a single change along an axis is, as a clause: "a zero becomes a one"."""
+        """The meaning of a single change along an axis, as a clause: "a zero becomes a one"."""
         return "a value becomes any other one"
 
     def facts(self) -> tuple[tuple[str | None, str, str], ...]:
-        """What a report tells about the law: (part, name, value), with all digits."""
+        """The facts that a report states about the law: (part, name, value), with all digits."""
         ((name, values),) = self.record().items()
         return tuple((None, f"{name}, {field}", f"{value!r}") for field, value in values.items())
 
     def exact_record(self) -> list[dict[str, Any]]:
-        """The law as a certificate states it and the checker reads it."""
+        """The law in the form in which a certificate states it and the checker reads it."""
         return [{"part": None, "law": self.record()}]
 
 
@@ -119,7 +119,7 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Law]] = {}
 
 
 def register_law(name: str) -> Callable[[_Made], _Made]:
-    """Makes a class of laws known by the one name in its records: {name: the fields of the law}.
+    """Registers a class of laws under the one name in its records: {name: the fields of the law}.
 
     Example:
         >>> from dataclasses import dataclass
@@ -143,7 +143,7 @@ def register_law(name: str) -> Callable[[_Made], _Made]:
 
 
 def register_reader(name: str, read: Callable[[Mapping[str, Any]], Law]) -> None:
-    """Says how records are read that have a field of this name."""
+    """Registers the function that reads records with a field of this name."""
     _READERS[name] = read
 
 
@@ -156,8 +156,8 @@ def law_from_record(record: Mapping[str, Any]) -> Law:
     raise InvalidInputError(f"expected a law with one of {known}, got {got}; import the module that registers it")
 
 
-def checked_law(law: Any, kind: type[_Kind], expected: str, got: str = "{!r}") -> _Kind:
-    """Returns a law that is of a kind, or raises with what was expected and the law in the place of {}.
+def checked_law(law: object, kind: type[_Kind], expected: str, got: str = "{!r}") -> _Kind:
+    """Returns a law of a kind, or raises an error that says what was expected and has the law in the place of {}.
 
     Example:
         >>> checked_law("none", Noise, "votes under some noise", "votes under {}")
@@ -169,6 +169,6 @@ def checked_law(law: Any, kind: type[_Kind], expected: str, got: str = "{!r}") -
     return law
 
 
-def checked_noise(noise: Any) -> Noise:
+def checked_noise(noise: object) -> Noise:
     """Returns `noise` if certificates can be made under it, or raises."""
     return checked_law(noise, Noise, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]

@@ -1,4 +1,4 @@
-"""Inputs with bounds on the probabilities of their labels, and all that follows from the bounds at any radii."""
+"""Inputs with bounds on the probabilities of their labels, and the certificates that follow from these bounds."""
 
 from __future__ import annotations
 
@@ -35,24 +35,25 @@ from flipproof.theory.search import SEARCH_LIMIT, radii_along
 from flipproof.theory.tables import Parts, margin_grid
 
 _PAIRS_TIMES_CELLS = 2**23
-"""How many margins are held at once, 64 MiB."""
+"""The number of margins that are held in memory at once, 64 MiB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundedInputs:
-    """What is certified of inputs whose labels have bounded probabilities under a noise.
+    """The certificates of inputs whose labels have bounded probabilities under a noise.
 
     An input is certified at radii if no change within them can bring the predicted label's probability down to that
-    of another one: if the margin mu is positive (paper, section 5). No radius exceeds what an input can suffer, if
-    that is known, and an input that withstands losing everything is certified at every larger radius.
+    of another label: if the margin mu is positive (paper, section 5). If the scope is known, no radius exceeds the
+    number of changes that an input has room for, and an input that withstands the loss of everything is certified at
+    every larger radius.
 
     Attributes:
         noise: the law under which the bounds hold.
         p_lower: [inputs], lower bounds on the probability of the predicted label.
         p_upper: [inputs], upper bounds on the probability of any other label.
-        scope: what can be changed at all; None if that is not known.
+        scope: how many entries of each input can be changed; None if that is not known.
         unanswered: [inputs], true where there is no prediction to certify.
-        certain: [inputs], true where the bounds alone decide for the predicted label on the input as it is.
+        certain: [inputs], true where the bounds prove the prediction for the unchanged input.
     """
 
     noise: Noise
@@ -72,7 +73,7 @@ class BoundedInputs:
     def under(
         cls, law: Law, p_lower: FloatArray, p_upper: FloatArray, scope: Scope | None, unanswered: BoolArray
     ) -> BoundedInputs:
-        """The inputs, if the law is one that certificates can be made under."""
+        """The inputs under a law; a law without regions is refused."""
         expected, got = "votes under a FlipNoise or a JointNoise", "{}; see flipproof.baselines"
         noise = checked_law(law, Noise, expected, got)  # type: ignore[type-abstract]
         return cls(noise, p_lower, p_upper, scope, unanswered)
@@ -82,7 +83,7 @@ class BoundedInputs:
 
     @property
     def abstained(self) -> BoolArray:
-        """[inputs]: true where nothing is certified, not even the prediction on the input itself."""
+        """[inputs]: true where nothing is certified, not even the prediction for the unchanged input."""
         return self.unanswered | ~self.certain
 
     @property
@@ -92,37 +93,37 @@ class BoundedInputs:
 
     @property
     def axis_names(self) -> tuple[str, ...]:
-        """What the kinds of change are called, such as "add" or "structure.add"."""
+        """The names of the kinds of change, such as "add" or "structure.add"."""
         return tuple(map(str, self.axes))
 
     @property
     def room(self) -> IntArray:
-        """[inputs, axes]: how many changes of each kind there can be, whatever else is changed."""
+        """[inputs, axes]: how many changes of each kind an input has room for, whatever else is changed."""
         return self._unbounded(len(self.axes)) if self.scope is None else self.scope.room(self.noise)
 
     @property
     def room_alone(self) -> IntArray:
-        """[inputs, axes]: how many changes of each kind there can be if nothing of another kind is changed."""
+        """[inputs, axes]: how many changes of each kind an input has room for if no other kind of change is made."""
         return self._unbounded(len(self.axes)) if self.scope is None else self.scope.room_alone(self.noise)
 
     @property
     def room_together(self) -> IntArray:
-        """[inputs]: how many changes of all kinds there can be at once."""
+        """[inputs]: how many changes of all kinds together an input has room for."""
         return self._unbounded(1)[:, 0] if self.scope is None else self.scope.totals
 
     def _unbounded(self, columns: int) -> IntArray:
         return np.full((len(self), columns), UNBOUNDED)
 
     def certified(self, radii: AnyRadii) -> BoolArray:
-        """[inputs]: whether the prediction is proved against all changes within the radii."""
+        """[inputs]: whether the prediction is proved to withstand all changes within the radii."""
         return self._cases.certified(point_of(self.noise, radii))[self._cases.index] & ~self.abstained
 
     def max_radius(self, along: str | tuple[str, str], limit: int = SEARCH_LIMIT) -> IntArray:
-        """[inputs]: the largest certified number of changes of one kind, and no more than the input can suffer."""
+        """[inputs]: the largest certified number of changes of one kind, at most as many as the input has room for."""
         return np.minimum(self.uncapped_radius(along, limit), self.room_alone[:, axis_index(self.noise, along)])
 
     def uncapped_radius(self, along: str | tuple[str, str], limit: int = SEARCH_LIMIT) -> IntArray:
-        """[inputs]: what `max_radius` would be of inputs without end."""
+        """[inputs]: the largest certified number of changes of one kind, however small the input is."""
         axis, cases = axis_index(self.noise, along), self._cases
         radii = radii_along(self.noise, axis, cases.p_lower, cases.p_upper, limit)
         return np.where(self.abstained, 0, radii[cases.pair_of_input])
@@ -134,16 +135,16 @@ class BoundedInputs:
         return np.minimum(np.where(self.abstained, 0, radii), self.room_together)
 
     def frontier(self, number: int, limit: int = SEARCH_LIMIT) -> list[AnyRadii]:
-        """All maximal certified radii of one input, up to what it can suffer; empty if it abstained."""
+        """All maximal certified radii of one input, as far as it has room for them; empty if it abstained."""
         if self.abstained[number]:
             return []
         corners = frontier(self.noise, float(self.p_lower[number]), float(self.p_upper[number]), limit=limit)
         points = np.unique(np.minimum([point_of(self.noise, corner) for corner in corners], self.room[number]), axis=0)
-        inside = (points[:, None, :] <= points[None, :, :]).all(axis=2).sum(axis=1) > 1  # below another one, too
+        inside = (points[:, None, :] <= points[None, :, :]).all(axis=2).sum(axis=1) > 1  # below another point, too
         return [radii_at(self.noise, tuple(point)) for point in points[~inside].tolist()]
 
     def grid(self, parts: Parts | None, kinds: Mapping[str, Counts | None]) -> Grid:
-        """The counts that were asked for; without any, radius 0, whatever the noise."""
+        """The grid of the given counts; without any, radius 0 alone."""
         nothing = parts is None and all(counts is None for counts in kinds.values())
         return grid_of(self.noise, {} if nothing and has_parts(self.noise) else parts, kinds)
 
@@ -162,8 +163,8 @@ class BoundedInputs:
     def staircases(self, grid: Grid) -> tuple[IntArray, IntArray]:
         """Heights [staircases, all axes of the grid but the last], and the number of each input's staircase.
 
-        A height says how many of the last axis' counts are certified beside the counts of the other axes: as rho falls
-        in every radius, these are the first ones.
+        A height is how many counts of the last axis are certified beside given counts of the other axes: since rho
+        falls in every radius, these are the first counts.
         """
         cases = self._cases
         every = np.zeros((cases.pair.size + 1, *grid.shape[:-1]), dtype=np.int64)  # the last one is that of abstentions
@@ -173,23 +174,23 @@ class BoundedInputs:
         return stairs, index.ravel()[np.where(self.abstained, cases.pair.size, cases.index)]
 
     def selected(self, rows: IntArray) -> BoundedInputs:
-        """Some of the inputs."""
+        """The inputs in some rows."""
         scope = None if self.scope is None else self.scope.selected(rows)
         return BoundedInputs(self.noise, self.p_lower[rows], self.p_upper[rows], scope, self.unanswered[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cases:
-    """Each distinct case once: inputs with equal bounds and equal room for changes have equal certificates.
+    """The distinct cases of inputs: inputs with equal bounds and equal room for changes have equal certificates.
 
-    Radii beyond the room of an input are certified where the room itself is: nobody can make more changes than that.
+    A radius beyond the room of an input is certified if the room itself is, as nobody can make more changes than that.
 
     Attributes:
-        p_lower: [pairs]
-        p_upper: [pairs]
-        pair: [cases], the number of its pair.
-        room: [cases, axes], how many changes of each kind there can be; `UNBOUNDED` if that is not known.
-        index: [inputs], the number of its case.
+        p_lower: [pairs], the distinct pairs of bounds.
+        p_upper: [pairs], the same pairs.
+        pair: [cases], the number of each case's pair.
+        room: [cases, axes], how many changes of each kind there is room for; `UNBOUNDED` if that is not known.
+        index: [inputs], the number of each input's case.
     """
 
     noise: Noise
@@ -201,7 +202,7 @@ class _Cases:
 
     @classmethod
     def of(cls, noise: Noise, p_lower: FloatArray, p_upper: FloatArray, room: IntArray) -> _Cases:
-        """Those of all inputs."""
+        """The cases of all inputs."""
         pairs, pair_of_input = np.unique(p_lower + 1j * p_upper, return_inverse=True)
         rows, index = np.unique(np.column_stack([pair_of_input, room]), axis=0, return_inverse=True)
         parts = np.ascontiguousarray(pairs.real), np.ascontiguousarray(pairs.imag)
@@ -209,11 +210,11 @@ class _Cases:
 
     @property
     def pair_of_input(self) -> IntArray:
-        """[inputs]: the number of its pair of bounds."""
+        """[inputs]: the number of each input's pair of bounds."""
         return self.pair[self.index]
 
     def certified(self, point: Point) -> BoolArray:
-        """[cases]: whether all changes up to a point, as far as there can be any, leave a margin."""
+        """[cases]: whether all changes up to a point, as far as there is room for them, leave a margin."""
         certified = np.zeros(self.pair.size, dtype=bool)
         for reached, members in _groups(np.minimum(self.room, point)):
             pairs, of_member = np.unique(self.pair[members], return_inverse=True)
@@ -222,7 +223,7 @@ class _Cases:
         return certified
 
     def certified_on(self, grid: Grid) -> Iterator[tuple[IntArray, BoolArray]]:
-        """Some cases at a time, and where they are certified: [cells, cases]."""
+        """Yields some cases at a time, and in which cells of the grid they are certified: [cells, cases]."""
         farthest = np.array([counts[-1] for counts in grid.counts])
         finer = _with_rooms(grid, np.minimum(self.room, farthest))
         step = max(1, _PAIRS_TIMES_CELLS // max(finer.cells, grid.cells))
@@ -238,7 +239,7 @@ class _Cases:
 
 
 def _groups(points: IntArray) -> Iterator[tuple[Point, IntArray]]:
-    """Every distinct point, and the rows that it is in."""
+    """Every distinct point with the numbers of its rows."""
     distinct, index = np.unique(points, axis=0, return_inverse=True)
     order = np.argsort(index.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(index.ravel(), minlength=len(distinct)))
@@ -247,7 +248,7 @@ def _groups(points: IntArray) -> Iterator[tuple[Point, IntArray]]:
 
 
 def _with_rooms(grid: Grid, rooms: IntArray) -> Grid:
-    """The grid with those counts added at which some input has no more to change."""
+    """The grid with further counts, at which the room of some input is exhausted."""
     counts = tuple(
         tuple(sorted({*given, *np.unique(rooms[:, axis]).tolist()})) for axis, given in enumerate(grid.counts)
     )
@@ -255,9 +256,9 @@ def _with_rooms(grid: Grid, rooms: IntArray) -> Grid:
 
 
 def _cells(grid: Grid, finer: Grid, room: Point) -> IntArray:
-    """Where in the finer grid the cells of a grid are, for inputs with this room."""
+    """The numbers that the cells of a grid have in the finer grid, for inputs with this room."""
     cells, stride = np.zeros(1, dtype=np.int64), 1
     for counts, fine, most in zip(*(reversed(each) for each in (grid.counts, finer.counts, room)), strict=True):
-        own = stride * np.searchsorted(fine, np.minimum(counts, most))
-        cells, stride = np.add.outer(own, cells).ravel(), stride * len(fine)
+        places = stride * np.searchsorted(fine, np.minimum(counts, most))
+        cells, stride = np.add.outer(places, cells).ravel(), stride * len(fine)
     return cells

@@ -1,4 +1,4 @@
-"""What every certificate is, whoever found it: the protocol that words, tables, pages and comparisons are made from."""
+"""The protocol of all certificates, from which words, tables, pages and comparisons are made."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANY = "any"
 
 
 class Subject(Enum):
-    """Subject prediction is proved: that of the classifier itself, or that of its smoothed version."""
+    """The classifier whose prediction is proved: the base classifier itself, or its smoothed version."""
 
     BASE = "base classifier"
     SMOOTHED = "smoothed classifier"
@@ -25,14 +25,14 @@ class Subject(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a system proves, in words for a table.
+    """The promise of certificates, in words for a table.
 
     Attributes:
-        system: who published it.
+        system: who published the certificates.
         subject: whose prediction is proved.
         threat: what an attacker may do; "r" is the radius.
         rule: how the radius was found.
-        alpha: the probability that a certificate is wrong; 0 for a proof without samples.
+        alpha: bounds the probability that a certificate is wrong; 0 for a proof without samples.
         simultaneous: whether alpha is for all inputs at once, not for each by itself.
     """
 
@@ -54,10 +54,10 @@ class Promise:
 
 
 class Certificate(Protocol):
-    """What is proved about every input of some data.
+    """Certificates of every input of some data.
 
-    `Certificates` and the `Proofs` of baselines have this shape. Whatever has it can be shown by `write_report`, said
-    by `in_words` and compared with others.
+    `Certificates` and the `Proofs` of baselines have this shape. Any object of this shape can be shown by
+    `write_report`, put into words by `in_words`, and compared with other certificates.
     """
 
     @property
@@ -66,7 +66,7 @@ class Certificate(Protocol):
 
     @property
     def abstained(self) -> BoolArray:
-        """True where nothing is proved, not even for the input itself."""
+        """True where nothing is proved, not even for the unchanged input."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -74,25 +74,25 @@ class Certificate(Protocol):
 
     @property
     def promise(self) -> Promise:
-        """What is promised, and how surely."""
+        """The promise that holds for all inputs."""
 
     def __len__(self) -> int: ...
 
     def certified(self, radii: Any) -> BoolArray:
-        """For every input, whether its prediction is proved within the radii, as the certificate counts them."""
+        """Whether each input's prediction is proved within the radii, in the way the certificate counts changes."""
 
     def max_radius(self, along: str) -> Any:
         """The largest proved number of changes along an axis, nothing else being changed, one per input."""
 
     def claim(self, index: int) -> Claim:
-        """What is proved about one input, as a value."""
+        """The claim about one input."""
 
 
 _MEMBERS = ("label", "abstained", "axes", "promise", "__len__", "certified", "max_radius", "claim")
 
 
 def checked_certificate(given: Any) -> Any:
-    """Returns what has the shape of a `Certificate`."""
+    """Returns an object that has the shape of a `Certificate`, and refuses any other."""
     missing = [name for name in _MEMBERS if not hasattr(type(given), name) and not hasattr(given, name)]
     if missing:
         raise InvalidInputError(
@@ -102,7 +102,7 @@ def checked_certificate(given: Any) -> Any:
 
 
 def certificate_columns(certificate: Certificate) -> dict[str, Any]:
-    """The facts that every certificate has, one column each, one row per input."""
+    """The facts that every certificate has: one column per fact, one row per input."""
     return {
         "label": certificate.label,
         "abstained": certificate.abstained,
@@ -111,5 +111,5 @@ def certificate_columns(certificate: Certificate) -> dict[str, Any]:
 
 
 def shown_radius(value: Any) -> Any:
-    """A radius as a file has it: a number, or "unbounded"."""
+    """A radius in the form that files have: a number, or "unbounded"."""
     return "unbounded" if value == UNBOUNDED else value

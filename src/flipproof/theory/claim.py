@@ -1,4 +1,4 @@
-"""A claim: what is proved about one input, as a value. Sentences, tiles, tables and files are made from it."""
+"""Claims: what is proved about one input, as a value from which sentences, tiles, tables and files are made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flipproof.theory.radii import UNBOUNDED, Axis
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """At most `count` changes along these axes together, of the `room` that there can be; `UNBOUNDED` if unknown."""
+    """At most `count` changes along these axes together. The input has room for `room`, `UNBOUNDED` if unknown."""
 
     axes: tuple[Axis, ...]
     count: int
@@ -18,25 +18,25 @@ class Budget:
 
     @property
     def exhaustive(self) -> bool:
-        """Whether all that can change along the axes may change."""
+        """Whether the budget allows every change along its axes that the input has room for."""
         return self.count == self.room
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Whoever stays within all budgets and leaves alone what is fixed does not change the prediction.
+    """No attacker who stays within all budgets and leaves alone everything fixed can change the prediction.
 
     Attributes:
-        input: its id: the number that it has in the data.
+        input: the id of the input, which is its number in the data.
         label: the prediction; None if the smoothed classifier abstains, and nothing is claimed.
-        budgets: what may change; along axes that are in none of them, nothing may.
-        fixed: what must stay as it is, since noise does not touch it; None if that is not known.
-        alpha: the probability, over the samples, that the claim is wrong;
-        simultaneous: or, if true, that the claim about any of the inputs is.
-        checked: whether it was checked that the classifier gives one label to one noisy input, without which nothing
-            is proved; None if others have counted the votes, and the claim is about their word.
+        budgets: how much may change; along axes that are in no budget, nothing may change.
+        fixed: what must stay unchanged, since noise does not touch it; None if that is not known.
+        alpha: bounds the probability, over the samples, that the claim is wrong.
+        simultaneous: whether alpha even bounds the probability that the claim about any of the inputs is wrong.
+        checked: whether the classifier was checked to give one label to one noisy input, without which nothing is
+            proved; None if the votes were counted elsewhere, and the claim relies on them.
         threat: what an attacker may do, in words, where the budgets alone do not say it.
-        whose: whose prediction it is.
+        whose: the classifier whose prediction it is.
 
     Example:
         >>> add, delete = Axis(None, "add"), Axis(None, "delete")
@@ -66,7 +66,7 @@ class Claim:
         return any(budget.count for budget in self.budgets)
 
     def covers(self, changes: Mapping[Axis, int]) -> bool:
-        """Whether an input with so many changes along the axes, and none of what is fixed, is covered."""
+        """Whether the claim covers an input with these numbers of changes, in which everything fixed is unchanged."""
         within = all(sum(changes.get(axis, 0) for axis in budget.axes) <= budget.count for budget in self.budgets)
         named = {axis for budget in self.budgets for axis in budget.axes}
         return not self.abstains and within and not any(count for axis, count in changes.items() if axis not in named)

@@ -1,4 +1,4 @@
-"""Which claim is made about every input: one certified combination of changes, never maxima that hold only apart."""
+"""The claims about all inputs: each states one certified combination of changes, never maxima that hold separately."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from flipproof.theory.radii import UNBOUNDED, axes_of, axis_index
 from flipproof.theory.stairs import Stairs, page_counts
 
 _MOST_AXES = 4
-"""Combinations of more kinds of change than this are no plain words."""
+"""The largest number of kinds of change whose combination can be said in plain words."""
 
 
 class Lead(Enum):
-    """What a claim speaks of first: so many changes of each kind, of all kinds together, or exchanges of entries."""
+    """The combination that claims prefer: changes of each kind, of all kinds together, or exchanges of entries."""
 
     BY_KIND = "by kind"
     TOGETHER = "together"
@@ -28,25 +28,25 @@ class Lead(Enum):
 
 
 def default_lead(noise: Noise) -> Lead:
-    """All kinds together where they are alike, or too many to name."""
+    """All kinds together if they are alike, or too many to name; else each kind."""
     return Lead.TOGETHER if noise.is_even or not has_boxes(noise) else Lead.BY_KIND
 
 
 def has_boxes(noise: Noise) -> bool:
-    """Whether combinations of all its kinds of change can be said."""
+    """Whether a noise has few enough kinds of change for claims to combine them."""
     return len(axes_of(noise)) <= _MOST_AXES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictions:
-    """What claims about inputs say beside the changes: who the inputs are, what is predicted, and how surely.
+    """The facts that claims state besides the changes: ids, predictions, and the probability of an error.
 
     Attributes:
-        ids: [inputs], what the inputs are called.
-        label: [inputs], the prediction.
-        alpha: the probability that a claim is wrong;
-        simultaneous: or, if true, that any of them is.
-        checked: whether the classifier was seen to give one label to one noisy input; None for votes from elsewhere.
+        ids: [inputs], the ids of the inputs.
+        label: [inputs], the predictions.
+        alpha: bounds the probability that a claim is wrong.
+        simultaneous: whether alpha even bounds the probability that any of the claims is wrong.
+        checked: whether the classifier was checked to give one label to one noisy input; None for votes from elsewhere.
     """
 
     ids: IntArray
@@ -56,19 +56,19 @@ class Predictions:
     checked: bool | None
 
     def selected(self, rows: IntArray) -> Predictions:
-        """Those of some inputs."""
+        """The facts about some inputs."""
         return replace(self, ids=self.ids[rows], label=self.label[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:
-    """The claims about all inputs; most inputs share theirs with others.
+    """The claims about all inputs; inputs with equal claims share one.
 
     Attributes:
-        distinct: each once, about the first input that has it.
-        index: [inputs], the number of its claim.
-        label: [inputs], the prediction.
-        ids: [inputs], what the inputs are called.
+        distinct: each distinct claim once, about the first input that has it.
+        index: [inputs], the place of each input's claim in `distinct`.
+        label: [inputs], the predictions.
+        ids: [inputs], the ids of the inputs.
     """
 
     distinct: tuple[Claim, ...]
@@ -90,7 +90,7 @@ class Claims:
     def leading(
         cls, inputs: BoundedInputs, predictions: Predictions, lead: Lead | None = None, stairs: Stairs | None = None
     ) -> Claims:
-        """One combination for every input: what it can withstand of the kind that leads, or else of any other."""
+        """One claim for every input: the leading combination where that covers a change, else one by kind of change."""
         lead = default_lead(inputs.noise) if lead is None else lead
         counts = _boxes(inputs, stairs) if has_boxes(inputs.noise) else _alone(inputs)
         claims = cls._of(inputs, predictions, counts, _room_beside(inputs, counts))
@@ -102,7 +102,7 @@ class Claims:
 
     @classmethod
     def of_one(cls, inputs: BoundedInputs, predictions: Predictions, number: int, lead: Lead | None = None) -> Claim:
-        """The leading claim about one input, chosen as it is among all."""
+        """The leading claim about one input, chosen in the same way as the claims about all inputs."""
         row = np.array([number])
         one = inputs.selected(row)
         stairs = Stairs.of(one, page_counts(one)) if has_boxes(inputs.noise) else None
@@ -110,19 +110,19 @@ class Claims:
 
     @classmethod
     def along(cls, inputs: BoundedInputs, predictions: Predictions, along: str | tuple[str, str]) -> Claims:
-        """What is certified along one axis, nothing else being changed."""
+        """The claims about changes along one axis, nothing else being changed."""
         radii, axis = inputs.max_radius(along), axis_index(inputs.noise, along)
         counts = np.where(np.arange(len(inputs.axes)) == axis, radii[:, None], 0)
         return cls._of(inputs, predictions, counts, inputs.room_alone)
 
     @classmethod
     def together(cls, inputs: BoundedInputs, predictions: Predictions) -> Claims:
-        """What is certified of changes of all kinds together."""
+        """The claims about changes of all kinds together."""
         return cls._of(inputs, predictions, inputs.max_l0_radius()[:, None], inputs.room_together[:, None])
 
     @classmethod
     def _exchanges(cls, inputs: BoundedInputs, predictions: Predictions, stairs: Stairs) -> Claims:
-        """As many additions as deletions: each may be in the place of the other."""
+        """The claims about equal numbers of additions and deletions, which together exchange entries."""
         pairs, scope = stairs.most_pairs(), inputs.scope
         room = np.full_like(pairs, UNBOUNDED) if scope is None else scope.nonzeros[:, 0]
         counts = np.minimum(pairs, room)
@@ -130,7 +130,7 @@ class Claims:
 
     @classmethod
     def _of(cls, inputs: BoundedInputs, predictions: Predictions, counts: IntArray, room: IntArray) -> Claims:
-        """From counts and room [inputs, budgets]: one budget for each axis, or one for all of them."""
+        """The claims of counts and room [inputs, budgets]: one budget for each axis, or one for all axes."""
         abstained = inputs.abstained
         counts = np.where(abstained[:, None], 0, counts)
         rows = np.column_stack([abstained, counts, room])
@@ -151,7 +151,7 @@ class Claims:
         return cls(tuple(distinct), index.ravel(), predictions.label, predictions.ids)
 
     def _where_better(self, other: Claims) -> Claims:
-        """The other claims wherever they cover a change."""
+        """These claims, replaced by the other claims wherever those cover a change."""
         covers = np.array([claim.withstands_a_change for claim in other.distinct], dtype=bool)
         index = np.where(covers[other.index], len(self.distinct) + other.index, self.index)
         kept, index = np.unique(index, return_inverse=True)
@@ -160,7 +160,7 @@ class Claims:
 
 
 def _boxes(inputs: BoundedInputs, stairs: Stairs | None) -> IntArray:
-    """The largest certified combination, within what an input can suffer; of kinds without end, any number."""
+    """The largest certified combination that an input has room for; any number of changes of kinds without end."""
     boxes = (Stairs.of(inputs) if stairs is None else stairs).largest_boxes(inputs.room)
     alone = np.stack([inputs.uncapped_radius(name) for name in inputs.axis_names], axis=1)
     counts = np.minimum(np.where(alone == UNBOUNDED, UNBOUNDED, boxes), inputs.room)
@@ -168,13 +168,13 @@ def _boxes(inputs: BoundedInputs, stairs: Stairs | None) -> IntArray:
 
 
 def _alone(inputs: BoundedInputs) -> IntArray:
-    """The largest radius of one kind, nothing else being changed."""
+    """The largest radius of any single kind of change, and 0 for all other kinds."""
     radii = np.stack([inputs.max_radius(name) for name in inputs.axis_names], axis=1)
     return np.where(np.arange(radii.shape[1]) == radii.argmax(axis=1)[:, None], radii, 0)
 
 
 def _room_beside(inputs: BoundedInputs, counts: IntArray) -> IntArray:
-    """How many changes of each kind there can be, if there are no more of the others than are counted."""
+    """How many changes of each kind there is room for, if changes of the other kinds stay within their counts."""
     room, scope = inputs.room, inputs.scope
     if scope is None or not scope.makes_room:
         return room

@@ -1,4 +1,4 @@
-"""One imaginary change that is worse than every possible one, so that r of them bound any r changes."""
+"""One imaginary change that is worse than every possible change, so that r of them bound any r changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flipproof.theory.regions import Regions
 
 
 class Step(NamedTuple):
-    """Clean and adversarial mass: of a point the mass up to it, of a piece the mass between its ends."""
+    """A clean and an adversarial mass: for a point the masses up to it, for a piece the masses between its ends."""
 
     clean: Fraction
     adversarial: Fraction
@@ -62,7 +62,7 @@ class Curve:
 
     @property
     def is_straight(self) -> bool:
-        """Whether it is U(s) = s: the change leaves the law of the noisy input as it was."""
+        """Whether the curve is U(s) = s: the change does not move the law of the noisy input."""
         return len(self.corners) == 2 and self.corners[0].adversarial == 0
 
     def pieces(self) -> Iterator[Step]:
@@ -86,12 +86,12 @@ class Curve:
         )
 
     def dominates(self, other: Curve) -> bool:
-        """Whether it is nowhere below another one; as it is concave, the other one's corners tell."""
+        """Whether this curve is nowhere below another one. As it is concave, the corners of the other curve decide."""
         return all(self.at(clean) >= adversarial for clean, adversarial in other.corners)
 
 
 def _turns_down(first: Step, middle: Step, last: Step) -> bool:
-    """Whether the way from the first to the last point passes strictly below the middle one."""
+    """Whether the line from the first to the last point passes strictly below the middle point."""
     near, far = middle.minus(first), last.minus(first)
     return near.adversarial * far.clean > far.adversarial * near.clean
 
@@ -112,7 +112,7 @@ def curve_of(part: FlipNoise, kind: str) -> Curve:
 
 
 def _curve_of_outcomes(outcomes: Sequence[Step]) -> Curve:
-    """Fills the steepest outcomes first, those without clean mass before all."""
+    """The curve that fills the steepest outcomes first, beginning with those without clean mass."""
     rising = sorted(outcomes, key=lambda one: (one.clean > 0, -one.adversarial / (one.clean or 1)))
     clean, adversarial = (accumulate(column, initial=Fraction(0)) for column in zip(*rising, strict=True))
     return Curve.above(map(Step, clean, adversarial))
@@ -125,23 +125,23 @@ def _value_law(flip: Fraction, categories: int) -> tuple[Fraction, Fraction, Fra
 
 
 STEEPER = Fraction(17, 16)
-"""The slopes of the worst change are powers of it."""
+"""The slopes of the worst change are powers of this number."""
 
 _MOST_WORK = 2**27
 """Steps on single masses that the regions of all powers may take together, some 0.1 s."""
 
 _WORK_PER_REGION = 50
-"""What sorting and filling one region costs, in such steps."""
+"""The cost of sorting and filling one region, in steps on single masses."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorstChange:
-    """A change whose curve is nowhere below those of some others.
+    """A change whose curve is nowhere below the curves of some other changes.
 
     Attributes:
         clean: by exponent k, the clean mass of the region whose adversarial mass is `STEEPER` ** k times as large.
-        only_clean: the mass of what the noisy adversarial input cannot be.
-        only_adversarial: the mass of what the noisy clean input cannot be.
+        only_clean: the clean mass of the values that the noisy adversarial input cannot take.
+        only_adversarial: the adversarial mass of the values that the noisy clean input cannot take.
     """
 
     clean: tuple[tuple[int, Fraction], ...]
@@ -150,7 +150,10 @@ class WorstChange:
 
     @classmethod
     def of(cls, curves: Iterable[Curve]) -> WorstChange:
-        """Of the least concave curve above all, each piece is shared by the two exponents next to its slope.
+        """The worst change for some curves.
+
+        The least concave curve above all of them is cut into pieces, and each piece is shared by the two exponents
+        next to its slope.
 
         Example:
             >>> from flipproof import FlipNoise
@@ -173,7 +176,7 @@ class WorstChange:
         return cls(kept, only_clean, hull.corners[0].adversarial)
 
     def curve(self) -> Curve:
-        """Its own curve, exactly."""
+        """The exact curve of this change."""
         points = [Step(Fraction(0), self.only_adversarial)]
         for k, mass in reversed(self.clean):
             clean, adversarial = points[-1]
@@ -181,7 +184,7 @@ class WorstChange:
         return Curve.above([*points, Step(Fraction(1), Fraction(1))])
 
     def powers(self) -> Iterator[Regions]:
-        """The regions of one such change, of two, and so on, until they get too large to compute."""
+        """The regions of one such change, of two such changes, and so on, until they get too large to compute."""
         shifts = [k - self.clean[0][0] for k, _ in self.clean]
         clean = _SideMasses.of([mass for _, mass in self.clean], self.only_clean)
         adversarial = _SideMasses.of([mass * STEEPER**k for k, mass in self.clean], self.only_adversarial)
@@ -201,13 +204,14 @@ class WorstChange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SideMasses:
-    """What the noisy clean, or the noisy adversarial, input falls into after some changes.
+    """The masses of the noisy clean, or of the noisy adversarial, input after some changes.
 
     Attributes:
         single: the masses of one change, one for each exponent.
-        shared: what both inputs can be after one change, the sum of `single`.
-        masses: those of all changes so far, by the sum of exponents.
-        only: what the other input cannot be; the same for one change is `single_only`.
+        shared: the mass of the values that both inputs can take after one change, the sum of `single`.
+        single_only: the mass of the values that the other input cannot take after one change.
+        masses: the masses of all changes so far, by the sum of exponents.
+        only: the mass of the values that the other input cannot take after all changes so far.
     """
 
     single: tuple[float, ...]
@@ -218,11 +222,11 @@ class _SideMasses:
 
     @classmethod
     def of(cls, single: Iterable[Fraction], only: Fraction) -> _SideMasses:
-        """Before any change. Each exact number is rounded once."""
+        """The masses before any change. Each exact number is rounded once."""
         return cls(tuple(map(float, single)), float(1 - only), float(only), np.ones(1), 0.0)
 
     def one_more(self, shifts: list[int]) -> _SideMasses:
-        """After one more change: sums of products of non-negative numbers, so no relative error grows fast."""
+        """The masses after one more change: sums of products of non-negative numbers, so relative errors stay small."""
         masses = np.zeros(self.masses.size + max(shifts, default=0))
         for shift, probability in zip(shifts, self.single, strict=True):
             masses[shift : shift + self.masses.size] += probability * self.masses
@@ -231,7 +235,7 @@ class _SideMasses:
 
 @lru_cache(maxsize=64)
 def worst_change(curves: frozenset[Curve]) -> WorstChange:
-    """`WorstChange.of`, kept: a table asks for it again and again."""
+    """`WorstChange.of` with a cache, as tables need the same worst change many times."""
     return WorstChange.of(curves)
 
 

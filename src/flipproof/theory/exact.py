@@ -27,14 +27,14 @@ class Region(NamedTuple):
 
 
 class _Mass(NamedTuple):
-    """The two masses of a region as integers, over one denominator that the context knows."""
+    """The two masses of a region as integers, over a common denominator that is kept elsewhere."""
 
     clean: int
     adversarial: int
 
 
 class _ValueLaw(NamedTuple):
-    """Where the noise takes one value: kept, to one given other value, to any of the K - 2 remaining ones."""
+    """The probabilities that noise keeps a value, takes it to one given other value, or to any of the K - 2 others."""
 
     keep: Fraction
     other: Fraction
@@ -55,7 +55,7 @@ def regions(noise: Noise, radii: AnyRadii) -> tuple[Region, ...]:
     """The regions of constant likelihood ratio, with distinct ratios, from the largest to the smallest.
 
     A region has the ratio P(phi(x) = z) / P(phi(x~) = z) for all its z. Only the entries on which x and
-    x~ disagree matter; regions with the same ratio are one, empty ones are left out ("Regions of Constant
+    x~ disagree matter; regions with the same ratio are merged, empty regions are left out ("Regions of Constant
     Likelihood Ratio", "Joint Certificates" and "Certificate for Discrete Data" in the paper).
 
     Example:
@@ -86,7 +86,7 @@ def rho(noise: Noise, radii: AnyRadii, p_lower: Number) -> Fraction:
 def rho_upper(noise: Noise, radii: AnyRadii, p_upper: Number) -> Fraction:
     """The largest probability that a label can have at x~ when it has `p_upper` at x.
 
-    Fills the regions from the smallest ratio; what has no clean mass is filled for free (section
+    Fills the regions from the smallest ratio; regions without clean mass are filled for free (section
     "Multi-Class Certificates" in the paper). It equals 1 - rho(1 - p_upper).
 
     Example:
@@ -127,9 +127,9 @@ def certified(noise: Noise, radii: AnyRadii, p_lower: Number, p_upper: Number | 
 
 
 def critical_probability(noise: Noise, radii: AnyRadii) -> Fraction | None:
-    """The largest p with rho(p) <= 1/2, so that p_lower certifies exactly when it is larger.
+    """The largest p with rho(p) <= 1/2: a `p_lower` certifies exactly when it is larger.
 
-    None when rho(1) <= 1/2, where nothing certifies.
+    None when rho(1) <= 1/2, since then nothing certifies.
 
     Example:
         >>> from flipproof.theory.radii import Radii
@@ -180,7 +180,7 @@ def _checked_probability(p: Number, name: str) -> Fraction:
 
 
 def _possible(descending: Iterable[Region]) -> Iterable[Region]:
-    """The regions that the clean input can reach: a minimum never takes adversarial mass for nothing."""
+    """The regions with clean mass: a minimum never takes adversarial mass without clean mass."""
     return (region for region in descending if region.clean > 0)
 
 
@@ -203,7 +203,7 @@ def _regions(noise: Noise, point: Point) -> tuple[Region, ...]:
     ]
     cells = list(_convolve(counted).values())
     whole = prod(entry.denominator**count for entry, count in counted)
-    # What the cells leave out are the z that only one of the two inputs can reach.
+    # The cells leave out the z that only one of the two inputs can reach.
     only_clean = whole - sum(cell.clean for cell in cells)
     only_adversarial = whole - sum(cell.adversarial for cell in cells)
     masses = [_Mass(only_clean, 0), *cells, _Mass(0, only_adversarial)]
@@ -261,7 +261,7 @@ def _with_entry(cells: _Cells, steps: list[tuple[_Mass, tuple[int, ...]]]) -> _C
 
 
 def _sorted_merged(masses: list[_Mass]) -> list[_Mass]:
-    """Sorts by ratio, descending; adds up equal ratios; drops what is empty."""
+    """Sorts masses by ratio, descending; adds up those of equal ratio; drops those that are zero."""
     by_ratio = cmp_to_key(_compare_ratios)
     ordered = sorted((mass for mass in masses if any(mass)), key=by_ratio)
     groups = (list(group) for _, group in groupby(ordered, key=by_ratio))

@@ -1,4 +1,4 @@
-"""All maximal certified radii of one input: the staircase below which everything is certified."""
+"""All maximal certified radii of one input: the corners of the staircase below which everything is certified."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def frontier(
     """All maximal certified radii: every certified point is below one of them (paper: maximal radii).
 
     Empty when not even radius 0 is certified. A kind of change that never matters is `UNBOUNDED`. Radii beyond
-    `limit` are not looked at.
+    `limit` are not searched.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -74,7 +74,7 @@ def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper:
 
 
 def _refuse_long_walk(noise: Noise, corner: Point, visits: int) -> None:
-    """Raises when visiting so many points below the corner would take more than some tens of seconds."""
+    """Refuses a walk with this number of visits below a corner if it would take more than some tens of seconds."""
     if visits * work_of(noise, corner) > 2 * MAX_WORK:
         raise TooLargeError(f"expected a smaller limit for this frontier, got radii up to {max(corner)} to visit")
 

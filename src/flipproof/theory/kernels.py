@@ -19,7 +19,7 @@ EVALUATION_STEPS = 24.0
 """Roundings outside the sums: the product of two sides (7), slope, difference, factors, scaling, and room to spare."""
 
 STEEPEST = 1e300
-"""Slopes above this are cut: beyond a knot they reach 1 at once, and at the knot 0 * inf would be no number."""
+"""Slopes above this are cut: beyond a knot such a line reaches 1 at once, and at the knot 0 * inf would be NaN."""
 
 
 class Cells(NamedTuple):
@@ -38,7 +38,7 @@ class Cells(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many cells there are of the one part and of the others."""
+        """The numbers of cells of the one part and of the other parts."""
         return len(self.clean), len(self.other_clean)
 
 
@@ -48,10 +48,10 @@ COMPENSATED = 3
 
 @compiled
 def safety_factor(slack: float, order_slack: float, additions: int) -> float:
-    """By how much the exact `rho_upper` can exceed the computed one (statement 8).
+    """The factor by which the exact `rho_upper` can exceed the computed one (statement 8).
 
-    `slack` is what the masses hide, `order_slack` what sorting by rounded ratios hides; the rest is the
-    rounding of two sums with so many roundings each and of interpolating between two of their values.
+    `slack` bounds the error of the masses, `order_slack` that of sorting by rounded ratios; the rest is the
+    rounding of two sums with `additions` roundings each and of interpolating between two of their values.
     """
     return (1.0 + slack) * (1.0 + order_slack + (2.0 * additions + EVALUATION_STEPS) * ROUNDOFF)
 
@@ -72,7 +72,7 @@ def complement_down(p: float) -> float:
 
 @compiled
 def subtract_down(a: float, b: float) -> float:
-    """A - b, rounded down: the rounding error of a float difference is a float (Knuth's two-sum)."""
+    """The difference a - b, rounded down: the rounding error of a float difference is a float (Knuth's two-sum)."""
     difference = a - b
     virtual = difference - a
     error = (a - (difference - virtual)) - (b + virtual)
@@ -160,7 +160,7 @@ def mass_table(
 
 @compiled
 def _gather(clean: FloatArray, adversarial: FloatArray, tail: IntArray, out: FloatArray, index: IntArray) -> int:
-    """Collects one cell's non-empty positions, tail first; returns how many there are."""
+    """Collects the non-empty positions of one cell, tail first, and returns their number."""
     n = 0
     for k in range(tail.shape[1]):
         f, g = clean[tail[0, k]], adversarial[tail[0, k]]
@@ -207,7 +207,7 @@ def _fill_knots(f: FloatArray, g: FloatArray, n: int, until: float, knots: Float
         knots[2, k] = min(g[k] / f[k], STEEPEST) if f[k] > 0.0 else 0.0
         if f_sum > until:
             return k
-        # Kahan's sum: what the last addition lost is given to the next one, so the error does not grow with n.
+        # Kahan's sum: the next addition gets what the last one lost, so the error does not grow with n.
         term, before = f[k] - f_rest, f_sum
         f_sum = before + term
         f_rest = (f_sum - before) - term

@@ -1,4 +1,4 @@
-"""Any mixture of changes up to a total, the l0 ball: as the union of all its splits, or bounded by its worst change."""
+"""The l0 ball, any mixture of changes up to a total: as the union of all its splits, or bounded by its worst change."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EntryCounts = int | Mapping[str, int] | None
 
 
 class EntryBudget(NamedTuple):
-    """Entries that can be changed, and the axes along which, one axis for each distinct curve."""
+    """A number of entries that can be changed, and the axes of their changes, one axis for each distinct curve."""
 
     axes: tuple[int, ...]
     entries: int
@@ -45,10 +45,10 @@ class EntryBudget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """All that an attacker has to spend.
+    """All entries that an attacker can spend changes on.
 
     Attributes:
-        noise: the law of the parts in which changes matter; of the whole input if there are none.
+        noise: the law of the parts in which changes matter, or of the whole input if they matter nowhere.
         each: the budgets, with axes of that law.
     """
 
@@ -57,7 +57,7 @@ class Budgets:
 
     @property
     def entries(self) -> int:
-        """How many changes there can be that matter."""
+        """The largest number of changes that matter."""
         return sum(budget.entries for budget in self.each)
 
     @property
@@ -71,12 +71,12 @@ class Budgets:
         return frozenset(curves[axis][1] for axis in self.axes)
 
     def splits(self, radius: int) -> Iterator[Point]:
-        """All ways to spend exactly `radius` changes; some may come twice."""
+        """All ways to spend exactly `radius` changes; a way may come twice."""
         return _splits(radius, self.each, origin_of(self.noise))
 
 
 def budgets_of(noise: Noise, zeros: EntryCounts, nonzeros: EntryCounts) -> Budgets:
-    """Additions draw on zeros, deletions and changes on non-zeros.
+    """The budgets of an attacker: additions draw on zeros, deletions and changes on non-zeros.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -109,14 +109,14 @@ def _budgets_of(noise: Noise, zeros: _Counts, nonzeros: _Counts) -> Budgets:
     first = {curve: axis for axis, curve in reversed(_curves(noise)) if curve in worst}
     reduced = _only(noise, {axis.part for axis in first.values()})
     place = {axis: index for index, axis in enumerate(axes_of(reduced))}
-    axes = ((tuple(sorted(place[first[curve]] for curve in one & worst)), entries) for one, entries in supply.items())
-    return Budgets(reduced, tuple(EntryBudget(own, entries) for own, entries in axes if own))
+    each = ((tuple(sorted(place[first[curve]] for curve in one & worst)), entries) for one, entries in supply.items())
+    return Budgets(reduced, tuple(EntryBudget(axes, entries) for axes, entries in each if axes))
 
 
 def _supply(
     noise: Noise, zeros: Mapping[str | None, int], nonzeros: Mapping[str | None, int]
 ) -> dict[frozenset[Curve], int]:
-    """How many entries can suffer each set of changes; those that can suffer the same are counted together."""
+    """The number of entries that can suffer each set of changes; entries with the same set are counted together."""
     suffered: dict[tuple[str | None, bool], set[Curve]] = {}
     for axis, curve in _curves(noise):
         suffered.setdefault((axis.part, axis.kind == "add"), set()).add(curve)
@@ -129,10 +129,10 @@ def _supply(
 
 
 def _undominated(supply: Mapping[frozenset[Curve], int]) -> set[Curve]:
-    """The curves that are not below another one of which there is no end."""
+    """The curves that no other curve with an endless supply of entries dominates."""
     endless = {curve for curves, entries in supply.items() if entries == UNBOUNDED for curve in curves}
     worst: set[Curve] = set()
-    # A curve has less area than one that dominates it, so it comes later, and worse ones suffice to compare with.
+    # A curve has less area than one that dominates it, so it comes later; comparing it with the worst so far suffices.
     for curve in sorted(set().union(*supply), key=Curve.area, reverse=True):
         if not any(one.dominates(curve) for one in worst & endless):
             worst.add(curve)
@@ -145,40 +145,40 @@ def _curves(noise: Noise) -> list[tuple[Axis, Curve]]:
 
 
 def _only(noise: Noise, parts: Collection[str | None]) -> Noise:
-    """The law of some parts. Of none, the law as it is."""
+    """The law of some parts; the whole law if no parts are given."""
     if not has_parts(noise) or not parts:
         return noise
     return JointNoise(**{str(name): part for name, part in noise.flips if name in parts})
 
 
 def _splits(radius: int, budgets: Sequence[EntryBudget], spent: Point) -> Iterator[Point]:
-    """All ways to spend so many more changes. None is begun that the entries left could not end."""
+    """All ways to spend `radius` more changes, without dead ends where the entries left are too few."""
     if not budgets:
         yield spent
         return
     (axes, entries), *later = budgets
     least = max(0, radius - sum(budget.entries for budget in later))
-    for own in range(least, min(radius, entries) + 1):
-        for point in _compositions(own, axes, spent):
-            yield from _splits(radius - own, later, point)
+    for count in range(least, min(radius, entries) + 1):
+        for point in _compositions(count, axes, spent):
+            yield from _splits(radius - count, later, point)
 
 
 def _compositions(total: int, axes: Sequence[int], spent: Point) -> Iterator[Point]:
-    """All ways to spend so many more changes along some axes."""
+    """All ways to spend `total` more changes along some axes."""
     axis, *others = axes
-    for own in range(total + 1) if others else (total,):
-        point = (*spent[:axis], spent[axis] + own, *spent[axis + 1 :])
+    for count in range(total + 1) if others else (total,):
+        point = (*spent[:axis], spent[axis] + count, *spent[axis + 1 :])
         if others:
-            yield from _compositions(total - own, others, point)
+            yield from _compositions(total - count, others, point)
         else:
             yield point
 
 
 _MOST_WORK = 2**24
-"""What the regions of all splits that are checked may cost together, in steps on single masses; some 60 ms."""
+"""The largest total cost of the regions of all splits that are checked, in steps on single masses; some 60 ms."""
 
 _WORK_PER_SPLIT = 2**16
-"""What a split costs besides, in such steps."""
+"""The further cost of every split, in steps on single masses."""
 
 
 @overload
@@ -210,23 +210,25 @@ def largest_l0_radius(
     nonzeros: EntryCounts = None,
     limit: int = SEARCH_LIMIT,
 ) -> Any:
-    """The largest r such that no r changes of any kinds, in any mixture, can turn the prediction.
+    """The largest r such that no r changes of any kinds, in any mixture, can change the prediction.
 
     An l0 ball is the union over all ways to split r into additions, deletions and changes of all parts (paper,
     section 3). Where there are few splits, all are checked, and the result is exact. Where there are many, one
-    imaginary change that is worse than every possible one stands for all of them; that is quick and proves the radius
-    too, but may miss a slightly larger one (docs/theory.md, statement 17). A kind of change that is nowhere worse than
-    another does not count: columns of a table that differ only in how many values they have are mostly exact.
+    imaginary change that is worse than every possible change stands for all of them. That is quick and proves the
+    radius, too, but may miss a slightly larger radius (docs/theory.md, statement 17). A kind of change that is nowhere
+    worse than another does not count: for columns of a table that differ only in their number of values, the result
+    is mostly exact.
 
-    Splits that an input cannot suffer are left out when its numbers of zeros and non-zeros are given (for a joint
-    noise: a mapping from part to number); the imaginary change knows only which kinds are possible at all.
+    If the numbers of zeros and non-zeros of an input are given (for a joint noise: a mapping from part to number),
+    splits that the input has no room for are left out. The imaginary change takes into account only which kinds of
+    change are possible at all.
 
     Args:
         noise: the noise law.
         p_lower: lower bound(s) on the probability of the predicted label.
         p_upper: upper bound(s) on the probability of any other label, by default 1 - p_lower.
         zeros: how many entries can be added to, by default any number; a law that is not made of flips ignores it.
-        nonzeros: how many entries can be deleted or changed, by default any number; ignored likewise.
+        nonzeros: how many entries can be deleted or changed, by default any number; such a law ignores it, too.
         limit: where to stop looking; a result equal to it means "at least". The search may stop earlier where
             regions get too large to compute, with a radius that holds.
 
@@ -255,28 +257,28 @@ def _l0_radii(budgets: Budgets, p_lower: FloatArray, p_upper: FloatArray, limit:
     result = np.zeros(p_lower.size, dtype=np.int64)
     if bounded.size:
         result[bounded] = _bounded_radii(budgets, p_lower[bounded], p_upper[bounded], most)
-    # An input all of whose entries may change has nothing left to fear, if it is certified at all.
+    # An input that is certified although all its entries may change has no changes left to fear.
     return np.where(certified & (endless | (result >= budgets.entries)), UNBOUNDED, result)
 
 
 def _bounded_radii(budgets: Budgets, p_lower: FloatArray, p_upper: FloatArray, most: int) -> IntArray:
-    """For pairs that are certified at radius 0, and not at all."""
+    """The l0 radii of pairs that are certified at radius 0, but not at every radius."""
     if len(budgets.axes) == 1:
-        reach = _affordable_reach(budgets.noise, budgets.axes[0], most)
-        return radii_along(budgets.noise, budgets.axes[0], p_lower, p_upper, reach)
+        limit = _affordable_limit(budgets.noise, budgets.axes[0], most)
+        return radii_along(budgets.noise, budgets.axes[0], p_lower, p_upper, limit)
     proved = _dominated_radii(worst_change(budgets.curves()), p_lower, p_upper, most)
     return _risen(proved, budgets, p_lower, p_upper, most)
 
 
-def _affordable_reach(noise: Noise, axis: int, most: int) -> int:
-    """A limit to a search along one axis, such that none of its radii is refused."""
+def _affordable_limit(noise: Noise, axis: int, most: int) -> int:
+    """A limit for a search along one axis, such that none of its radii is refused as too large."""
     while work_of(noise, unit_of(noise, axis, most)) > MAX_WORK:
         most //= 2
     return most
 
 
 def _dominated_radii(worst: WorstChange, p_lower: FloatArray, p_upper: FloatArray, most: int) -> IntArray:
-    """The largest r for which r times the worst change leaves a margin."""
+    """The largest r such that r of the worst changes leave a margin."""
     result, left = np.zeros(p_lower.size, dtype=np.int64), np.arange(p_lower.size)
     for radius, regions in zip(range(1, most + 1), worst.powers(), strict=False):
         left = left[regions.margin(p_lower[left], p_upper[left]) > 0.0]
@@ -287,9 +289,9 @@ def _dominated_radii(worst: WorstChange, p_lower: FloatArray, p_upper: FloatArra
 
 
 def _risen(proved: IntArray, budgets: Budgets, p_lower: FloatArray, p_upper: FloatArray, most: int) -> IntArray:
-    """Radii that are proved, raised one by one while all splits hold, as far as that is cheap.
+    """Proved radii, raised one by one while all splits are certified and cheap to check.
 
-    What is cheap depends on the splits alone: the radius of an input is the same among whatever others it is.
+    The cost depends on the splits alone, so the radius of an input does not depend on the other inputs.
     """
     result, work = proved.copy(), 0
     for radius in range(1, most + 1):

@@ -1,4 +1,4 @@
-"""How one changed entry moves the likelihood ratio: the steps from which all regions are built.
+"""Lattices: the steps by which one changed entry moves the likelihood ratio, and from which all regions are built.
 
 On a changed entry the noisy value matches the clean input, the adversarial input, or neither. Each
 outcome multiplies the likelihood ratio by a fixed factor, so the ratio of a whole region is
@@ -25,14 +25,14 @@ ERROR_PER_STEP = 5 * ROUNDOFF
 """Relative error that one step adds to a mass: coefficient 2, product 1, two sums 2 (statement 7)."""
 
 MAX_WORK = 2**33
-"""Largest number of steps on single masses, some twenty seconds; what needs more is refused."""
+"""Largest number of steps on single masses, some twenty seconds; a request that needs more is refused."""
 
 MAX_MASSES = 2**27
-"""Largest number of masses or results held at once, 1 GiB; what needs more is refused."""
+"""Largest number of masses or results held at once, 1 GiB; a request that needs more is refused."""
 
 
 def refuse_if_large(masses: int, work: int = 0) -> None:
-    """Raises before memory or patience run out."""
+    """Refuses a computation with too many masses in memory or too many steps."""
     for wanted, most, what in ((masses, MAX_MASSES, "numbers in memory"), (work, MAX_WORK, "steps of computation")):
         if wanted > most:
             raise TooLargeError(
@@ -47,10 +47,10 @@ class Lattice:
     Attributes:
         shift: [kinds, outcomes, dimensions], how far each outcome moves the integer position.
         clean: [kinds, outcomes], the probability of each outcome under the clean input.
-        adversarial: [kinds, outcomes], the same under the adversarial input.
+        adversarial: [kinds, outcomes], the probability of each outcome under the adversarial input.
         weight: [dimensions], log likelihood ratio gained by one unit of position; may be infinite.
         weight_error: [dimensions], bound on the absolute error of `weight`.
-        inert: [kinds], true where such a change leaves the law of the noisy input as it was.
+        inert: [kinds], true where such a change does not move the law of the noisy input.
     """
 
     shift: IntArray
@@ -66,12 +66,12 @@ class Lattice:
 
     @property
     def covered(self) -> tuple[bool, ...]:
-        """[kinds], true where all that the noisy adversarial input can be, the noisy clean input can be too."""
+        """[kinds], true where the noisy clean input can take every value that the noisy adversarial input can take."""
         return tuple(np.all((self.clean > 0.0) | (self.adversarial == 0.0), axis=1).tolist())
 
     @property
     def covering(self) -> tuple[bool, ...]:
-        """[kinds], true where all that the noisy clean input can be, the noisy adversarial input can be too."""
+        """[kinds], true where the noisy adversarial input can take every value that the noisy clean input can take."""
         return tuple(np.all((self.adversarial > 0.0) | (self.clean == 0.0), axis=1).tolist())
 
     def informative(self, point: Point) -> Point:
@@ -79,7 +79,7 @@ class Lattice:
         return tuple(0 if inert else count for inert, count in zip(self.inert, point, strict=True))
 
     def extent(self, point: Point) -> tuple[int, ...]:
-        """How many positions there are along each dimension after the changes counted by `point`."""
+        """The number of positions along each dimension after the changes counted by `point`."""
         farthest = self.shift.max(axis=1).tolist()
         dimensions = range(self.shift.shape[2])
         return tuple(1 + sum(n * far[d] for n, far in zip(point, farthest, strict=True)) for d in dimensions)
@@ -90,7 +90,7 @@ class Lattice:
         return np.asarray(self.shift @ strides, dtype=np.int64)
 
     def keys(self, extent: tuple[int, ...]) -> Keys:
-        """What the positions, flattened, are sorted by."""
+        """The keys by which the flattened positions are sorted."""
         infinite = np.isinf(self.weight)
         positions = np.indices(extent).reshape(len(extent), -1)
         signs = np.where(infinite, np.sign(self.weight), 0.0).astype(np.int64)
@@ -104,9 +104,9 @@ class Lattice:
 class Keys:
     """Log ratios of positions up to a constant: infinite multiples first, then the finite rest.
 
-    Positions with both masses positive agree in all dimensions of infinite weight; those with clean mass only
-    are nowhere below and somewhere above them, those with adversarial mass only the other way round. So
-    the sum of these coordinates sorts them, and costs no precision.
+    Positions with both masses positive agree in all dimensions of infinite weight. Positions with clean mass only
+    are nowhere below and somewhere above them, positions with adversarial mass only nowhere above and somewhere
+    below. So the sum of these coordinates sorts all positions, and costs no precision.
     """
 
     infinite: IntArray
@@ -186,9 +186,9 @@ def _general(noise: FlipNoise) -> Lattice:
 
 
 def _outcomes(flip: float, categories: int) -> tuple[float, float, float]:
-    """Probabilities to keep the value, to take one particular other value, to take any of the rest.
+    """Probabilities to keep the value, to take one particular other value, to take any of the remaining values.
 
-    A positive one stays positive: what can happen must not look impossible (statement 9).
+    A positive probability stays positive: what can happen must not look impossible (statement 9).
     """
     smallest = math.ulp(0.0) if flip > 0.0 else 0.0
     one, rest = flip / (categories - 1), flip * (categories - 2) / (categories - 1)
@@ -196,14 +196,14 @@ def _outcomes(flip: float, categories: int) -> tuple[float, float, float]:
 
 
 def _log_keep_over_flip(flip: float, categories: int) -> tuple[float, float]:
-    """The log of keeping a value over taking one particular other one: not of the quotient, which may underflow."""
+    """The log of keeping a value over taking one particular other value, without the quotient, which may underflow."""
     return _log_ratio((1.0 - flip, float(categories - 1)), (flip,))
 
 
 def _log_ratio(above: tuple[float, ...], below: tuple[float, ...]) -> tuple[float, float]:
-    """Log of a quotient of products and a bound on its error; a zero factor makes it infinite."""
+    """The log of a quotient of products and a bound on its error; a zero factor makes the log infinite."""
     if 0.0 in above or 0.0 in below:
         return (-math.inf if 0.0 in above else math.inf), 0.0
     logs = [math.log(x) for x in above] + [-math.log(x) for x in below]
-    # A factor has at most one rounding, and the sum another.
+    # A factor has at most one rounding, and the sum has one more.
     return math.fsum(logs), 1.01 * (LOG_ERROR + 2 * ROUNDOFF) * (math.fsum(map(abs, logs)) + len(logs))

@@ -1,4 +1,4 @@
-"""The noise law as a value: what is flipped with which probability. It computes and samples nothing."""
+"""Noise laws of flips, as values: which entries flip with which probability. They compute and sample nothing."""
 
 from __future__ import annotations
 
@@ -80,17 +80,17 @@ class FlipNoise(Noise):
 
     @property
     def flips(self) -> tuple[tuple[str | None, FlipNoise], ...]:
-        """One part without a name."""
+        """The noise itself, as one part without a name."""
         return ((None, self),)
 
     @property
     def is_even(self) -> bool:
-        """Whether zeros flip like others."""
+        """Whether zeros and non-zeros flip with equal probability."""
         return self.p_plus == self.p_minus
 
     @property
     def has_levels(self) -> bool:
-        """Whether entries are no bits."""
+        """Whether entries have more than two values."""
         return self.categories > 2
 
     @property
@@ -105,11 +105,11 @@ class FlipNoise(Noise):
         return f"({_short(self.p_plus)}, {_short(self.p_minus)})"
 
     def record(self) -> dict[str, Any]:
-        """Its fields."""
+        """The fields of the noise."""
         return {"p_plus": self.p_plus, "p_minus": self.p_minus, "categories": self.categories}
 
     def exact_record(self) -> list[dict[str, Any]]:
-        """A float is a binary fraction; these are the ones that were sampled and certified."""
+        """The fields, with probabilities as the exact binary fractions that are sampled and certified."""
         return [
             {
                 "part": None,
@@ -120,16 +120,16 @@ class FlipNoise(Noise):
         ]
 
     def facts(self) -> tuple[tuple[str | None, str, str], ...]:
-        """Probabilities, and the categories if there are more than two."""
+        """Both probabilities in full, and the categories if there are more than two."""
         each = ("p_plus", "p_minus", "categories") if self.has_levels else ("p_plus", "p_minus")
         return tuple((None, name, f"{getattr(self, name)!r}") for name in each)
 
     def meaning(self, axis: Axis) -> str:
-        """What happens to the value of the entry."""
+        """The change of an entry's value, as a clause."""
         return (_LEVELS if self.has_levels else _BITS)[axis.kind]
 
     def without_noise(self) -> FlipNoise:
-        """Nothing flips."""
+        """The noise of as many categories under which nothing flips."""
         return FlipNoise(0.0, 0.0, self.categories)
 
 
@@ -137,7 +137,7 @@ _AXES = tuple(Axis(None, kind) for kind in KINDS)
 
 
 def _short(number: float) -> str:
-    """A number that no other one is written like."""
+    """A number in six digits, or in all digits if it has more."""
     return f"{number:g}" if float(f"{number:g}") == number else repr(number)
 
 
@@ -178,57 +178,57 @@ class JointNoise(Noise):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """Those of the parts, one part after the other."""
+        """The axes of the parts, one part after the other."""
         return tuple(Axis(name, axis.kind) for name, part in self._items for axis in part.axes)
 
     @property
     def flips(self) -> tuple[tuple[str | None, FlipNoise], ...]:
-        """All parts."""
+        """The names and noises of all parts."""
         return self._items
 
     @property
     def part_names(self) -> tuple[str | None, ...]:
-        """As they were given."""
+        """The names of the parts, in the order in which they were given."""
         return tuple(name for name, _ in self._items)
 
     @property
     def is_even(self) -> bool:
-        """Whether all parts are."""
+        """Whether the noise of every part is even."""
         return all(part.is_even for _, part in self._items)
 
     @property
     def has_levels(self) -> bool:
-        """Whether some part has."""
+        """Whether some part has entries with more than two values."""
         return any(part.has_levels for _, part in self._items)
 
     @property
     def words(self) -> str:
-        """Part by part."""
+        """The words of every part."""
         return "; ".join(f"{name}: {part.words}" for name, part in self._items)
 
     @property
     def short_words(self) -> str:
-        """Part by part."""
+        """The short words of every part."""
         return "; ".join(f"{name} {part.short_words}" for name, part in self._items)
 
     def record(self) -> dict[str, Any]:
-        """Part by part."""
+        """The records of the parts, by name."""
         return {"parts": {name: part.record() for name, part in self._items}}
 
     def exact_record(self) -> list[dict[str, Any]]:
-        """Part by part."""
+        """The exact records of the parts, each with its name."""
         return [{**one, "part": name} for name, part in self._items for one in part.exact_record()]
 
     def facts(self) -> tuple[tuple[str | None, str, str], ...]:
-        """Part by part."""
+        """The facts about the parts, one part after the other."""
         return tuple((name, field, value) for name, part in self._items for _, field, value in part.facts())
 
     def meaning(self, axis: Axis) -> str:
-        """That of its part."""
+        """The change of an entry's value in the part of the axis, as a clause."""
         return dict(self._items)[str(axis.part)].meaning(axis)
 
     def without_noise(self) -> JointNoise:
-        """Nothing flips in any part."""
+        """The noise of the same parts under which nothing flips."""
         return JointNoise(**{name: part.without_noise() for name, part in self._items})
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -1,4 +1,4 @@
-"""How much an attacker may change: radii, the axes along which a noise counts changes, and grids of radii."""
+"""Radii: how much an attacker may change, the axes along which a noise counts changes, and grids of radii."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flipproof.theory.base_law import Axis as Axis
 from flipproof.theory.law import FlipNoise
 
 UNBOUNDED = 2**63 - 1
-"""The radius of an input that no number of changes can turn: larger than any other, fits an int64."""
+"""The radius of a prediction that withstands any number of changes: larger than any other radius, fits an int64."""
 
 _T = TypeVar("_T")
 
@@ -45,11 +45,11 @@ AnyRadii = Radii | Mapping[str, Radii]
 
 
 Point = tuple[int, ...]
-"""Radii as plain integers, one for each axis of the noise. What the inside of this room computes with."""
+"""Radii as plain integers, one for each axis of the noise. This room computes with them."""
 
 
 def parts_of(noise: Noise) -> tuple[tuple[str | None, FlipNoise], ...]:
-    """The noise as (name, law) pairs of flips; a `FlipNoise` is one part without a name. Refuses what is not flips."""
+    """The noise as (name, law) pairs of flips; a `FlipNoise` is one part without a name. Other laws are refused."""
     if not checked_noise(noise).flips:
         raise InvalidInputError(f"expected a FlipNoise or a JointNoise, got {noise!r}")
     return noise.flips
@@ -111,7 +111,7 @@ def radii_at(noise: Noise, point: Point) -> AnyRadii:
 
 
 def by_part(noise: Noise, along_axes: tuple[_T, ...]) -> Iterator[tuple[FlipNoise, tuple[_T, ...]]]:
-    """Cuts what is given for every axis into the pieces of the parts."""
+    """Splits values along all axes into the values of each part."""
     start = 0
     for _, part in parts_of(noise):
         end = start + len(part.axes)
@@ -120,22 +120,22 @@ def by_part(noise: Noise, along_axes: tuple[_T, ...]) -> Iterator[tuple[FlipNois
 
 
 def origin_of(noise: Noise) -> Point:
-    """No change at all."""
+    """The point of no change."""
     return (0,) * len(axes_of(noise))
 
 
 def unit_of(noise: Noise, axis: int, count: int) -> Point:
-    """`count` changes along one axis, none along the others."""
+    """The point of `count` changes along one axis, and none along the other axes."""
     return tuple(count if i == axis else 0 for i in range(len(axes_of(noise))))
 
 
 def has_parts(noise: Noise) -> bool:
-    """Whether its parts have names, as those of a `JointNoise` have."""
+    """Whether the parts of the noise have names, as those of a `JointNoise` have."""
     return None not in noise.part_names
 
 
 def checked_part_names(noise: Noise, given: Mapping[str, Any]) -> None:
-    """Raises when a mapping names a part that the noise does not have."""
+    """Refuses a mapping that names a part which the noise does not have."""
     for name in given:
         if name not in noise.part_names:
             raise InvalidInputError(f"expected parts among {', '.join(map(str, noise.part_names))}, got {name!r}")
@@ -158,10 +158,10 @@ def _radii_by_part(noise: Noise, radii: AnyRadii) -> dict[str | None, Radii]:
 
 
 MOST_COUNTS = 100_000
-"""How long a range may be."""
+"""The largest number of counts in a range."""
 
 Counts = int | Iterable[int]
-"""One count, or several (a range). Several make a dimension of the result, one does not."""
+"""One count, or several counts (a range). Several counts make a dimension of the result, one count does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +173,12 @@ class Grid:
 
     @property
     def cells(self) -> int:
-        """How many combinations of counts there are."""
+        """The number of combinations of counts."""
         return math.prod(map(len, self.counts))
 
 
 def grid_of(noise: Noise, parts: Mapping[str, Mapping[str, Counts]] | None, kinds: Mapping[str, Counts | None]) -> Grid:
-    """Checks the ranges a user gave and lines them up with the axes of the noise.
+    """Checks the ranges that a user gave and puts them in the order of the axes of the noise.
 
     Axes that were not given stay at zero and make no dimension.
     """

@@ -56,12 +56,12 @@ class Regions:
     zero, so an unsorted list cannot exist.
 
     Attributes:
-        clean: probability that the noisy clean input falls into each region.
-        adversarial: the same for the noisy adversarial input.
-        slack: relative bound on what the masses may hide: with the exact masses, `rho_upper` is at most
-            (1 + slack) times what these masses give.
-        covered: true if the noisy clean input can be all that the noisy adversarial input can be, exactly. A label
-            of probability 0 then keeps it, however many masses underflowed (statement 9).
+        clean: the probability that the noisy clean input falls into each region.
+        adversarial: the probability that the noisy adversarial input falls into each region.
+        slack: bounds the relative error of the masses: with the exact masses, `rho_upper` is at most
+            (1 + slack) times its value for these masses.
+        covered: true if the noisy clean input can take every value that the noisy adversarial input can take, exactly.
+            A label of probability 0 then keeps this probability, however many masses underflowed (statement 9).
         log_ratio: log(clean / adversarial), derived.
 
     Example:
@@ -96,10 +96,10 @@ class Regions:
 
     @classmethod
     def exact(cls, masses: Iterable[tuple[Fraction, Fraction]]) -> Regions:
-        """From exact (clean, adversarial) masses, which sum to 1 each; they are rounded to the safe side.
+        """The regions of exact (clean, adversarial) masses, which sum to 1 each; they are rounded to the safe side.
 
-        Less clean and more adversarial mass can only raise `rho_upper`. Clean masses near the smallest floats are
-        taken for none, adversarial ones for a larger mass.
+        Less clean and more adversarial mass can only raise `rho_upper`. Clean masses near the smallest floats become
+        zero, adversarial masses near them become larger.
 
         Example:
             >>> Regions.exact([(Fraction(1, 5), Fraction(7, 10)), (Fraction(4, 5), Fraction(3, 10))]).adversarial
@@ -108,7 +108,7 @@ class Regions:
         every = [(Fraction(clean), Fraction(adversarial)) for clean, adversarial in masses]
         for name, side in (("clean", 0), ("adversarial", 1)):
             if any(pair[side] < 0 for pair in every) or sum(pair[side] for pair in every) != 1:
-                raise InvalidInputError(f"expected {name} to be non-negative masses that sum to 1 exactly, got others")
+                raise InvalidInputError(f"expected non-negative {name} masses that sum to 1 exactly, got other masses")
         clean = np.array([_rounded_down(pair[0]) for pair in every])
         adversarial = np.array([_rounded_up(pair[1]) for pair in every])
         covered = all(pair[0] or not pair[1] for pair in every)
@@ -120,7 +120,7 @@ class Regions:
 
     @property
     def identical(self) -> bool:
-        """Whether noisy clean and adversarial inputs have the same law, so that nothing can be told apart."""
+        """Whether noisy clean and adversarial inputs have the same law, so that no test can tell them apart."""
         return len(self) == 1
 
     def joint(self, other: Regions) -> Regions:
@@ -149,7 +149,7 @@ class Regions:
         order = np.argsort(s)
         result = np.empty_like(s)
         result[order] = kernels.upper_masses(raised(s[order]), *self._tail_first(), self.slack, self.order_slack())
-        # Computed masses cannot tell zero from what underflowed; the law of single entries can.
+        # Computed masses cannot tell zero from a mass that underflowed; the law of single entries can.
         return np.where((s == 0.0) & self.covered, 0.0, result)
 
     def lower_mass(self, p: FloatArray) -> FloatArray:
@@ -187,7 +187,7 @@ class Regions:
         return float(result[0, 0])
 
     def order_slack(self) -> float:
-        """What sorting by rounded log ratios may hide (statement 8)."""
+        """Bounds the relative error that sorting by rounded log ratios causes (statement 8)."""
         logs = 1.0 + _largest_log(self.clean) + _largest_log(self.adversarial)
         return 2.1 * (LOG_ERROR + ROUNDOFF) * logs
 
@@ -211,7 +211,7 @@ _IDENTICAL = Regions(np.ones(1), np.ones(1), covered=True)
 
 
 def regions(noise: Noise, radii: AnyRadii) -> Regions:
-    """The regions of constant likelihood ratio between an input and any other at exactly these radii.
+    """The regions of constant likelihood ratio between an input and any other input at exactly these radii.
 
     They depend on the noise and the radii only, not on the input or its size (paper, propositions 1 to 3;
     appendix on discrete data; appendix on joint certificates).
@@ -228,20 +228,20 @@ def regions(noise: Noise, radii: AnyRadii) -> Regions:
 def regions_at(noise: Noise, point: Point) -> Regions:
     """`regions` for radii given as a point."""
     if not noise.flips:
-        return _own_regions(noise, point)
+        return _regions_of_law(noise, point)
     changes: dict[FlipNoise, Point] = {}
-    for part, own in by_part(noise, point):
+    for part, counts in by_part(noise, point):
         # Parts with one law are one part with more changes.
-        changes[part] = tuple(map(sum, zip(own, changes.get(part, (0,) * len(own)), strict=True)))
+        changes[part] = tuple(map(sum, zip(counts, changes.get(part, (0,) * len(counts)), strict=True)))
     total = _IDENTICAL
-    for part, own in changes.items():
-        total = total.joint(_part_regions(part, own))
+    for part, counts in changes.items():
+        total = total.joint(_part_regions(part, counts))
     return total
 
 
 @lru_cache(maxsize=1024)
-def _own_regions(noise: Noise, point: Point) -> Regions:
-    """Those that a law has itself, if it is not made of flips."""
+def _regions_of_law(noise: Noise, point: Point) -> Regions:
+    """The regions that a law gives itself, if it is not made of flips."""
     if not any(point):
         return _IDENTICAL
     radii = checked_kind(radii_at(noise, point), Radii, "radii")
@@ -270,22 +270,23 @@ def _part_regions(part: FlipNoise, point: Point) -> Regions:
 
 
 def work_of(noise: Noise, point: Point) -> int:
-    """About how many steps on single masses the regions at a point take, sorting them included."""
-    steps = sum(sum(lattice_of(part).informative(own)) for part, own in by_part(noise, point))
+    """The approximate number of steps on single masses that the regions at a point take, including the sort."""
+    steps = sum(sum(lattice_of(part).informative(counts)) for part, counts in by_part(noise, point))
     return positions_at(noise, point) * (steps + _SORTING_WORK)
 
 
 def positions_at(noise: Noise, point: Point) -> int:
-    """How many positions of the lattices of all parts together can be reached up to a point; 1 without lattices."""
+    """The number of positions in the lattices of all parts together that a point can reach; 1 without lattices."""
     if not noise.flips:
         return 1
     return math.prod(
-        math.prod(lattice_of(part).extent(lattice_of(part).informative(own))) for part, own in by_part(noise, point)
+        math.prod(lattice_of(part).extent(lattice_of(part).informative(counts)))
+        for part, counts in by_part(noise, point)
     )
 
 
 def mass_slack(steps: int) -> float:
-    """What `steps` rounded convolution steps may hide, on both kinds of masses (statement 7)."""
+    """The slack of `steps` rounded convolution steps, on both kinds of masses (statement 7)."""
     return 2.1 * steps * ERROR_PER_STEP
 
 
@@ -295,7 +296,7 @@ def combined_slack(*slacks: float) -> float:
 
 
 def _merged_product(small: Regions, large: Regions) -> Regions:
-    """A product too large to keep: summed into cells of a grid of log ratios.
+    """The regions of a product that is too large to keep, summed into cells of a grid of log ratios.
 
     Merging regions whose log ratios differ by at most w costs at most a factor exp(w) (statement 10),
     which is added to the slack.

@@ -1,4 +1,4 @@
-"""What an attacker can change at all: the entries of every input that noise touches, and what it leaves alone."""
+"""The scope of an attacker: how many entries of every input noise touches, and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, read_only
 from flipproof.errors import InvalidInputError
@@ -18,14 +18,14 @@ from flipproof.theory.radii import UNBOUNDED, Axis, axes_of
 class Scope:
     """How many entries noise touches in every input, part by part, and what it does not touch.
 
-    A radius beyond these numbers says no more than the number itself: a message of 10 words cannot lose 22.
+    A radius beyond these numbers says no more than the numbers themselves: a message of 10 words cannot lose 22 words.
 
     Attributes:
-        zeros: [inputs, parts], entries that an attacker can turn on.
-        nonzeros: [inputs, parts], entries that he can turn off or change.
-        fixed: what gets no noise, as noun phrases: certificates hold while it stays as it is.
-        makes_room: whether a deletion makes room for an addition, as where a token is hidden and another one written
-            in its place.
+        zeros: [inputs, parts], the number of entries that an attacker can turn on.
+        nonzeros: [inputs, parts], the number of entries that an attacker can turn off or change.
+        fixed: what gets no noise, as noun phrases: certificates hold only while it stays unchanged.
+        makes_room: whether a deletion makes room for an addition, as when a token is hidden and another token is
+            written in its place.
 
     Example:
         >>> scope = Scope(zeros=[[7], [9]], nonzeros=[[3], [1]], fixed=("the padding",))
@@ -54,7 +54,7 @@ class Scope:
         return int(self.zeros.shape[0])
 
     def __eq__(self, other: object) -> bool:
-        """Whether they say the same of the same inputs."""
+        """Whether both scopes have the same numbers of entries, fixed things and `makes_room`."""
         if not isinstance(other, Scope):
             return NotImplemented
         same = self.fixed == other.fixed and self.makes_room == other.makes_room
@@ -64,28 +64,28 @@ class Scope:
 
     @property
     def totals(self) -> IntArray:
-        """[inputs]: how many changes of all kinds there can be at once."""
+        """[inputs]: how many changes of all kinds together an input has room for."""
         each = self.zeros + (2 if self.makes_room else 1) * self.nonzeros
         return np.asarray(each.sum(axis=1))
 
     def fits(self, law: Law, inputs: int) -> bool:
-        """Whether it is about so many inputs and the parts of this law, which counts changes."""
+        """Whether the scope is about this number of inputs and the parts of this law; never for a law without axes."""
         return bool(law.axes) and self.zeros.shape == (inputs, len(law.part_names))
 
     def room(self, noise: Noise) -> IntArray:
-        """[inputs, axes]: how many changes of each kind there can be, whatever else is changed."""
+        """[inputs, axes]: how many changes of each kind an input has room for, whatever else is changed."""
         freed = self.nonzeros if self.makes_room else np.zeros_like(self.nonzeros)
         return self._by_axis(noise, self.zeros + freed)
 
     def room_alone(self, noise: Noise) -> IntArray:
-        """[inputs, axes]: the same if nothing of another kind is changed."""
+        """[inputs, axes]: how many changes of each kind an input has room for if no other kind of change is made."""
         return self._by_axis(noise, self.zeros)
 
     def _by_axis(self, noise: Noise, additions: IntArray) -> IntArray:
         number = {name: i for i, name in enumerate(noise.part_names)}
 
         def column(axis: Axis) -> IntArray:
-            if not noise.flips:  # of other laws it is only known that an entry changes
+            if not noise.flips:  # axes of other laws do not say which entries they change
                 counts = additions + self.nonzeros
             else:
                 counts = additions if axis.kind == "add" else self.nonzeros
@@ -94,11 +94,11 @@ class Scope:
         return np.stack([column(axis) for axis in axes_of(noise)], axis=1)
 
     def selected(self, rows: NDArray[Any]) -> Scope:
-        """That of some inputs."""
+        """The scope of some inputs."""
         return Scope(self.zeros[rows], self.nonzeros[rows], self.fixed, self.makes_room)
 
 
-def _entry_counts(given: Any, name: str) -> IntArray:
+def _entry_counts(given: ArrayLike, name: str) -> IntArray:
     try:
         counts = np.asarray(given)
     except ValueError:

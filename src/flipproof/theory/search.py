@@ -48,7 +48,7 @@ def largest_radius(
     """The largest number of changes of one kind that is certified, all other kinds at zero.
 
     0 when nothing is certified. `UNBOUNDED` when no number of changes matters, as with p_plus + p_minus = 1, or with
-    p_lower = 1 where all that noise makes of the changed input it can make of the input itself (statement 9).
+    p_lower = 1 where noise can make everything of the input itself that it can make of the changed input (statement 9).
 
     Args:
         noise: the noise law.
@@ -80,11 +80,11 @@ def radii_along(noise: Noise, axis: int, p_lower: FloatArray, p_upper: FloatArra
 
 
 Passes = Callable[[int, IntArray], BoolArray]
-"""Whether a radius is certified for some pairs of bounds, given by their indices. Falls in the radius."""
+"""Whether a radius is certified for some pairs of bounds, given by their indices; then all smaller radii are, too."""
 
 
 def largest_passing(passes: Passes, unbounded: BoolArray, limit: int) -> IntArray:
-    """The largest radius that passes, for every pair: doubling, then bisection. 0 where none does."""
+    """The largest radius that passes, for every pair, by doubling, then bisection; 0 where none passes."""
     everyone = np.arange(unbounded.size)
     certified = passes(0, everyone)
     low, high = np.zeros_like(everyone), np.full(everyone.size, limit + 1)
@@ -111,7 +111,7 @@ def _bisected(passes: Passes, low: IntArray, high: IntArray) -> IntArray:
 
 
 def _by_radius(passes: Passes, radii: IntArray, pairs: IntArray) -> BoolArray:
-    """Asks once for every distinct radius."""
+    """Whether each pair passes at its radius; every distinct radius is computed once."""
     passed = np.zeros(pairs.shape, dtype=bool)
     for radius in np.unique(radii[pairs]).tolist():
         group = radii[pairs] == radius
@@ -122,9 +122,10 @@ def _by_radius(passes: Passes, radii: IntArray, pairs: IntArray) -> BoolArray:
 def unbounded_axes(noise: Noise, p_lower: FloatArray, p_upper: FloatArray) -> BoolArray:
     """[axes, pairs]: where no number of changes along the axis can lower the margin to zero.
 
-    Either such changes do not move the law of the noisy input at all; or the label has probability 1, the
-    others 0, and whatever the noisy adversarial input can be the noisy clean input can be too; or the others
-    have probability 0, and noisy clean and adversarial inputs can always be the same things.
+    There are three such cases. The changes do not move the law of the noisy input at all; or the label has
+    probability 1, all other labels have 0, and the noisy clean input can take every value that the noisy adversarial
+    input can take; or all other labels have probability 0, and noisy clean and adversarial inputs can always take the
+    same values.
     """
     lattices = [lattice_of(part) for _, part in parts_of(noise)]
     inert = np.array([flag for one in lattices for flag in one.inert])[:, None]

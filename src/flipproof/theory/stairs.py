@@ -28,13 +28,13 @@ _FAR_OF_MANY = 24
 """The largest count of a grid with more axes: its cells multiply, and only planes of it are drawn."""
 
 _ENDLESS = 10
-"""How far to look along an axis where some certificates never end."""
+"""The largest count along an axis where some certificates never end, unless others end later."""
 
 _MOST_CELLS, _MARGINS = 20_000, 100_000_000
-"""How many cells a grid may have, and how many margins the staircases of all inputs may take to compute."""
+"""The largest number of cells of a grid, and of margins to compute for the staircases of all inputs."""
 
 _MOST_MASSES = 2**26
-"""How many masses a table over a grid may have, 512 MiB."""
+"""The largest number of masses of a table over a grid, 512 MiB."""
 
 _NOTHING_HELD: Mapping[str, int] = MappingProxyType({})
 
@@ -44,37 +44,37 @@ def grid_counts(
 ) -> GridCounts:
     """Counts along every axis that show where certificates end: 0, 1, ... to one more than the largest radius.
 
-    At most to 60, or to 24 with more than two axes; radii without an end, or beyond the search limit, are followed to
-    10. The longest axes, of several the last, are cut until the grid has at most `most_cells` cells, and until its
-    masses fit into memory. Axes that are held have one count.
+    Counts go to at most 60, or 24 with more than two axes. Radii without an end, or with an end beyond the search
+    limit, are followed to 10. The longest axis (of several such axes the last) is cut until the grid has at most
+    `most_cells` cells and its masses fit into memory. Axes that are held have one count.
     """
     if most_cells < 1:
         raise InvalidInputError(f"expected at least one cell, got most_cells = {most_cells}")
     names = inputs.axis_names
     free = [name for name in names if name not in held]
     far = _FAR if len(free) <= 2 else _FAR_OF_MANY
-    lengths = {name: min(far, reach(inputs, name)) + 1 for name in free}
+    lengths = {name: min(far, farthest_end(inputs, name)) + 1 for name in free}
     while math.prod(lengths.values()) > most_cells or _masses(inputs.noise, held, lengths) > _MOST_MASSES:
         lengths[max(reversed(lengths), key=lengths.__getitem__)] -= 1
     return tuple((held[name],) if name in held else tuple(range(lengths[name])) for name in names)
 
 
 def _masses(noise: Noise, held: Mapping[str, int], lengths: Mapping[str, int]) -> int:
-    """How many masses the table of a grid has."""
+    """The number of masses of the table over a grid."""
     corner = tuple(held[str(axis)] if str(axis) in held else lengths[str(axis)] - 1 for axis in axes_of(noise))
     return math.prod(lengths.values()) * positions_at(noise, corner)
 
 
 def page_counts(inputs: BoundedInputs) -> GridCounts:
-    """Counts along every axis, not more than can be computed for all inputs of a page."""
+    """Counts along every axis, at most as many as can be computed for all inputs of a page."""
     return grid_counts(inputs, min(_MOST_CELLS, max(4, _MARGINS // max(1, len(inputs)))))
 
 
-def reach(inputs: BoundedInputs, axis: str) -> int:
-    """The count at which the last certificate with an end has ended."""
+def farthest_end(inputs: BoundedInputs, axis: str) -> int:
+    """The count at which the last certificate with an end has ended; at least 10 if some certificates have no end."""
     if not len(inputs):
         raise InvalidInputError("expected at least one input, got none")
-    # beside changes of other kinds there may be more room than alone
+    # together with changes of other kinds, an input may have more room than without them
     radii = np.minimum(inputs.uncapped_radius(axis), inputs.room[:, axis_index(inputs.noise, axis)])
     endless = radii >= SEARCH_LIMIT
     last = int(radii[~endless].max(initial=0)) + 1
@@ -82,7 +82,7 @@ def reach(inputs: BoundedInputs, axis: str) -> int:
 
 
 def ranges_of(noise: Noise, counts: GridCounts) -> tuple[Any, dict[str, tuple[int, ...]]]:
-    """Counts along every axis as `certified_ratio` takes them: a mapping of parts, or keywords."""
+    """Counts along every axis as arguments of `certified_ratio`: a mapping of parts, and keywords."""
     axes = axes_of(noise)
     if len(counts) != len(axes):
         raise InvalidInputError(f"expected counts for {', '.join(map(str, axes))}, got {len(counts)} of them")
@@ -90,7 +90,7 @@ def ranges_of(noise: Noise, counts: GridCounts) -> tuple[Any, dict[str, tuple[in
 
 
 def ranges_along(counts: Mapping[Axis, tuple[int, ...]]) -> tuple[Any, dict[str, tuple[int, ...]]]:
-    """Counts along some axes as `certified_ratio` takes them; along others nothing is changed."""
+    """Counts along some axes as arguments of `certified_ratio`; along other axes nothing is changed."""
     by_part: dict[str | None, dict[str, tuple[int, ...]]] = {}
     for axis, wanted in counts.items():
         by_part.setdefault(axis.part, {})[axis.kind] = wanted
@@ -103,7 +103,7 @@ class Stairs:
 
     Attributes:
         heights: [staircases, all axes but the last], how many counts of the last axis are certified.
-        index: [inputs], the number of its staircase.
+        index: [inputs], the number of each input's staircase.
     """
 
     heights: IntArray
@@ -111,12 +111,12 @@ class Stairs:
 
     @classmethod
     def of(cls, inputs: BoundedInputs, counts: GridCounts | None = None) -> Stairs:
-        """Over the given counts, by default those of a page."""
+        """The staircases over the given counts, by default over those of a page."""
         counts = page_counts(inputs) if counts is None else counts
         return cls(*inputs.staircases(Grid(counts, tuple(map(len, counts)))))
 
     def within(self, room: IntArray) -> Stairs:
-        """What is left of every staircase within the room [inputs, axes] of its input."""
+        """The part of every staircase within the room [inputs, axes] of its input."""
         leading, cases, case = self._cases(room)
         heights = np.minimum(self.heights.reshape(len(self.heights), -1)[cases[:, 0]], cases[:, -1:] + 1)
         heights[(leading.T[None] > cases[:, None, 1:-1]).any(axis=2)] = 0
@@ -124,7 +124,7 @@ class Stairs:
         return Stairs(stairs.reshape(-1, *self.heights.shape[1:]), index.ravel()[case])
 
     def _cases(self, room: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Counts of the leading axes, distinct rows (staircase, room), and which of them each input has."""
+        """Counts of the leading axes, distinct rows (staircase, room), and the number of each input's row."""
         shape = self.heights.shape[1:]  # empty if there is one axis
         leading = np.indices(shape).reshape(len(shape), math.prod(shape))
         farthest = np.array([*shape, self.heights.max(initial=1)])
@@ -135,7 +135,7 @@ class Stairs:
     def largest_boxes(self, room: IntArray) -> IntArray:
         """[inputs, axes]: the certified combination with most combinations below it, within the room of each input.
 
-        Of several, the one with most changes along the first axes, which are additions.
+        If several combinations are the largest, it is the one with most changes along the first axes, the additions.
         """
         leading, cases, case = self._cases(room)
         flat = self.heights.reshape(len(self.heights), -1)
@@ -149,6 +149,6 @@ class Stairs:
         return boxes[case]
 
     def most_pairs(self) -> IntArray:
-        """[inputs]: how many additions and as many deletions are certified together. Only for these two axes."""
+        """[inputs]: the largest n such that n additions and n deletions are certified together. Only for these axes."""
         adds = np.arange(self.heights.shape[1])
         return np.asarray(np.where(self.heights > adds, adds, 0).max(axis=1)[self.index])

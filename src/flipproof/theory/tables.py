@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from flipproof.theory.kernels import Cells
 
 _SLAB_MASSES = 2**18
-"""How many masses of one part are made at once, 2 MiB."""
+"""The number of masses of one part that are computed at once, 2 MiB."""
 
 _KEY_ORDER = 3.0
-"""Positions are sorted by their keys, not by the rounded masses; that hides twice the masses' slack (statement 8)."""
+"""Positions are sorted by keys, not by rounded masses, which adds twice the slack of the masses (statement 8)."""
 
 Parts = Mapping[str, Mapping[str, Counts]]
 
@@ -44,8 +44,8 @@ def critical_table(
 ) -> FloatArray:
     """`critical_probability` for all combinations of the given counts.
 
-    The result has one dimension for every range, in the order add, delete, change, part by part. Turns
-    certifying any number of inputs into a comparison with a table.
+    The result has one dimension for every range, in the order add, delete, change, part by part. With it, certifying
+    any number of inputs is a comparison with a table.
 
     Args:
         noise: the noise law.
@@ -130,7 +130,7 @@ def margin_grid(noise: Noise, grid: Grid, p_lower: FloatArray, p_upper: FloatArr
 
 
 def _fill_margins(noise: Noise, grid: Grid, p: FloatArray, table: FloatArray) -> None:
-    """Writes `rho` where p has only the row p_lower, `mu` where it has p_upper too."""
+    """Writes `rho` if p has only the row p_lower, `mu` if it has the row p_upper, too."""
     from flipproof.theory import kernels
 
     if not noise.flips:
@@ -172,7 +172,7 @@ def _all_products(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _summed_slack(a: FloatArray, b: FloatArray) -> FloatArray:
-    """The slack of products; none where neither side was changed."""
+    """The slack of products; zero where neither side was changed."""
     return np.where((a > 0.0) | (b > 0.0), a + b + 7 * ROUNDOFF, 0.0)
 
 
@@ -180,24 +180,24 @@ _NO_PART = _Side(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1), np.ones(1, dtype
 
 
 def _slabs(noise: Noise, grid: Grid) -> Iterator[Cells]:
-    """One slab of the grid after the other along its first axis.
+    """The slabs of the grid, one after the other along its first axis.
 
-    Only one slab of the first part is in memory at a time, next to the whole of the other parts.
+    Only one slab of the first part is in memory at a time, together with all masses of the other parts.
     """
     from flipproof.theory.kernels import Cells
 
-    walks = [_part_walk(part, counts) for part, counts in by_part(noise, grid.counts)]
-    refuse_if_large(math.prod(math.prod(walk.extent) for walk in walks))
-    first, *others = walks
+    parts = [_part_counts(part, counts) for part, counts in by_part(noise, grid.counts)]
+    refuse_if_large(math.prod(math.prod(part.extent) for part in parts))
+    first, *other_parts = parts
     other, other_keys = _NO_PART, Keys(np.zeros(1, dtype=np.int64), np.zeros(1), 0.0)
-    for walk in others:
-        other = other.times(walk.whole()) if other is not _NO_PART else walk.whole()
-        other_keys = other_keys.plus(walk.lattice.keys(walk.extent))
+    for part in other_parts:
+        other = other.times(part.whole()) if other is not _NO_PART else part.whole()
+        other_keys = other_keys.plus(part.lattice.keys(part.extent))
     keys = first.lattice.keys(first.extent).plus(other_keys)
-    own_position, other_position = np.divmod(keys.tail_first(), other_keys.finite.size)
+    first_position, other_position = np.divmod(keys.tail_first(), other_keys.finite.size)
     order_slack = 2.1 * keys.error
     for side in first.slabs():
-        tail = np.array([side.pad + own_position, other_position])
+        tail = np.array([side.pad + first_position, other_position])
         yield Cells(
             side.clean, side.adversarial, side.slack, other.clean, other.adversarial, other.slack, tail, order_slack,
             side.covered, other.covered,
@@ -206,14 +206,14 @@ def _slabs(noise: Noise, grid: Grid) -> Iterator[Cells]:
 
 @dataclass(frozen=True, slots=True)
 class _PartCounts:
-    """One part's way through its wanted counts, those of inert kinds set to zero."""
+    """The wanted counts of one part, with the counts of inert kinds set to zero."""
 
     lattice: Lattice
     counts: tuple[IntArray, ...]
     extent: tuple[int, ...]
 
     def whole(self) -> _Side:
-        """All counts at once."""
+        """The masses of all counts at once."""
         sides = list(self.slabs())
         return _Side(
             np.concatenate([side.clean[:, side.pad :] for side in sides]),
@@ -223,7 +223,7 @@ class _PartCounts:
         )
 
     def slabs(self) -> Iterator[_Side]:
-        """One side after the other, for as many counts on the first axis as fit into a slab."""
+        """The masses slab by slab, each for as many counts on the first axis as fit into a slab."""
         from flipproof.theory import kernels
 
         offsets = self.lattice.offsets(self.extent)
@@ -246,7 +246,7 @@ class _PartCounts:
             yield _Side(clean, adversarial, slack, self._changes(first, self.lattice.covered) == 0, pad)
 
     def _changes(self, first: IntArray, left_out: tuple[bool, ...]) -> IntArray:
-        """How many changes each cell has, some kinds of them left out."""
+        """The number of changes of each cell, with some kinds left out."""
         counts = (0 * one if left else one for one, left in zip((first, *self.counts[1:]), left_out, strict=True))
         return np.ravel(sum(np.ix_(*counts)))
 
@@ -257,11 +257,11 @@ class _PartCounts:
             yield self.counts[0][i : i + length]
 
 
-def _part_walk(part: FlipNoise, counts: tuple[tuple[int, ...], ...]) -> _PartCounts:
+def _part_counts(part: FlipNoise, counts: tuple[tuple[int, ...], ...]) -> _PartCounts:
     lattice = lattice_of(part)
     extent = lattice.extent(lattice.informative(tuple(map(max, counts))))
     cells = math.prod(1 if inert else 1 + max(one) for inert, one in zip(lattice.inert, counts, strict=True))
     refuse_if_large(math.prod(extent), math.prod(extent) * cells)
-    # Changes that do not matter are counted as none: all their cells are the same.
+    # Inert changes are counted as no changes: all their cells are the same.
     informative = ([0] * len(one) if inert else one for inert, one in zip(lattice.inert, counts, strict=True))
     return _PartCounts(lattice, tuple(np.array(one, dtype=np.int64) for one in informative), extent)

@@ -1,4 +1,4 @@
-"""What is left of a prediction's probability in the worst case: rho, its twin, the margin mu, and the inverse."""
+"""The worst case of a label's probability: rho, its twin rho_upper, the margin mu, and the critical probability."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rho(noise: Noise, radii: AnyRadii, p_lower: float) -> float: ...
 @overload
 def rho(noise: Noise, radii: AnyRadii, p_lower: ArrayLike) -> FloatArray: ...
 def rho(noise: Noise, radii: AnyRadii, p_lower: Any) -> Any:
-    r"""The smallest probability a label can have after any change within the radii.
+    r"""The smallest probability that a label can have after any change within the radii.
 
     .. math:: \rho(p) = \min_h \Pr(h(\phi(\tilde x)) = y) \;\text{s.t.}\; \Pr(h(\phi(x)) = y) = p
 
@@ -44,7 +44,7 @@ def rho_upper(noise: Noise, radii: AnyRadii, p_upper: float) -> float: ...
 @overload
 def rho_upper(noise: Noise, radii: AnyRadii, p_upper: ArrayLike) -> FloatArray: ...
 def rho_upper(noise: Noise, radii: AnyRadii, p_upper: Any) -> Any:
-    r"""The largest probability a label can have after any change within the radii, rounded up.
+    r"""The largest probability that a label can have after any change within the radii, rounded up.
 
     Fills regions from the smallest ratio (paper, appendix on multi-class certificates). It is
     :math:`1 - \rho(1 - p)`.
@@ -63,11 +63,11 @@ def mu(noise: Noise, radii: AnyRadii, p_lower: float, p_upper: float | None = No
 @overload
 def mu(noise: Noise, radii: AnyRadii, p_lower: ArrayLike, p_upper: ArrayLike | None = None) -> FloatArray: ...
 def mu(noise: Noise, radii: AnyRadii, p_lower: Any, p_upper: Any = None) -> Any:
-    r"""The margin that is left to the runner-up in the worst case; the prediction is certified when it is > 0.
+    r"""The margin over the runner-up in the worst case; the prediction is certified if it is positive.
 
     .. math:: \mu = \rho(\underline{p}) - \rho_{upper}(\overline{p})
 
-    `p_upper` bounds the probability of every other label; without it, it is 1 - p_lower (two-class rule).
+    `p_upper` bounds the probability of every other label; by default it is 1 - p_lower (two-class rule).
     The result is rounded down.
 
     Example:
@@ -83,7 +83,7 @@ def critical_probability(noise: Noise, radii: AnyRadii) -> float:
     r"""The probability above which a label is certified at these radii: :math:`\rho^{-1}(1/2)`, rounded up.
 
     A label with `p_lower` is certified by the two-class rule when ``p_lower > critical_probability``. 1.0 means
-    that only certainty is enough, `math.inf` that no probability is known to be.
+    that only certainty is enough, `math.inf` that no probability is known to be enough.
 
     Example:
         >>> from flipproof import FlipNoise, Radii

@@ -1,1 +1,1 @@
-"""What a model, its code and its data are, as short texts, so that votes of two different ones are never mixed."""
+"""Fingerprints of a model, its code and its data as short texts, so that votes of two models are never mixed."""

@@ -1,4 +1,4 @@
-"""What goes into a fingerprint: the code of functions and classes, and the tensors of torch modules, as data."""
+"""The contents of a fingerprint: the code of functions and classes, and the tensors of torch modules, as data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _READS = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"}
 _WRITES = {"STORE_ATTR", "DELETE_ATTR"}
 ENTRIES = ("__call__", "forward", "predict", "transform")
-"""Where a model's work begins."""
+"""The methods by which a model is called."""
 _PACKAGE = "flipproof"
 _PUBLIC_MODULES = ("flipproof.baselines", "flipproof.datasets")
 _CONSTANTS = (bool, int, float, complex, str, bytes, NoneType)
@@ -38,20 +38,20 @@ class Names(NamedTuple):
 
     @classmethod
     def together(cls, *some: Names) -> Names:
-        """The names that any of them uses."""
+        """The names in any of some sets of names."""
         return cls(*(frozenset[str]().union(*kind) for kind in zip(*some, strict=True)))
 
 
 def without_contents(value: object) -> InvalidInputError:
-    """The refusal of what can't be taken apart."""
+    """The error for a value whose contents cannot be hashed."""
     return InvalidInputError(
         f"expected something whose contents can be hashed, got {type(value).__name__}; give the object a `fingerprint` "
         "text, or use FunctionClassifier(function, classes, fingerprint='...')"
     )
 
 
-def qualified(thing: Any) -> str:
-    """Module and name of a class or function; one of ours is `flipproof.Graph`, whichever file it is in.
+def qualified(thing: object) -> str:
+    """Module and name of a class or function; a name of ours, such as `flipproof.Graph`, does not depend on its file.
 
     Example:
         >>> from flipproof.noise.spaces.graph import Graph
@@ -63,7 +63,7 @@ def qualified(thing: Any) -> str:
 
 
 def public_module(name: str | None) -> str | None:
-    """The name that a module is known by: that of the package for one of ours, unless it is public itself.
+    """The public name of a module: for a module of ours "flipproof", unless it is public itself.
 
     Example:
         >>> public_module("flipproof.noise.spaces.graph"), public_module("flipproof.datasets"), public_module("os.path")
@@ -74,13 +74,13 @@ def public_module(name: str | None) -> str | None:
     return name if name in _PUBLIC_MODULES else _PACKAGE
 
 
-def _is_ours(module: Any) -> bool:
+def _is_ours(module: object) -> bool:
     return isinstance(module, str) and module.partition(".")[0] == _PACKAGE
 
 
 @functools.cache
 def is_library(module: str | None) -> bool:
-    """Whether a module comes with Python or was installed: its code is then known by its name."""
+    """Whether a module comes with Python or was installed; then its name stands for its code."""
     if module is None or module == "__main__":
         return False
     if module.partition(".")[0] in sys.stdlib_module_names or _is_ours(module):  # a checkout is elsewhere than a wheel
@@ -108,7 +108,7 @@ def names_of(member: object) -> Names:
 
 
 def code_contents(code: CodeType) -> Contents:
-    """A code object without the file and the lines it was written in, and without the files it imports ours from."""
+    """A code object without the file and lines that it comes from, and without the files that it imports ours from."""
     signature = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (tuple(map(public_module, code.co_names)), code.co_varnames, code.co_freevars, code.co_cellvars)
     return "code", code.co_name, signature, names, code.co_consts, code.co_code, code.co_exceptiontable
@@ -129,9 +129,9 @@ def function_contents(function: FunctionType) -> Contents:
 
 
 def class_contents(kind: type, entries: Iterable[str] = ENTRIES) -> dict[str, object]:
-    """The methods and constants of a class that its entries reach, directly or through each other.
+    """The methods and constants of a class that its entries use, directly or through each other.
 
-    They are found by name, so a few more may be among them. Members of libraries' classes are left out.
+    They are found by name, so a few unused members may be among them. Members of libraries' classes are left out.
     """
     found: dict[str, object] = {}
     waiting = list(entries)
@@ -147,7 +147,7 @@ def class_contents(kind: type, entries: Iterable[str] = ENTRIES) -> dict[str, ob
 
 
 def every_member(kind: type) -> dict[str, object]:
-    """The code of all methods of a class and the simple constants beside them; a library's classes have neither."""
+    """The code of all methods of a class and its simple constants, without those of a library's classes."""
     names = [
         name
         for owner in kind.__mro__
@@ -175,7 +175,7 @@ def _home(value: object) -> str | None:
 
 
 def _globals_of(function: FunctionType) -> dict[str, object]:
-    """What the code refers to in its module; a library's globals are its own affair."""
+    """The globals of its module that a function uses; none for a library's function, as its name stands for it."""
     surroundings = function.__globals__
     if is_library(surroundings.get("__name__", function.__module__)):
         return {}
@@ -191,7 +191,7 @@ def _in_cell(cell: Any) -> object:
 
 
 def _undecorated(member: Any) -> object:
-    """The function behind a member of a class; nothing for a slot, which only holds an instance's value."""
+    """The function behind a member of a class; None for a slot, which only holds an instance's value."""
     if isinstance(member, staticmethod | classmethod):
         return member.__func__
     if isinstance(member, property | functools.cached_property):
@@ -218,7 +218,7 @@ def is_torch_module(value: object) -> bool:
 
 
 def tensor_contents(tensor: Any) -> Contents:
-    """Type, shape and bytes, wherever the tensor is and however it lies there."""
+    """Type, shape and bytes of a tensor, whatever its device and memory layout."""
     torch = sys.modules["torch"]
     try:
         plain = tensor.detach().cpu()
@@ -232,7 +232,7 @@ def tensor_contents(tensor: Any) -> Contents:
 
 
 def torch_module_contents(module: Any) -> Contents:
-    """Structure, weights, and every part's class, code and settings; neither training flag nor caches."""
+    """Structure and weights of a module; class, code and settings of its parts; neither training flag nor caches."""
     structure = re.sub(r" at 0x[0-9a-f]+", "", repr(module))
     weights = dict(module.state_dict()) | dict(module.named_buffers(remove_duplicate=False))
     parts = {name: _part(part) for name, part in module.named_modules(remove_duplicate=False)}
@@ -240,7 +240,10 @@ def torch_module_contents(module: Any) -> Contents:
 
 
 def _part(part: Any) -> Contents:
-    """Settings are what the code reads and does not write, and what looks like an option."""
+    """Class, code, settings and hooks of a part.
+
+    Its settings are the attributes that the code reads and does not write, and those that look like options.
+    """
     members = class_contents(type(part))
     names = Names.together(*map(names_of, members.values()))
     settings = {

@@ -1,6 +1,6 @@
-"""Fingerprints: what a model or a dataset is, as a short text, so that no run is resumed with another one.
+"""Fingerprints: short texts that identify a model or a dataset, so that no run is resumed with another one.
 
-A value is taken apart into simpler ones until only numbers, texts and bytes are left; the digests of the parts
+A value is taken apart into simpler values until only numbers, texts and bytes are left; the digests of the parts
 are hashed together with a tag and their lengths.
 """
 
@@ -40,17 +40,17 @@ from flipproof.smoothing.fingerprint.contents import (
 from flipproof.smoothing.fingerprint.package_code import note_class, note_modules
 
 FINGERPRINTS_VERSION = 2
-"""Changes when the same things begin to have other fingerprints. In version 1, ours had the names of their files."""
+"""Changes when the same values begin to have other fingerprints. In version 1, ours were named by their files."""
 
 
 def fingerprint(value: object) -> str:
-    """A sha256 hex digest of what a value is: the same in every process, another one for other contents.
+    """A sha256 hex digest of a value's contents: equal in every process, and different for different contents.
 
-    Data are compared by type and contents, not by memory layout; functions by their code and what it refers to;
+    Data are compared by type and contents, not by memory layout; functions by their code and the values it refers to;
     a `torch.nn.Module` by its class, structure, settings, weights and code; other objects by their state as
-    `pickle` sees it, or by their own `fingerprint` attribute if that is a text. What libraries contain is known
-    by its name; of the user's own modules the source counts. Ours are known by their public names, such as
-    `flipproof.Graph`, wherever in the package they are.
+    `pickle` sees it, or by their own `fingerprint` attribute if that is a text. Code of libraries is identified by
+    its name, code of the user's own modules by its source, and ours by its public name, such as `flipproof.Graph`,
+    wherever in the package it is.
 
     Example:
         >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
@@ -69,10 +69,10 @@ def fingerprint(value: object) -> str:
 
 
 class _ContentHasher:
-    """One walk through a value and its parts, each of which is looked at once.
+    """One walk through a value and its parts, which visits every part once.
 
-    Parts that are being looked at are open and numbered. A value that leads back to an open one refers to it by
-    the difference of their numbers. What leads nowhere outside itself is closed: its digest is final.
+    Parts that are being visited are open and numbered. A value that leads back to an open part refers to it by
+    the difference of their numbers. A part that leads to nothing open outside itself is closed: its digest is final.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class _ContentHasher:
         self._closed: dict[int, tuple[bytes, object]] = {}
         self._lowest = 0
 
-    def digest(self, value: Any) -> bytes:
+    def digest(self, value: object) -> bytes:
         encode = _ATOMS.get(type(value))
         if encode is not None:
             return _hash(type(value).__name__, encode(value))
@@ -113,7 +113,7 @@ class _ContentHasher:
         return _hash(tag, *[self.digest(part) for part in parts])
 
     def _alone(self, value: object) -> bytes:
-        """A digest that does not depend on which of its siblings were looked at before."""
+        """A digest of a value that does not depend on the siblings that were visited before it."""
         number = len(self._open)
         digest = self.digest(value)
         self._forget(number)
@@ -245,4 +245,4 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Contents]], ...] = (
     ),
 )
 _ADDRESSES = {"_stop_words_id"}
-"""Where something was in memory: scikit-learn's vectorizers note it."""
+"""Attributes that hold addresses in memory, as scikit-learn's vectorizers have them."""

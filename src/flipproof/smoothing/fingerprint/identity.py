@@ -1,4 +1,4 @@
-"""What makes two runs the same run, and how they differ, in words."""
+"""The identity of a run: whether two runs are the same, and their differences in words."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, law_from_record
+from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
 
 _LONG, _SHORT = 24, 12
 _IN_WORDS = ("code", "files")
-"""What no hashes are shown of."""
+"""Fields that are put into words instead of showing their hashes."""
 _NEW = ("engine version", "targets", "checked")
-"""What flipproof did not note, or noted in another way, before it noted its code."""
+"""Fields that flipproof did not record, or recorded in another way, before it recorded its code."""
 _VERSIONS = {"stream version", "engine version"}
 _OLDER = "it is of an older flipproof, which did not note its code"
 _CHANGED = "what turns noisy inputs into labels has changed in flipproof since"
@@ -45,18 +46,18 @@ def _unchecked(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checks(found: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
-    """Whether only one of both was checked; of earlier versions, which say nothing about it, none was."""
+    """Says so if only one of two runs was checked; a run of an earlier version, which does not say, was not."""
     one, other = (record.get(_CHECKED) is True for record in (found, expected))
     if one is not other:
         yield f"{_CHECK_WORDS[one]} instead of {_CHECK_WORDS[other]}"
 
 
 def of_other_fingerprints(record: Mapping[str, Any], version: int = FINGERPRINTS_VERSION) -> str:
-    """Says of what was made by another flipproof that its fingerprints can't be compared; empty if they can.
+    """Says which flipproof made a record, if its fingerprints cannot be compared; empty if they can.
 
     Args:
-        record: what has fingerprints, and their version as "fingerprints". If it has none, that is version 1.
-        version: the version to compare them with.
+        record: a record with fingerprints and, as "fingerprints", their version; without it, that is version 1.
+        version: the version to compare with.
 
     Example:
         >>> of_other_fingerprints({"model": "ab"}, version=2)
@@ -69,14 +70,14 @@ def of_other_fingerprints(record: Mapping[str, Any], version: int = FINGERPRINTS
     return f"made by {age} flipproof (fingerprints of version {_shown(found)})"
 
 
-def check_data(identity: Mapping[str, Any], space: Any) -> None:
-    """Refuses data that were not those of a run, or that cannot be compared with them."""
+def check_data(identity: Mapping[str, Any], space: Space) -> None:
+    """Refuses data that differ from those of a run, or that cannot be compared with them."""
     if other := of_other_fingerprints(identity):
         raise InvalidInputError(
             f"expected votes of this flipproof, got votes {other}; leave out `inputs` to have a report without them"
         )
     if fingerprint(space) != identity["data"]:
-        raise InvalidInputError("expected the data that were voted on, got others")
+        raise InvalidInputError("expected the data that were voted on, got other data")
 
 
 def run_differences(
@@ -84,13 +85,13 @@ def run_differences(
 ) -> str:
     """Every difference between the identities of two runs and what to do about it; empty if there is none.
 
-    The user's files do not count by themselves: those whose contents matter are part of the model's fingerprint. They
-    say why that is another one.
+    The user's files are no difference by themselves: the model's fingerprint covers those whose contents matter. They
+    explain why that fingerprint differs.
 
     Args:
-        found: the identity of votes that are there.
-        expected: the identity of those that are to be drawn.
-        began_with: the version of flipproof that drew what is there, if it can be known.
+        found: the identity of votes that exist already.
+        expected: the identity of votes that are to be drawn.
+        began_with: returns the version of flipproof that drew the existing votes, or None if it is unknown.
 
     Example:
         >>> run_differences({"model": "ab", "files": {"net.py": "12"}}, {"model": "cd", "files": {"net.py": "34"}})
@@ -100,7 +101,7 @@ def run_differences(
         return f"it was {other}: {_finish_with(began_with())}{_ANEW}"
     differing, older = _differing(found, expected), ("code" in found) != ("code" in expected)
     if "model" in differing and not older:
-        differing.discard("code")  # another model goes through other code
+        differing.discard("code")  # another model uses other code
     hidden = (*_IN_WORDS, *(_NEW if older else ()), *(("engine version",) if "engine" in differing else ()))
     named = differences_between(*(_without(record, hidden) for record in (found, expected)))
     edited = changed_files(found.get("files"), expected.get("files")) if "model" in differing else []
@@ -116,7 +117,7 @@ def _finish_with(began: str | None) -> str:
 
 
 def changed_since(files: Sequence[str]) -> str:
-    """What to do about files that were edited.
+    """Says which files were edited and what to do about it.
 
     Example:
         >>> changed_since(["net.py"])
@@ -126,7 +127,7 @@ def changed_since(files: Sequence[str]) -> str:
     return f"{', '.join(files)} {'has' if one else 'have'} changed since: put {'it' if one else 'them'} back"
 
 
-def changed_files(found: Any, expected: Any) -> list[str]:
+def changed_files(found: object, expected: object) -> list[str]:
     """The names of files that are in both mappings from names to hashes, but with other contents."""
     if not isinstance(found, Mapping) or not isinstance(expected, Mapping):
         return []
@@ -134,10 +135,10 @@ def changed_files(found: Any, expected: Any) -> list[str]:
 
 
 def differences_again(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """What keeps samples from being drawn once more; empty if nothing does.
+    """The differences that keep samples from being drawn again; empty if there are none.
 
-    Whoever does it compares the votes, so the code that gives labels may be another one. The noise and the engine may
-    not, though an older flipproof did not note the latter.
+    The code that gives labels may differ, as votes drawn again are compared with the first ones. The noise and the
+    engine must not differ, though an older flipproof did not record the engine.
     """
     hidden = (*_IN_WORDS, *(() if "code" in expected else ("engine version",)))
     differences = differences_between(*(_without(record, hidden) for record in (found, expected)))
@@ -154,7 +155,7 @@ def _differing(found: Mapping[str, Any], expected: Mapping[str, Any]) -> set[str
 
 
 def _differences(found: Mapping[str, Any], expected: Mapping[str, Any], prefix: str) -> Iterator[str]:
-    """Every difference in words; those inside mappings are named one by one."""
+    """Every difference in words; differences inside mappings are named one by one."""
     for key in [*expected, *(key for key in found if key not in expected)]:
         name = prefix + key
         if key not in expected:
@@ -169,32 +170,32 @@ def _differences(found: Mapping[str, Any], expected: Mapping[str, Any], prefix: 
             yield f"{name} {_instead(found[key], expected[key])}"
 
 
-def _other_laws(found: Any, expected: Any) -> bool:
-    """Whether these are noises of two kinds, whose numbers cannot be compared one by one."""
+def _other_laws(found: object, expected: object) -> bool:
+    """Whether two records are noises of two kinds, whose numbers cannot be compared one by one."""
     kinds = {type(_noise(record)) for record in (found, expected)}
     return len(kinds) == 2 and type(None) not in kinds
 
 
-def _noise(record: Any) -> Law | None:
-    """The noise that a record describes, if it does."""
+def _noise(record: object) -> Law | None:
+    """The noise that a record describes; None if it describes none."""
     try:
         return law_from_record(record) if isinstance(record, dict) else None
     except (InvalidInputError, TypeError, AttributeError):
         return None
 
 
-def _instead(found: Any, expected: Any) -> str:
+def _instead(found: object, expected: object) -> str:
     if _shown(found) == _shown(expected):  # such as 1 and "1", or two long texts that begin alike
         return f"{_text(found)} instead of {_text(expected)}"
     return f"{_shown(found)} instead of {_shown(expected)}"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _shown(value: Any) -> str:
-    """Numbers and noises in full; of long texts, such as hashes, the beginning."""
+def _shown(value: object) -> str:
+    """A value in words: numbers and noises in full, and the beginning of long texts, such as hashes."""
     if noise := _noise(value):
         return repr(noise)
     text = _text(value)[1:-1] if isinstance(value, str) else _text(value)

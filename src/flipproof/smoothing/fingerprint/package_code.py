@@ -1,4 +1,4 @@
-"""The code behind the labels of a run, ours and the user's files, as hashes: votes of two codes are never mixed."""
+"""Hashes of the code behind the labels of a run, ours and the user's files, so that votes of two codes never mix."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from flipproof.smoothing.fingerprint.contents import is_library
 from flipproof.smoothing.run import versions
 
 _MODELS = f"{PACKAGE}.models"
-"""What modules of this room import from it counts too."""
+"""Modules that these modules import from this room count, too."""
 _LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
 _MARKS = {tokenize.NEWLINE: "<line>", tokenize.INDENT: "<indent>", tokenize.DEDENT: "<dedent>"}
-"""Stand for what a formatter may write in several ways, but not leave out."""
+"""Tokens in place of layout that a formatter may write in several ways, but not leave out."""
 
 
 def own_code(modules: Iterable[str]) -> str:
-    """The sha256 of all that these modules of ours do, and the models that they import, directly or through each other.
+    """The sha256 of the code of these modules of ours, and of the models that they import, directly or indirectly.
 
-    Modules of others are left out. Modules go by their contents, in the order of their hashes.
+    Modules of other packages are left out. Only the contents of modules count, in the order of their hashes.
 
     Example:
         >>> linear = "flipproof.models.fitted.linear_rows"
@@ -41,7 +41,7 @@ def own_code(modules: Iterable[str]) -> str:
 
 
 def tokens_of(source: str) -> tuple[str, ...]:
-    r"""What a source says, without comments, docstrings, layout, and the places that it imports our own things from.
+    r"""The tokens of a source, without comments, docstrings, layout, and the modules that it imports ours from.
 
     Example:
         >>> tokens_of('def f(a):  # why\n    "What it does."\n\n    return (a +\n        1)\n')
@@ -70,12 +70,12 @@ def _own_names(node: ast.AST) -> list[ast.alias]:
 
 
 def _is_bare_text(node: ast.AST) -> bool:
-    """A docstring, or a text behind a constant that says what it is."""
+    """Whether a statement is a docstring, or a text that describes the constant before it."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _kept(source: str, dropped: set[int]) -> Iterator[str]:
-    """The tokens of all statements but those that begin in these lines."""
+    """The tokens of all statements except those that begin in dropped lines."""
     lines = source.splitlines(keepends=True)
     tokens = (token for token in tokenize.generate_tokens(io.StringIO(source).readline) if token.type not in _LAYOUT)
     begins = True
@@ -91,7 +91,7 @@ def _kept(source: str, dropped: set[int]) -> Iterator[str]:
 
 
 def _with_whole_texts(tokens: Iterator[tokenize.TokenInfo], lines: list[str]) -> Iterator[tokenize.TokenInfo]:
-    """Formatted texts as one token, as Python 3.11 reads them; later versions take them apart."""
+    """The tokens with formatted texts as one token, as Python 3.11 reads them; later versions take them apart."""
     for token in tokens:
         if not tokenize.tok_name[token.type].endswith("STRING_START"):
             yield token
@@ -105,7 +105,7 @@ def _with_whole_texts(tokens: Iterator[tokenize.TokenInfo], lines: list[str]) ->
 
 
 def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """The text from one place to another."""
+    """The source text between two places."""
     if start[0] == end[0]:
         return lines[start[0] - 1][start[1] : end[1]]
     inner = itertools.islice(lines, start[0], end[0] - 1)
@@ -117,7 +117,7 @@ _met: contextvars.ContextVar[set[str] | None] = contextvars.ContextVar("met", de
 
 @contextlib.contextmanager
 def noting_modules() -> Iterator[set[str]]:
-    """The names of all modules whose classes, functions or contents are part of fingerprints made inside."""
+    """Collects the names of all modules that fingerprints made inside the block depend on."""
     met: set[str] = set()
     token = _met.set(met)
     try:
@@ -127,7 +127,7 @@ def noting_modules() -> Iterator[set[str]]:
 
 
 def note_modules(names: Iterable[str | None]) -> None:
-    """Notes modules, if anybody wants to know."""
+    """Notes modules inside a `noting_modules` block, and does nothing outside."""
     met = _met.get()
     if met is not None:
         met.update(name for name in names if name is not None)
@@ -139,7 +139,7 @@ def note_class(kind: type) -> None:
 
 
 def hashes_of_files(modules: Iterable[str]) -> dict[str, str]:
-    """The sha256 of the file of every module that is the user's own. A file is named as its module is imported."""
+    """The sha256 of the file of every module that is the user's own; a file is named by its place in its packages."""
     found = {}
     for name in sorted(modules):
         path = Path(getattr(sys.modules.get(name), "__file__", None) or "")
@@ -149,7 +149,7 @@ def hashes_of_files(modules: Iterable[str]) -> dict[str, str]:
 
 
 def _short(module: str, path: Path) -> str:
-    """The end of the path: as many folders as the module's name has packages."""
+    """The end of a file's path, with as many folders as the module's name has packages."""
     packages = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
     parts = path.parts[-len(packages) - 1 :]
     return "/".join(parts) if list(parts[:-1]) == packages else path.name

@@ -1,4 +1,4 @@
-"""What a classifier answered to some noisy inputs, and whether two answers to the same inputs agree."""
+"""Answers of a classifier to noisy inputs, and whether two answers to the same inputs agree."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ROUNDING = 2.0**-10
 """How far two scores of one input may lie apart, relative to their size, and still be equal up to rounding.
 
 A sum of n float32 numbers depends on its order by at most about n * 2**-24 times the sum of their sizes (Higham 2002,
-section 4.2). 2**-10 allows 2**14 terms in the worst order, and more than 2**20 in a usual one, where errors grow with
-the root of n. It also covers the first layer of the fused engine, whose weights are rounded to 2**-17 of the usual one
-(`models.fixed_point`). A classifier that is random, or looks at its neighbours, moves scores much further.
+section 4.2). 2**-10 allows 2**14 terms in the worst order, and more than 2**20 in a typical order, where errors grow
+with the root of n. It also covers the first layer of the fused engine, whose weights are rounded to 2**-17 of a typical
+weight (`models.fixed_point`). A classifier that is random, or looks at other inputs, moves scores much further.
 """
 _HALF_ROUNDING = {"float16": 2.0**-6, "bfloat16": 2.0**-3}
-"""How far scores in shorter numbers may differ: 16 times the distance from one to the next number."""
+"""How far scores in 16-bit numbers may differ, relative to their size: 16 times the gap between two such numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class Answer:
     """Labels [samples, outputs] and, if the classifier has them, the scores [samples, outputs, classes] behind them.
 
     Attributes:
-        rounding: how far scores may lie apart, relative to their size.
+        rounding: how far equal scores may lie apart, relative to their size.
 
     Example:
         >>> one = Answer(np.array([[0, 1]]), np.array([[[2.0, 1.0], [0.0, 3.0]]]))
@@ -45,7 +45,7 @@ class Answer:
 
     @classmethod
     def of(cls, labels: NDArray[Any], scores: Any, classes: int) -> Answer:
-        """From labels [samples, outputs] and what a classifier or the fused engine gives as scores, or None."""
+        """The answer of these labels [samples, outputs] and the scores of a classifier or the fused engine, if any."""
         if scores is None:
             return cls(np.asarray(labels, dtype=np.int64))
         rounding = _HALF_ROUNDING.get(str(scores.dtype).removeprefix("torch."), ROUNDING)
@@ -58,16 +58,16 @@ class Answer:
     def __getitem__(self, samples: slice) -> Answer:
         return Answer(self.labels[samples], None if self.scores is None else self.scores[samples], self.rounding)
 
-    def outputs(self, places: Any) -> Answer:
-        """Those of some outputs, in this order."""
+    def outputs(self, places: slice | list[int] | IntArray) -> Answer:
+        """The answer for some outputs, in this order."""
         scores = None if self.scores is None else self.scores[:, places]
         return Answer(self.labels[:, places], scores, self.rounding)
 
     def differs_from(self, other: Answer) -> BoolArray:
         """Which outputs [samples, outputs] have another answer.
 
-        Labels alone must be equal. Where there are scores, they must be equal up to rounding, and two labels may take
-        turns only where their scores are.
+        Without scores, labels must be equal. With scores, these must be equal up to rounding, and labels may differ
+        only where the scores of both labels are equal up to rounding, too.
         """
         changed: BoolArray = self.labels != other.labels
         if self.scores is None or other.scores is None:
@@ -89,33 +89,33 @@ class Answer:
 
 
 def _sizes(one: FloatArray, other: FloatArray) -> FloatArray:
-    """How large the scores of every output are: at least as large as they usually are, since sums may cancel out."""
+    """The size of the scores of every output, or the median size if that is larger, as sums may cancel out."""
     finite = [np.where(np.isfinite(scores), np.abs(scores), 0.0).max(axis=-1, initial=0.0) for scores in (one, other)]
     sizes: FloatArray = np.maximum(*finite)
     return np.asarray(np.maximum(sizes, np.median(sizes))) if sizes.size else sizes
 
 
 def _distances(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Between scores; none between equal infinities."""
+    """The distances between scores; 0 between equal infinities."""
     with np.errstate(invalid="ignore"):
         return np.where(one == other, 0.0, np.abs(one - other))
 
 
 def _gaps(one: Answer, other: Answer) -> FloatArray:
-    """How far the label of one answer is above that of the other one, by the scores of the first."""
+    """How far apart the labels of two answers are, by the scores of the first answer."""
     assert one.scores is not None
-    own, others = (np.take_along_axis(one.scores, each.labels[..., None], -1)[..., 0] for each in (one, other))
-    return _distances(own, others)
+    scores = (np.take_along_axis(one.scores, each.labels[..., None], -1)[..., 0] for each in (one, other))
+    return _distances(*scores)
 
 
 _RANDOM = ("dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "dropout_edge",
            "dropout_node", "dropout_path", "dropout_adj", "rand", "randn", "rand_like", "randn_like", "randint",
            "randperm", "bernoulli", "multinomial")  # fmt: skip
-"""Functions that give something else each time they are called."""
+"""Functions of torch and its friends that return a random result."""
 
 
 class Way(Enum):
-    """In which two ways a noisy input was evaluated."""
+    """The other way in which a noisy input was evaluated, in words that follow "when it was evaluated"."""
 
     TWICE = "a second time"
     ALONE = "alone instead of among others"
@@ -126,7 +126,7 @@ class Way(Enum):
 
 
 def likely_cause(way: Way, classifier: Any) -> str:
-    """What has probably gone wrong, and what to do about it."""
+    """The probable cause of a difference, and what to do about it."""
     if way is Way.BY_TORCH:
         return "the fused engine does not compute what the module does: use engine='torch', and please report it"
     if way is Way.WHOLE:
@@ -142,7 +142,7 @@ def likely_cause(way: Way, classifier: Any) -> str:
 
 
 def _of_neighbours(classifier: Any) -> str:
-    """Why the answer may depend on what else is evaluated."""
+    """Why the answer may depend on the other inputs of a batch."""
     if hasattr(classifier, "module") and hasattr(classifier, "hops"):  # graphs are given to the module one by one
         return "it changes tensors in place that noisy copies share (x.data, x.numpy()): let it work on a clone"
     norm = next(_batch_norms(classifier), None)
@@ -155,7 +155,7 @@ def _of_neighbours(classifier: Any) -> str:
 
 
 def _parts(classifier: Any) -> Iterator[tuple[str, Any]]:
-    """The parts of a torch module, by name."""
+    """The parts of a torch module with their names; none for other classifiers."""
     module: Any = getattr(classifier, "module", None)
     if callable(getattr(module, "named_modules", None)):
         yield from module.named_modules()
@@ -170,7 +170,7 @@ def _batch_norms(classifier: Any) -> Iterator[str]:
 
 
 def _random_calls(classifier: Any) -> Iterator[str]:
-    """Calls of random functions in the user's own forward methods; those of torch and its friends mind the flag."""
+    """Calls of random functions in the user's own forward methods; libraries' methods respect the training flag."""
     for _, part in _parts(classifier):
         kind = type(part)
         if kind.__module__.split(".")[0] in ("torch", "torch_geometric", "flipproof"):

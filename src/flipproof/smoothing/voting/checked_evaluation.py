@@ -1,4 +1,4 @@
-"""Evaluation of noisy inputs in several ways, which must give the same labels: the tasks of the self-check."""
+"""The tasks of the self-check: noisy inputs are evaluated in several ways, which must give the same labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flipproof.smoothing.voting.chunks import Chunk
 from flipproof.smoothing.voting.evaluation import Evaluation, is_out_of_memory, too_little_memory
 
 _ALONE = 6
-"""How many noisy rows are evaluated alone; of noisy graphs, the last one is."""
+"""How many noisy rows are evaluated alone. If inputs are graphs, only the last one is."""
 ESCAPE = "check=False (--no-check) votes without this check, and certificates then say so"
 
 
@@ -26,7 +26,7 @@ class Probe:
     """A task: evaluate these noisy inputs in several ways.
 
     Attributes:
-        early: whether a classifier that fails on them may be left to the votes, which will meet them.
+        early: whether the probe comes before the votes. If its first evaluation fails, the votes will report that.
     """
 
     role: str
@@ -40,7 +40,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Recount:
-    """A task: count a chunk again, or those of its rows that one call of the classifier gets."""
+    """A task: count a chunk again, or the part of its rows that one call of the classifier gets."""
 
     chunk: Chunk
     rows: slice
@@ -54,8 +54,8 @@ class CheckedEvaluation:
     """An evaluation that can also be checked: the work of a run, as it is sent to workers.
 
     Attributes:
-        memory_limit: in bytes; ways of evaluation that need more are left out.
-        shared: a hash of the arrays that all noisy copies share, before anybody could change them.
+        memory_limit: the memory in bytes; ways of evaluation that need more are left out.
+        shared: a hash of the arrays that all noisy copies share, taken before the classifier could change them.
     """
 
     evaluation: Evaluation
@@ -64,18 +64,18 @@ class CheckedEvaluation:
 
     @classmethod
     def of(cls, evaluation: Evaluation, memory_limit: int) -> CheckedEvaluation:
-        """To be made before the classifier is asked for anything."""
+        """Hashes the shared arrays; to be called before the classifier is."""
         return cls(evaluation, memory_limit, _shared_contents(evaluation))
 
     def __repr__(self) -> str:
         return repr(self.evaluation)
 
     def compile(self) -> None:
-        """As for the evaluation."""
+        """Compiles all loops that the evaluation needs."""
         self.evaluation.compile()
 
     def __call__(self, task: Chunk | Probe | Recount) -> Any:
-        """Counts of a chunk; of a probe None, if nothing is wrong."""
+        """The counts of a chunk or of a recount, or None for a probe that passes."""
         if isinstance(task, Probe):
             return self._probe(task)
         if isinstance(task, Recount):
@@ -99,7 +99,7 @@ class CheckedEvaluation:
             raise _failed(probe, "when it was evaluated again", error) from error
         if _shared_contents(evaluation) != self.shared:
             raise UnstableClassifierError(
-                "expected a classifier that leaves its input as it is, got one that changes in place the edges or the "
+                "expected a classifier that leaves its input unchanged, got one that changes in place the edges or the "
                 f"attributes that all noisy copies share: let it work on a copy; {ESCAPE}"
             )
 
@@ -127,7 +127,7 @@ class CheckedEvaluation:
             yield Way.BY_TORCH, first[:1], plain.answer(role, samples[:1], rows)
 
     def _on_whole_graph(self) -> Evaluation | None:
-        """The evaluation on the whole graph, if only the surroundings of targets are drawn and memory is enough."""
+        """The evaluation on the whole graph, if only the targets' neighbourhood is drawn and memory is enough."""
         whole = self.evaluation.on_whole_graph()
         return None if whole is None else self._if_it_fits(whole)
 
@@ -163,7 +163,7 @@ def _compare(one: Answer, other: Answer, way: Way, probe: Probe, classifier: Any
 
 
 def _failed(probe: Probe, how: str, error: Exception) -> ClassifierError:
-    """That a classifier fails depends on what else is evaluated; unless it has too little memory."""
+    """The error of a classifier that fails depending on what else is evaluated, or for lack of memory."""
     if is_out_of_memory(error):
         return too_little_memory(Chunk(probe.role, probe.samples), error)
     return UnstableClassifierError(
@@ -172,7 +172,7 @@ def _failed(probe: Probe, how: str, error: Exception) -> ClassifierError:
 
 
 def _spread(samples: int, rows: int, most: int) -> list[tuple[int, int]]:
-    """Places of some inputs: the last one of a batch, which all others may have changed, and some before it."""
+    """Samples and rows of some inputs: the last of a batch, which all other inputs may have changed, and some more."""
     inputs = samples * rows
     return [divmod(int(each), rows) for each in np.linspace(inputs - 1, 0, min(inputs, most))]
 

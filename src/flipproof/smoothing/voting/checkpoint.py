@@ -1,4 +1,4 @@
-"""A journal of the votes of a run that survives being killed at any moment: what was added is never drawn again."""
+"""Checkpoints: files of the votes of a run. They survive a kill at any moment; their samples are never drawn again."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from flipproof.smoothing.voting.checkpoint_records import (
     framed,
     identity_record,
     read_identity,
-    read_tallies,
-    tally_record,
+    read_vote_counts,
+    vote_counts_record,
 )
 from flipproof.smoothing.voting.drawn_samples import (
     Source,
@@ -40,14 +40,14 @@ _SECONDS_BETWEEN_SYNCS = 1.0
 
 
 class CheckpointMismatchError(InvalidInputError):
-    """A checkpoint belongs to another run than the one that asks for it."""
+    """A checkpoint belongs to another run than the one that opens it."""
 
 
 class Checkpoint:
     """The samples that a run has seen and their votes, in memory and on disk.
 
-    Nothing is lost when the process is killed. When the machine stops, it is what was added since the disk was last
-    told to keep it: `add` does that when a second has passed since, `close` always.
+    Nothing is lost when the process is killed. When the machine stops, votes may be lost that were added since the
+    last time the file was synced to the disk: `add` syncs once a second has passed since, `close` always.
 
     Example:
         >>> import tempfile
@@ -56,7 +56,7 @@ class Checkpoint:
         >>> with Checkpoint.open(path, {"seed": 0}) as checkpoint:
         ...     checkpoint.add(VoteCounts.of("estimate", range(0, 10), [[9, 1]]))
         >>> with Checkpoint.open(path, {"seed": 0}) as checkpoint:
-        ...     checkpoint.tally.estimate.samples.missing(range(0, 30))
+        ...     checkpoint.vote_counts.estimate.samples.missing(range(0, 30))
         (range(10, 30),)
         >>> Checkpoint.open(path, {"seed": 7})
         Traceback (most recent call last):
@@ -70,20 +70,20 @@ class Checkpoint:
         self._path = path
         self._descriptor: int | None = descriptor
         self._identity = identity
-        self._tally: VoteCounts | None = None
+        self._vote_counts: VoteCounts | None = None
         self._sources: tuple[Source, ...] = ()
         self._size = self._compacted = 0
         self._synced = time.monotonic()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], identity: Mapping[str, Any]) -> Checkpoint:
-        """Makes the file, or goes on with what it holds; nobody else can open it until it is closed.
+        """Makes the file, or continues with the votes in it; nobody else can open it until it is closed.
 
-        What a crash left behind the last whole record is dropped.
+        Anything that a crash left behind the last whole record is dropped.
 
         Args:
-            path: the file. It need not exist, its folder must.
-            identity: everything the votes depend on, as JSON values. An existing file must have the same.
+            path: the path of the file. The file need not exist, but its folder must.
+            identity: everything that the votes depend on, as JSON values. An existing file must have the same identity.
 
         Raises:
             CheckpointMismatchError: the file belongs to another run; the message says what differs.
@@ -106,35 +106,37 @@ class Checkpoint:
         return checkpoint
 
     @property
-    def tally(self) -> VoteCounts | None:
-        """Everything added so far, by this process or an earlier one; None before the first."""
-        return self._tally
+    def vote_counts(self) -> VoteCounts | None:
+        """All votes added so far, by this process or an earlier one; None if there are none."""
+        return self._vote_counts
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """Which of these samples were drawn with which versions."""
         return self._sources
 
-    def add(self, tally: VoteCounts, drawn_with: Mapping[str, str] | None = None) -> None:
+    def add(self, vote_counts: VoteCounts, drawn_with: Mapping[str, str] | None = None) -> None:
         """Adds the votes of further samples, in memory and on disk, or raises and changes neither.
 
         Args:
-            tally: the votes.
-            drawn_with: the versions that they were drawn with; by default those of this process.
+            vote_counts: the votes.
+            drawn_with: the versions that they were drawn with; by default the versions of this process.
         """
-        merged = tally if self._tally is None else self._tally.merged(tally)
-        if not tally:
+        merged = vote_counts if self._vote_counts is None else self._vote_counts.merged(vote_counts)
+        if not vote_counts:
             return
-        source = Source(versions() if drawn_with is None else drawn_with, tally.select.samples, tally.estimate.samples)
+        source = Source(
+            versions() if drawn_with is None else drawn_with, vote_counts.select.samples, vote_counts.estimate.samples
+        )
         sources = merged_sources((*self._sources, source))
-        record = framed(tally_record(tally, (source,)))
+        record = framed(vote_counts_record(vote_counts, (source,)))
         if self._size + len(record) > max(COMPACT_ABOVE, 4 * self._compacted):
             self._rewrite(merged, sources)
         else:
             self._append(record, merged, sources)
 
     def close(self) -> None:
-        """Makes sure that everything is on the disk, and lets others open the file."""
+        """Syncs the file to the disk, and lets other processes open it."""
         if self._descriptor is None:
             return
         try:
@@ -153,17 +155,17 @@ class Checkpoint:
         self.close()
 
     def _restore(self) -> None:
-        """Takes over what the file holds, and rewrites it unless that is already all it holds."""
+        """Takes over the votes in the file, and rewrites the file unless it is tidy already."""
         with open(self._opened(), "rb", closefd=False) as stream:
-            tally, sources, tidy = self._read(stream)
+            vote_counts, sources, tidy = self._read(stream)
             end = stream.tell()
         if tidy:
-            self._tally, self._sources, self._size, self._compacted = tally, sources, end, end
+            self._vote_counts, self._sources, self._size, self._compacted = vote_counts, sources, end, end
         else:
-            self._rewrite(tally, sources)
+            self._rewrite(vote_counts, sources)
 
     def _read(self, stream: IO[bytes]) -> tuple[VoteCounts | None, tuple[Source, ...], bool]:
-        """The sum of all tallies and its sources, and whether the file has one record for each portion, and no more."""
+        """The sum of all vote counts, its sources, and whether the file is tidy: one record per portion, no more."""
         with _refusing(self._path):
             found = read_identity(stream)
             if found is None:
@@ -174,18 +176,18 @@ class Checkpoint:
                 f"expected the checkpoint of this run, got {self._path.name} of another: {differences}"
             )
         with _refusing(self._path):
-            tally, sources, records = read_tallies(stream)
-            portions = 0 if tally is None else sum(1 for _ in tally.pieces())
-            return tally, sources, records == portions and stream.tell() == os.fstat(stream.fileno()).st_size
+            vote_counts, sources, records = read_vote_counts(stream)
+            portions = 0 if vote_counts is None else sum(1 for _ in vote_counts.pieces())
+            return vote_counts, sources, records == portions and stream.tell() == os.fstat(stream.fileno()).st_size
 
     def _append(self, record: bytes, merged: VoteCounts, sources: tuple[Source, ...]) -> None:
-        """Whatever stops the write half-way, the next one begins where this one did."""
+        """Adds a record to the file. If anything stops the write half-way, the next write begins at the same place."""
         descriptor = self._opened()
         try:
             os.lseek(descriptor, self._size, os.SEEK_SET)
             _write_all(descriptor, record)
             self._sync_now_and_then(descriptor)
-            self._tally, self._sources, self._size = merged, sources, self._size + len(record)
+            self._vote_counts, self._sources, self._size = merged, sources, self._size + len(record)
         except BaseException as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, self._size)
@@ -199,12 +201,12 @@ class Checkpoint:
             os.fsync(descriptor)
             self._synced = now
 
-    def _rewrite(self, tally: VoteCounts | None, sources: tuple[Source, ...]) -> None:
-        """Replaces the file by a new one, already locked when it takes the old one's place."""
+    def _rewrite(self, vote_counts: VoteCounts | None, sources: tuple[Source, ...]) -> None:
+        """Replaces the file by a new one, which is locked before it takes the old one's place."""
         old = self._opened()
-        pieces = () if tally is None else tally.pieces()
+        pieces = () if vote_counts is None else vote_counts.pieces()
         content = b"".join(
-            [FIRST_LINE, framed(self._identity), *(framed(tally_record(piece, sources)) for piece in pieces)]
+            [FIRST_LINE, framed(self._identity), *(framed(vote_counts_record(piece, sources)) for piece in pieces)]
         )
         with contextlib.ExitStack() as on_failure:
             with replacing(self._path) as stream:
@@ -214,7 +216,7 @@ class Checkpoint:
                 _lock(new, self._path)
             on_failure.pop_all()
         self._descriptor, self._size, self._compacted = new, len(content), len(content)
-        self._tally, self._sources = tally, sources
+        self._vote_counts, self._sources = vote_counts, sources
         self._synced = time.monotonic()
         os.close(old)
 
@@ -231,10 +233,10 @@ class Checkpoint:
 
 
 def peek_identity(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """What run a checkpoint belongs to, without locking or changing it.
+    """The identity of the run that a checkpoint belongs to, without locking or changing the file.
 
-    None when there is no such file, or a folder, or when it was left before its identity was written. Anything that is
-    no checkpoint is refused with a `FileFormatError`.
+    None if there is no such file, or a folder in its place, or a file that a crash has cut off before its identity was
+    written. Anything else that is no checkpoint is refused with a `FileFormatError`.
     """
     target = checked_path(path)
     with _refusing(target):
@@ -249,7 +251,7 @@ _OPEN: weakref.WeakSet[Checkpoint] = weakref.WeakSet()
 
 
 def _let_go_of_all() -> None:
-    """Run in processes that the user forks, which would otherwise hold the lock of a parent that was killed."""
+    """Closes all checkpoints in a process that the user forks: it would keep the lock of a parent that was killed."""
     for checkpoint in tuple(_OPEN):
         checkpoint._let_go()
 
@@ -259,7 +261,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _open_locked(target: Path) -> int:
-    """The descriptor of the locked file, made empty if there is none."""
+    """The descriptor of the locked file; a new file is empty."""
     if target.exists() and not target.is_file():
         raise OutputError(f"expected a file to write, got {target}, which is something else")
     while True:
@@ -288,7 +290,7 @@ def _lock(descriptor: int, target: Path) -> None:
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
-    """One write, unless the system takes only a part of it (more than 2 GiB, or a disk that is almost full)."""
+    """Writes everything: at once, unless the system takes only a part (more than 2 GiB, or an almost full disk)."""
     written = os.write(descriptor, content)
     while written < len(content):
         written += os.write(descriptor, memoryview(content)[written:])
@@ -296,7 +298,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 @contextlib.contextmanager
 def _refusing(path: Path) -> Iterator[None]:
-    """Turns whatever a damaged or hostile file makes the parsers raise into one line."""
+    """Turns every exception that a damaged or hostile file causes in the parsers into an error of one line."""
     try:
         yield
     except OSError as error:

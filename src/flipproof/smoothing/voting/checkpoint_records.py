@@ -1,6 +1,6 @@
-"""The records of a checkpoint file: a line of text, then what run it is, then vote counts and their sources.
+"""The records of a checkpoint file: a line of text, then the identity of the run, then vote counts and their sources.
 
-Each record has a length and a checksum, so that one that a crash has cut off is noticed.
+Each record has a length and a checksum, so that a record that a crash has cut off is noticed.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _LONGEST_IDENTITY = 2**24
 
 
 def framed(body: bytes) -> bytes:
-    """A record, with the mark, the length and the checksum by which it is known again."""
+    """A record: the mark, the length and the checksum of a body, then the body."""
     return _FRAME.pack(_MARK, len(body), zlib.crc32(body)) + body
 
 
 def _read_body(stream: IO[bytes]) -> bytes | None:
-    """The next record; None, at the place where it should begin, if it is not there whole and unharmed."""
+    """The body of the next record. If it is cut off or damaged, None, and the stream stays where the record begins."""
     begin, size = stream.tell(), os.fstat(stream.fileno()).st_size
     head = stream.read(_FRAME.size)
     if len(head) == _FRAME.size:
@@ -49,7 +49,7 @@ def _read_body(stream: IO[bytes]) -> bytes | None:
 
 
 def read_identity(stream: IO[bytes]) -> dict[str, Any] | None:
-    """What run the file belongs to; None if it ends before that record does, as a crash would leave it."""
+    """The identity of the run that the file belongs to; None if a crash has cut the file off before its end."""
     line = stream.read(len(FIRST_LINE))
     if line != FIRST_LINE:
         if FIRST_LINE.startswith(line):
@@ -67,43 +67,44 @@ def read_identity(stream: IO[bytes]) -> dict[str, Any] | None:
     return identity
 
 
-def tally_record(tally: VoteCounts, sources: tuple[Source, ...]) -> bytes:
-    """Vote counts as a record, with those of the sources that have drawn their samples."""
-    own = filter(None, (source.within(tally.select.samples, tally.estimate.samples) for source in sources))
-    return tally.to_bytes(sources=[source.to_record() for source in own])
+def vote_counts_record(vote_counts: VoteCounts, sources: tuple[Source, ...]) -> bytes:
+    """Vote counts as a record, with the sources that have drawn their samples."""
+    select, estimate = vote_counts.select.samples, vote_counts.estimate.samples
+    contributing = filter(None, (source.within(select, estimate) for source in sources))
+    return vote_counts.to_bytes(sources=[source.to_record() for source in contributing])
 
 
-def _sources_of(body: bytes, tally: VoteCounts) -> tuple[Source, ...]:
-    """The sources of one record; older records have none, and nobody knows the versions of their samples."""
+def _sources_of(body: bytes, vote_counts: VoteCounts) -> tuple[Source, ...]:
+    """The sources of one record; older records have none, so the versions of their samples are unknown."""
     header = json_value(body.partition(b"\n")[0])
     if "sources" not in header:
-        return (Source({}, tally.select.samples, tally.estimate.samples),)
+        return (Source({}, vote_counts.select.samples, vote_counts.estimate.samples),)
     sources = sources_from_record(header["sources"])
-    check_sources(sources, tally.select.samples, tally.estimate.samples)
+    check_sources(sources, vote_counts.select.samples, vote_counts.estimate.samples)
     return sources
 
 
 def began_with(stream: IO[bytes]) -> str | None:
-    """The version of flipproof that drew the samples of the first record, if there is one that says so."""
+    """The version of flipproof that drew the samples of the first record; None if the record does not say."""
     body = _read_body(stream)
     return None if body is None else merged_versions(_sources_of(body, VoteCounts.from_bytes(body))).get("flipproof")
 
 
-def read_tallies(stream: IO[bytes]) -> tuple[VoteCounts | None, tuple[Source, ...], int]:
-    """The sum of all whole records up to the first damaged one, where the stream then stands; their number last."""
+def read_vote_counts(stream: IO[bytes]) -> tuple[VoteCounts | None, tuple[Source, ...], int]:
+    """The sum, the sources and the number of all whole records; the stream stops where the first damaged one begins."""
     total: VoteCounts | None = None
     sources: tuple[Source, ...] = ()
     records = 0
     while (body := _read_body(stream)) is not None:
-        tally = VoteCounts.from_bytes(body)
-        total = tally if total is None else total.merged(tally)
-        sources = merged_sources((*sources, *_sources_of(body, tally)))
+        vote_counts = VoteCounts.from_bytes(body)
+        total = vote_counts if total is None else total.merged(vote_counts)
+        sources = merged_sources((*sources, *_sources_of(body, vote_counts)))
         records += 1
     return total, sources, records
 
 
 def identity_record(identity: Mapping[str, Any]) -> bytes:
-    """Everything that the votes of a run depend on, as a record; what is no JSON value is refused."""
+    """Everything that the votes of a run depend on, as the body of a record. Other than JSON values are refused."""
     if not isinstance(identity, Mapping) or not all(isinstance(key, str) for key in identity):
         raise InvalidInputError(f"expected an identity that maps names to JSON values, got {identity!r}")
     try:

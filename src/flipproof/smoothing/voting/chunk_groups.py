@@ -1,4 +1,4 @@
-"""Groups of chunks: several chunks as one task, so that whoever hands out the tasks keeps pace with many workers."""
+"""Groups of chunks: several chunks as one task, so that the driver, which hands tasks out, keeps pace with workers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.vote_counts import samples_per_portion
 
-_SPAN, _LONGEST_SPAN = 2.0, 4096  # seconds at least that a task should take, chunks at most that it has
-_SPAN_PER_CPU = 0.005  # seconds; so the driver, which needs about 3 ms for a result, gets 200 per second at most
+_SECONDS_PER_TASK, _MOST_CHUNKS = 2.0, 4096  # seconds at least that a task should take, chunks at most that it has
+_SECONDS_PER_CPU = 0.005  # seconds; so the driver, which needs about 3 ms for a result, gets 200 per second at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupEvaluation:
-    """Evaluates the chunks of a span one after the other, and adds up their counts where they are.
+    """Evaluates the chunks of a group one after the other in one worker, and adds up their counts there.
 
-    Returns the counts, in parts if not all chunks have the same outputs, and the seconds that each chunk took.
+    Returns the counts, in parts if not all chunks have the same outputs, and the mean number of seconds per chunk.
     """
 
     evaluation: Evaluation
@@ -29,13 +29,13 @@ class GroupEvaluation:
         return repr(self.evaluation)
 
     def compile(self) -> None:
-        """As for one chunk."""
+        """Compiles all loops that the evaluation needs."""
         self.evaluation.compile()
 
-    def __call__(self, span: Chunk) -> tuple[list[tuple[Chunk, IntArray]], float]:
+    def __call__(self, group: Chunk) -> tuple[list[tuple[Chunk, IntArray]], float]:
         """Counts of neighbouring chunks, and seconds per chunk."""
         start, parts = time.perf_counter(), list[tuple[Chunk, IntArray]]()
-        chunks = list(self.evaluation.plan.chunks(span.role, span.samples, SampleRanges()))
+        chunks = list(self.evaluation.plan.chunks(group.role, group.samples, SampleRanges()))
         for chunk in chunks:
             counts = self.evaluation(chunk)
             if parts and parts[-1][1].shape == counts.shape:
@@ -46,19 +46,19 @@ class GroupEvaluation:
 
 
 class ChunkGroups:
-    """Neighbouring chunks put together, as many as take a worker some seconds, so that the driver keeps pace.
+    """Puts neighbouring chunks together, as many as take a worker some seconds, so that the driver keeps pace.
 
-    What a task costs the driver does not depend on how long it is. `learn` tells how long a chunk takes. A span lies
-    within one portion of the samples, of which each role has so many.
+    A task costs the driver the same, however long it is. `learn` says how long a chunk takes. A group lies within one
+    portion of the samples; `samples` has the number of samples of each role, which fixes the length of portions.
 
     Example:
         >>> chunks = [Chunk("estimate", range(start, start + 10)) for start in range(0, 50, 10)]
-        >>> spans = ChunkGroups(chunks, {"estimate": 3000})
-        >>> run = iter(spans)
+        >>> groups = ChunkGroups(chunks, {"estimate": 3000})
+        >>> run = iter(groups)
         >>> str(next(run))
         'estimate samples 0 to 9'
-        >>> spans.learn(0.1, cpus=8)
-        >>> [str(span) for span in run]
+        >>> groups.learn(0.1, cpus=8)
+        >>> [str(group) for group in run]
         ['estimate samples 10 to 29', 'estimate samples 30 to 49']
     """
 
@@ -67,20 +67,23 @@ class ChunkGroups:
         self._portion = {role: samples_per_portion(count) for role, count in samples.items()}
 
     def learn(self, seconds: float, cpus: int) -> None:
-        """A chunk took so long, on one of so many CPUs. Groups double at most: the first chunks may not be typical."""
-        wanted = max(_SPAN, _SPAN_PER_CPU * cpus)
-        self._size = max(1, min(2 * self._size, int(wanted / max(seconds, 1e-9)), _LONGEST_SPAN))
+        """Fits the size of groups to the seconds that a chunk took on one of the CPUs.
+
+        Groups double at most: the first chunks may not be typical.
+        """
+        wanted = max(_SECONDS_PER_TASK, _SECONDS_PER_CPU * cpus)
+        self._size = max(1, min(2 * self._size, int(wanted / max(seconds, 1e-9)), _MOST_CHUNKS))
 
     def __iter__(self) -> Iterator[Chunk]:
-        span, size = None, 0
+        group, size = None, 0
         for chunk in self._chunks:
-            if span is None or (size < self._size and self._adjoin(span, chunk)):
-                span, size = chunk if span is None else _joined(span, chunk), size + 1
+            if group is None or (size < self._size and self._adjoin(group, chunk)):
+                group, size = chunk if group is None else _joined(group, chunk), size + 1
             else:
-                yield span
-                span, size = chunk, 1
-        if span is not None:
-            yield span
+                yield group
+                group, size = chunk, 1
+        if group is not None:
+            yield group
 
     def _adjoin(self, one: Chunk, other: Chunk) -> bool:
         portion = self._portion[one.role]

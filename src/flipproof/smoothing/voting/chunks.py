@@ -1,4 +1,4 @@
-"""How a run is cut into chunks: fixed by the data and the memory limit, never by the number of workers or samples."""
+"""Chunks of a run: the data and the memory limit fix their size, never the number of workers or samples."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from flipproof.smoothing.voting.drawn_samples import MAX_SAMPLE, SampleRanges
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _CHUNK_BYTES = 32 * 10**6
 _SHARE_OF_LIMIT = 16
-"""One chunk takes this part of the limit at most: the model needs room for what it makes of it."""
+"""One chunk takes at most one part in this many of the limit: the model needs the rest for its intermediate values."""
 _MOST_ROWS, _MOST_SAMPLES, _MOST_GRAPHS = 8192, 1024, 64
-"""What one call of a classifier gets; models take whole graphs one by one, so many at once are of no use."""
+"""Limits for one call of a classifier. Models take whole graphs one by one, so many graphs at once are of no use."""
 
 OUT_OF_MEMORY = "use fewer workers to go on, or start again with a lower memory limit or chunk size"
-"""What to do when there is too little memory for a chunk. One that was begun keeps its size."""
+"""What to do when there is too little memory for a chunk. A run that has begun keeps its chunk size."""
 
 DEFAULT_TIMEOUT = 3600.0
-"""Seconds that a chunk may take in a worker process where nobody says otherwise: no honest one takes so long."""
+"""Seconds that a chunk may take in a worker process by default: only a worker that hangs should take longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Consecutive samples of one role: what is evaluated, lost or kept as one."""
+    """Consecutive samples of one role that are evaluated, lost or kept together."""
 
     role: str
     samples: range
@@ -43,11 +43,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class InputSize:
-    """What one noisy input takes in memory.
+    """The memory that one noisy input takes.
 
     Attributes:
-        per_row: bytes of a noisy row as the classifier takes it.
-        total: bytes of the input with everything that the classifier makes of it.
+        per_row: the bytes of a noisy row in the form in which the classifier takes it.
+        total: the bytes of the input with all intermediate values that the classifier computes from it.
         is_joint: whether it is one input with many predictions, such as a graph.
     """
 
@@ -60,9 +60,8 @@ class InputSize:
 class ChunkPlan:
     """`chunk_size` samples are evaluated together, `rows_per_call` rows of each at a time.
 
-    Chunks begin at multiples of their size and are always evaluated in full, because what a model computes may
-    depend, in the last bits, on how large a batch is. So the label of a sample does not depend on how many others
-    were asked for.
+    Chunks begin at multiples of their size and are always evaluated in full, because the last bits of what a model
+    computes may depend on the size of the batch. So a label does not depend on how many samples are drawn.
     """
 
     chunk_size: int
@@ -74,7 +73,7 @@ class ChunkPlan:
 
     @classmethod
     def for_inputs(cls, size: InputSize, rows: int, memory_limit: int, chunk_size: int | None) -> ChunkPlan:
-        """The largest chunks of noisy inputs that are still of use, if no size is given."""
+        """Chunks of the given size, or else of the largest size that is still of use."""
         check_fits(size, memory_limit)
         budget = min(_CHUNK_BYTES, memory_limit // _SHARE_OF_LIMIT)
         if chunk_size is None:
@@ -88,7 +87,7 @@ class ChunkPlan:
     def for_fused(
         cls, bytes_per_sample: int, working_bytes: int, memory_limit: int, chunk_size: int | None
     ) -> ChunkPlan:
-        """Chunks of one graph whose noisy copies are never made as a whole."""
+        """Chunks for the fused engine, which never makes noisy copies of a graph as a whole."""
         _check_size(bytes_per_sample + working_bytes, memory_limit, "one noisy input")
         if chunk_size is None:
             fitting = min(_MOST_GRAPHS, memory_limit // _SHARE_OF_LIMIT // bytes_per_sample)
@@ -96,7 +95,7 @@ class ChunkPlan:
         return cls(_fitting(chunk_size, bytes_per_sample, memory_limit - 2 * working_bytes), 1)
 
     def chunks(self, role: str, wanted: range, seen: SampleRanges) -> Iterator[Chunk]:
-        """The parts of chunks that are wanted and have not been seen."""
+        """The wanted samples that have not been seen, as parts of chunks."""
         for gap in seen.missing(wanted):
             start = gap.start
             while start < gap.stop:
@@ -104,14 +103,14 @@ class ChunkPlan:
                 yield Chunk(role, range(start, stop))
                 start = stop
 
-    def count(self, span: Chunk) -> int:
-        """How many chunks the samples of a span belong to.
+    def count(self, group: Chunk) -> int:
+        """The number of chunks that the samples of a group belong to.
 
         Example:
             >>> ChunkPlan(chunk_size=10, rows_per_call=1).count(Chunk("estimate", range(5, 31)))
             4
         """
-        return (span.samples.stop - 1) // self.chunk_size - span.samples.start // self.chunk_size + 1
+        return (group.samples.stop - 1) // self.chunk_size - group.samples.start // self.chunk_size + 1
 
     def whole(self, samples: range) -> range:
         """The whole chunk that some samples belong to."""
@@ -120,7 +119,7 @@ class ChunkPlan:
 
 
 def check_fits(size: InputSize, memory_limit: int, copies: int = 1) -> None:
-    """Refuses noise whose samples, with what a classifier makes of them, are too large, and says how large."""
+    """Refuses noisy inputs for which the memory limit is too low, and says which limit would do."""
     _check_size(copies * size.total, memory_limit, "one noisy input" if copies == 1 else f"{copies} noisy inputs")
 
 
@@ -132,8 +131,8 @@ def _check_size(size: int, memory_limit: int, what: str) -> None:
         )
 
 
-def _fitting(chunk_size: Any, bytes_per_sample: int, memory_limit: int) -> int:
-    """The size of a chunk, if half the memory is enough for it."""
+def _fitting(chunk_size: object, bytes_per_sample: int, memory_limit: int) -> int:
+    """The size of a chunk; a size that needs more than half the memory is refused."""
     size, most = _at_least_one(chunk_size, "chunk_size"), memory_limit // 2 // bytes_per_sample
     if size > most:
         raise TooLargeError(
@@ -143,7 +142,7 @@ def _fitting(chunk_size: Any, bytes_per_sample: int, memory_limit: int) -> int:
 
 
 def _size_words(size: int) -> str:
-    """A number of bytes as `checked_memory` reads it, rounded up."""
+    """A number of bytes in words that `checked_memory` reads, rounded up."""
     unit = next((unit for unit in ("TB", "GB", "MB", "KB") if size >= _UNITS[unit]), "")
     return f"{math.ceil(size * 10 / _UNITS[unit]) / 10:g}{unit or ' bytes'}"
 
@@ -154,8 +153,8 @@ def _at_least_one(count: Any, name: str) -> int:
     return int(count)
 
 
-def checked_memory(limit: Any) -> int:
-    """A number of bytes from a number or from text such as "2GB".
+def checked_memory(limit: object) -> int:
+    """The number of bytes that a number or a text such as "2GB" means.
 
     Example:
         >>> checked_memory("1.5 GB")
@@ -170,8 +169,8 @@ def checked_memory(limit: Any) -> int:
     raise InvalidInputError(f"expected a memory limit such as '2GB' or a number of bytes, got {limit!r}")
 
 
-def checked_wanted(samples: Any, name: str) -> range:
-    """Sample numbers from a count, which means the first ones, or from a range."""
+def checked_wanted(samples: object, name: str) -> range:
+    """The sample numbers that are wanted: a range, or a count of samples from number 0 on."""
     if isinstance(samples, range):
         if samples.step != 1 or samples.start < 0:
             raise InvalidInputError(f"expected {name} to be a range of sample numbers with step 1, got {samples!r}")
@@ -210,8 +209,8 @@ def check_evaluation(workers: Any, address: Any, memory_limit: Any, engine: Any,
     checked_flag(check, "check")
 
 
-def check_workers(workers: Any, address: Any = None) -> None:
-    """Refuses a number of processes that is none, and an address without a cluster to be used."""
+def check_workers(workers: object, address: object = None) -> None:
+    """Refuses a number of processes below 1, and the address of a cluster without workers='ray'."""
     if isinstance(workers, str) and workers == "ray":
         checked_address(address)
         require("ray")
@@ -221,8 +220,8 @@ def check_workers(workers: Any, address: Any = None) -> None:
         raise InvalidInputError(f"expected an address only together with workers='ray', got {address!r}")
 
 
-def checked_address(address: Any) -> str:
-    """Where the cluster is: HOST:PORT, "auto", or "local" for one of our own."""
+def checked_address(address: object) -> str:
+    """The address of the cluster: HOST:PORT, "auto", or "local" for a new cluster on this machine."""
     if address in (None, "auto"):
         address = os.environ.get("RAY_ADDRESS") or address or "local"
     host, _, port = address.rpartition(":") if isinstance(address, str) else ("", "", "")

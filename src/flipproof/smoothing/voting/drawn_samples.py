@@ -1,4 +1,4 @@
-"""Which noisy samples were drawn, so that none is counted twice, and by which versions."""
+"""Which noisy samples were drawn, so that no sample is counted twice, and with which versions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SampleRanges:
 
     @classmethod
     def of(cls, *ranges: range) -> SampleRanges:
-        """The samples in any of the ranges, given in any order; a sample that is in two of them is refused."""
+        """The samples in any of the ranges, given in any order; a sample that is in two ranges is refused."""
         return cls(_joined(pair for one in ranges for pair in _pairs_of(one)))
 
     @property
@@ -93,8 +93,8 @@ class SampleRanges:
         return [list(pair) for pair in self.pairs]
 
     @classmethod
-    def from_record(cls, record: Any) -> SampleRanges:
-        """The inverse of `to_record`; refuses whatever `to_record` would not have written."""
+    def from_record(cls, record: object) -> SampleRanges:
+        """The inverse of `to_record`; it refuses anything that `to_record` would not have written."""
         if not isinstance(record, list):
             raise InvalidInputError(f"expected a list of sample ranges, got {reprlib.repr(record)}")
         return cls(tuple(tuple(pair) if isinstance(pair, list) else pair for pair in record))
@@ -117,7 +117,7 @@ def _check_pair(pair: Any) -> None:
         )
 
 
-def _pairs_of(samples: Any) -> tuple[Pair, ...]:
+def _pairs_of(samples: object) -> tuple[Pair, ...]:
     """One pair, or none for an empty range."""
     if not isinstance(samples, range) or samples.step != 1:
         raise InvalidInputError(f"expected a range of samples with step 1, got {samples!r}")
@@ -152,7 +152,7 @@ class Source:
     """Samples that were drawn with the same versions of everything.
 
     Attributes:
-        versions: of Python, of flipproof and of the libraries that were loaded; empty if nobody noted them.
+        versions: the versions of Python, of flipproof and of the loaded libraries; empty if they are unknown.
         select: the numbers of the selection samples.
         estimate: the numbers of the estimation samples.
 
@@ -176,26 +176,26 @@ class Source:
         return bool(self.select or self.estimate)
 
     def within(self, select: SampleRanges, estimate: SampleRanges) -> Source:
-        """The samples of it that are among these."""
+        """The part of this source with samples among these."""
         return Source(self.versions, self.select.overlap(select), self.estimate.overlap(estimate))
 
     def union(self, other: Source) -> Source:
-        """The samples of both."""
+        """The samples of both sources, with the versions of this one."""
         return Source(self.versions, self.select.union(other.select), self.estimate.union(other.estimate))
 
     def to_record(self) -> dict[str, Any]:
-        """JSON values."""
+        """The source as JSON values."""
         return {"versions": dict(self.versions), **{role: getattr(self, role).to_record() for role in _ROLES}}
 
     @classmethod
-    def from_record(cls, record: Any) -> Source:
+    def from_record(cls, record: object) -> Source:
         """The inverse of `to_record`."""
         if not isinstance(record, Mapping) or set(record) != {"versions", *_ROLES}:
             raise InvalidInputError(f"expected a source with versions, select and estimate, got {reprlib.repr(record)}")
         return cls(record["versions"], *(SampleRanges.from_record(record[role]) for role in _ROLES))
 
 
-def sources_from_record(record: Any) -> tuple[Source, ...]:
+def sources_from_record(record: object) -> tuple[Source, ...]:
     """The sources in a list of records."""
     if not isinstance(record, list):
         raise InvalidInputError(f"expected a list of sources, got {reprlib.repr(record)}")
@@ -203,7 +203,7 @@ def sources_from_record(record: Any) -> tuple[Source, ...]:
 
 
 def merged_sources(sources: Iterable[Source]) -> tuple[Source, ...]:
-    """One source for all samples that have the same versions; in the order of their samples."""
+    """Merges sources that have the same versions, and sorts them by their samples."""
     found: list[Source] = []
     for source in filter(None, sources):
         place = next((i for i, other in enumerate(found) if other.versions == source.versions), len(found))
@@ -224,8 +224,8 @@ def merged_versions(sources: Iterable[Source]) -> dict[str, str]:
     return {name: " / ".join(sorted({part.get(name, missing) for part, missing in parts})) for name in names}
 
 
-def check_sources(sources: Any, select: SampleRanges, estimate: SampleRanges) -> None:
-    """Every sample has one source, and there are no others."""
+def check_sources(sources: object, select: SampleRanges, estimate: SampleRanges) -> None:
+    """Refuses sources unless every sample has exactly one, and they have no further samples."""
     if not isinstance(sources, tuple) or not all(isinstance(source, Source) for source in sources):
         raise InvalidInputError(f"expected sources to be a tuple of Source, got {reprlib.repr(sources)}")
     for role, samples in (("select", select), ("estimate", estimate)):
@@ -236,15 +236,15 @@ def check_sources(sources: Any, select: SampleRanges, estimate: SampleRanges) ->
             raise InvalidInputError(f"expected sources of the {role} samples {samples}, got those of {found}")
 
 
-def check_versions(given: Any) -> None:
-    """Names and texts."""
+def check_versions(given: object) -> None:
+    """Refuses versions that do not map names to texts."""
     texts = isinstance(given, Mapping) and all(isinstance(each, str) for pair in given.items() for each in pair)
     if not texts:
         raise InvalidInputError(f"expected versions to map names to texts, got {given!r}")
 
 
 def warn_of_other_versions(sources: Iterable[Source], now: Mapping[str, str], name: str) -> None:
-    """Says in one line which libraries have other versions now than when earlier samples were drawn."""
+    """Warns in one line of libraries whose versions have changed since earlier samples were drawn."""
     before = merged_versions(sources)
     changed = [
         f"{each} {before[each]} -> {now[each]}"

@@ -1,4 +1,4 @@
-"""One chunk from beginning to end: draw noisy copies, ask the classifier, count its labels."""
+"""The evaluation of one chunk: draw noisy copies, call the classifier, count its labels."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _ROLES = {"select": Role.SELECT, "estimate": Role.ESTIMATE}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """The work of a run, as it is sent to workers: call it with a chunk to get counts [outputs, classes].
+    """The work of a run in the form that is sent to workers: call it with a chunk to get counts [outputs, classes].
 
     Attributes:
-        rows: the inputs that are drawn.
+        rows: the numbers of the inputs that are drawn.
         outputs: which of the labels of a joint input, such as a graph, are counted, or None for all.
-        engine: how labels come about.
+        engine: what computes the labels.
     """
 
     classifier: Classifier
@@ -46,7 +46,7 @@ class Evaluation:
         chunk_size: int | None = None,
         engine: str | None = None,
     ) -> Evaluation:
-        """How a chunk is evaluated; around the targets only, where that gives the same labels."""
+        """The evaluation for a run; it draws only the targets' neighbourhood where that gives the same labels."""
         rows, outputs, joint = np.arange(sampler.rows), None, joint_sampler(sampler)
         if targets is not None and joint is not None:
             hops = getattr(classifier, "hops", None)
@@ -72,18 +72,18 @@ class Evaluation:
 
     @property
     def predictions(self) -> int:
-        """How many predictions a sample of all rows gets."""
+        """The number of predictions that one sample of all rows gets."""
         joint = joint_sampler(self.sampler)
         return int(self.rows.size) if joint is None else joint.outputs
 
     @property
     def shared(self) -> Any:
-        """What all noisy copies of a joint input have in common, and no classifier may change."""
+        """The arrays that all noisy copies of a joint input share, and that no classifier may change."""
         joint = joint_sampler(self.sampler)
         return None if joint is None else joint.shared
 
     def on_whole_graph(self) -> Evaluation | None:
-        """The evaluation with everything drawn; None if nothing was left out around the targets."""
+        """The evaluation that draws the whole graph; None if this one draws all of it already."""
         joint = joint_sampler(self.sampler)
         found = None if joint is None else joint.unrestricted()
         if found is None:
@@ -95,7 +95,7 @@ class Evaluation:
         return replace(self, sampler=whole, outputs=targets, engine=engine)
 
     def check_fits(self, memory_limit: int) -> None:
-        """Refuses noisy inputs that are too large, unless they are never made."""
+        """Refuses noisy inputs that are too large for the memory, unless the fused engine never makes them."""
         if self.engine.fused is None:
             check_fits(input_size(self.sampler, self.classifier), memory_limit)
 
@@ -110,7 +110,7 @@ class Evaluation:
             raise too_little_memory(chunk, error) from error
 
     def compile(self) -> None:
-        """Draws one sample, for which everything is compiled. What goes wrong will be said when it is drawn again."""
+        """Draws one sample, so that every loop is compiled. Errors are left to the next time the sample is drawn."""
         with contextlib.suppress(Exception):
             if self.engine.fused is not None:
                 self.engine.fused(Role.SELECT, range(1))
@@ -118,15 +118,15 @@ class Evaluation:
                 self.sampler.draw(Role.SELECT, range(1), self.rows[:1])
 
     def answer(self, role: str, samples: range, rows: IntArray) -> Answer:
-        """What is answered to some samples of some rows, evaluated together, however chunks are cut."""
+        """The answer to some samples of some rows, evaluated together, however chunks are cut."""
         drawn, fused, classes = _ROLES[role], self.engine.fused, self.classifier.classes
         if fused is not None:
             labels = self._labels(fused(drawn, samples), len(samples), rows.size)
             return self._of_targets(Answer.of(labels, fused.scores(drawn, samples), classes))
-        # Drawn anew for the scores: a classifier may write into a batch that it alone gets.
+        # The scores get a batch of their own: a classifier may write into the batch that it gets.
         labels = self._labels(self.classifier(self.sampler.draw(drawn, samples, rows)), len(samples), rows.size)
-        own = getattr(self.classifier, "label_scores", None)
-        scores = None if own is None else own(self.sampler.draw(drawn, samples, rows))
+        label_scores = getattr(self.classifier, "label_scores", None)
+        scores = None if label_scores is None else label_scores(self.sampler.draw(drawn, samples, rows))
         return self._of_targets(Answer.of(labels, scores, classes))
 
     def _counts(self, chunk: Chunk, whole: range, rows: IntArray) -> IntArray:
@@ -163,7 +163,7 @@ class Evaluation:
         return labels.reshape(samples, -1)
 
     def _of_targets(self, answer: Answer) -> Answer:
-        """What is counted of an answer."""
+        """The part of an answer that is counted."""
         if self.outputs is None:
             return answer
         labels = answer.labels.shape[1]
@@ -173,10 +173,10 @@ class Evaluation:
 
 
 def input_size(sampler: Sampler, classifier: Any = None) -> InputSize:
-    """What a noisy input takes, with what a classifier makes of it.
+    """The memory that a noisy input takes, with the intermediate values of the classifier.
 
-    A classifier may say what it makes of every entry of a sparse row, if it wants dense ones (`bytes_per_entry`), and
-    of every edge of a graph (`bytes_per_edge`).
+    A classifier may say how much memory it needs for every entry of a sparse row, if it makes rows dense
+    (`bytes_per_entry`), and for every edge of a graph (`bytes_per_edge`).
     """
     joint = joint_sampler(sampler)
     dense = getattr(classifier, "bytes_per_entry", 0) * getattr(sampler, "columns", 0)
@@ -186,12 +186,12 @@ def input_size(sampler: Sampler, classifier: Any = None) -> InputSize:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Torch has no class for it on the CPU: "can't allocate memory", "out of memory"."""
+    """Whether memory ran out. Torch has no class for this on the CPU: "can't allocate memory", "out of memory"."""
     return isinstance(error, MemoryError) or any(each in str(error) for each in ("out of memory", "allocate memory"))
 
 
 def too_little_memory(chunk: Chunk, error: Exception) -> ClassifierError:
-    """What is said of samples for which there is too little memory."""
+    """The error for samples that need more memory than there is."""
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     return ClassifierError(f"expected enough memory for {chunk}, got {reason.rstrip(':')}; {OUT_OF_MEMORY}")
 

@@ -1,8 +1,8 @@
-"""The check that votes are those of a function: a few noisy inputs are evaluated again, in other ways.
+"""The self-check of votes: a few noisy inputs are evaluated again, in other ways, and must get the same labels.
 
 Votes prove something only if the label of a noisy input depends on nothing but that input. Dropout that is left on,
-statistics of a batch, changes in place and wrong `hops` break this without any error. The check takes part in a run as
-a few tasks among its chunks, so that workers do it as they do everything else.
+statistics of a batch, changes in place and wrong `hops` break this without any error. The check consists of a few
+tasks among the chunks of a run, so that workers do them like any other task.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from flipproof.smoothing.voting.chunks import Chunk
 from flipproof.smoothing.voting.evaluation import Evaluation
 
 _GRAPHS, _MOST_ROWS, _MOST_INPUTS = 2, 16, 48
-"""How many noisy graphs, or rows and noisy copies of rows, are evaluated in several ways."""
+"""How many noisy graphs, or how many rows and noisy copies of rows, are evaluated in several ways."""
 _MOST_SCORES = 2**24
-"""Of a very large graph, fewer copies are looked at."""
+"""A very large graph is checked with fewer noisy copies, such that they have at most this many scores."""
 _AFFORDABLE = 100
-"""A whole chunk is counted again if there are at least as many samples to draw as in so many chunks."""
+"""A chunk is counted again only if at least this many times its work is to be drawn."""
 
 Result = tuple[Any, Any, str]
-"""A task, what came of it, and where it was done, in words."""
+"""A task, its result, and in words the place where it was done."""
 
 
 @dataclass(slots=True, eq=False)
 class SelfCheck:
-    """The tasks of a check, and what comes of them.
+    """The tasks of a check, and the comparison of their results.
 
-    Which noisy inputs are looked at is a function of the seed and of the samples that are missing.
+    The seed and the missing samples determine which noisy inputs are checked.
 
     Attributes:
         missing: the samples that will be drawn, by role.
@@ -53,7 +53,7 @@ class SelfCheck:
 
     @property
     def evaluation(self) -> Evaluation:
-        """What is checked."""
+        """The evaluation that is checked."""
         return self.work.evaluation
 
     @property
@@ -62,11 +62,11 @@ class SelfCheck:
         return sum(len(gap) for gaps in self.missing.values() for gap in gaps)
 
     def before(self) -> list[Probe]:
-        """What is done before the first chunk; nothing, if there is none."""
+        """The tasks before the first chunk; none if there are no chunks."""
         return [self._probe(1, early=True)] if self._is_needed else []
 
     def after(self) -> list[Probe | Recount]:
-        """What is done after the last chunk."""
+        """The tasks after the last chunk; none if there are no chunks."""
         if not self._is_needed:
             return []
         return [*([] if self.recount is None else [self.recount]), self._probe(2, early=False)]
@@ -76,15 +76,15 @@ class SelfCheck:
         return self.total > 0 and self.work.evaluation.rows.size > 0
 
     def among(self, chunks: Iterable[Chunk]) -> Iterator[Any]:
-        """The chunks and, around them, the tasks of the check."""
+        """The chunks, with the tasks of the check before and after them."""
         yield from self.before()
         yield from chunks
         yield from self.after()
 
     def passed(self, results: Iterable[Result]) -> Iterator[tuple[Chunk, IntArray, str]]:
-        """The chunks among some results. The last one is kept back until all is checked.
+        """The chunks among some results. The last chunk is kept back until everything is checked.
 
-        So a run that fails the check stays incomplete, and who goes on with it is checked again.
+        So a run that fails the check stays incomplete, and is checked again when it is continued.
         """
         left, last = self.total, list[tuple[Chunk, IntArray, str]]()
         for task, counts, places in results:
@@ -125,7 +125,7 @@ class SelfCheck:
         raise AssertionError("there are as many samples as were counted")
 
     def _chosen_chunk(self) -> Recount | None:
-        """A chunk to be counted again, if that is cheap."""
+        """A chunk to count again, or None if that would take too long."""
         plan, rows = self.work.evaluation.plan, self.work.evaluation.rows.size
         if not rows or plan.chunk_size * min(plan.rows_per_call, rows) * _AFFORDABLE > self.total * rows:
             return None
@@ -139,7 +139,7 @@ class SelfCheck:
         return Recount(Chunk(role, samples), some)
 
     def _compare_counts(self) -> None:
-        """Counts of one chunk must be equal, but for samples whose label rounding may change."""
+        """Refuses other counts of the same chunk, except for samples whose label rounding may change."""
         if self.recount is None or len(self._counts) < 2:
             return
         first, again, chunk = self._counts["first"], self._counts["again"], self.recount.chunk
@@ -163,33 +163,33 @@ class SelfCheck:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoCheck:
-    """In the place of a `SelfCheck` where none is wanted: nothing is added to the chunks."""
+    """Takes the place of a `SelfCheck` where no check is wanted: it adds nothing to the chunks."""
 
     evaluation: Evaluation
 
     @property
     def work(self) -> Evaluation:
-        """What workers get."""
+        """The evaluation, which is what workers get."""
         return self.evaluation
 
     def before(self) -> list[Any]:
-        """Nothing."""
+        """No tasks."""
         return []
 
     def after(self) -> list[Any]:
-        """Nothing."""
+        """No tasks."""
         return []
 
     def among(self, chunks: Iterable[Chunk]) -> Iterator[Any]:
-        """The chunks."""
+        """The chunks alone."""
         return iter(chunks)
 
     def passed(self, results: Iterable[Result]) -> Iterator[Result]:
-        """All results."""
+        """All results, unchanged."""
         return iter(results)
 
 
 def done_here(work: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Result]:
-    """What comes of some tasks in this process."""
+    """The results of tasks that this process does itself."""
     with single_threaded():
         yield from ((task, work(task), "1 process") for task in tasks)

@@ -1,4 +1,4 @@
-"""Votes in the making: how often each label was given so far, and on which samples. What chunks of a run add up to."""
+"""Vote counts: how often each label was given so far, and on which samples. The chunks of a run add up to them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _DTYPES = ("|u1", "<u2", "<u4", "<i8")
 class RoleCounts:
     """Counts of labels [outputs, classes] on the samples of one role.
 
-    A row may sum to less than the number of samples where the classifier gave no label. `portions` are tallies of
-    neighbouring samples that add up to this one, so that a part of the votes can be drawn again and compared; none if
-    this tally is one portion. They depend on the samples only, not on the order in which these came.
+    A row may sum to less than the number of samples where the classifier gave no label. `portions` are counts on
+    neighbouring samples that add up to these counts, so that a part of the votes can be drawn again and compared;
+    counts of a single portion have none. Portions depend on the samples only, not on the order in which these came.
     """
 
     samples: SampleRanges
@@ -45,7 +45,7 @@ class RoleCounts:
         object.__setattr__(self, "counts", read_only(checked_counts(self.counts, self.samples.count)))
 
     def merged(self, other: RoleCounts) -> RoleCounts:
-        """Both together: counts are added; no sample may be in both."""
+        """The counts on the samples of both, which must have none in common."""
         _check_same_shape(self.counts, other.counts)
         if not self.samples or not other.samples:
             return self if self.samples else other
@@ -55,7 +55,7 @@ class RoleCounts:
 
     @property
     def pieces(self) -> tuple[RoleCounts, ...]:
-        """The portions, or this tally if it is one."""
+        """The portions, or these counts themselves if they are a single portion; none if there are no samples."""
         return self.portions or ((self,) if self.samples else ())
 
     @property
@@ -64,7 +64,7 @@ class RoleCounts:
 
 
 def samples_per_portion(samples: int) -> int:
-    """A power of two: the length of portions if so many samples are drawn, from the first one on.
+    """The length of portions, a power of two, if this number of samples is drawn from the first one on.
 
     Example:
         >>> samples_per_portion(100_000)
@@ -74,7 +74,7 @@ def samples_per_portion(samples: int) -> int:
 
 
 def _joined(pieces: Sequence[RoleCounts]) -> tuple[RoleCounts, ...]:
-    """Pieces of the same 2 ** grain samples become one; the grain is the finest that leaves few enough of them."""
+    """Joins pieces of the same 2 ** grain samples, with the finest grain that leaves few enough portions."""
     most = max(1, min(MOST_PORTIONS, _MOST_PORTION_BYTES // max(1, pieces[0].counts.nbytes)))
     grain = max((first ^ last).bit_length() for first, last in (piece._first_and_last for piece in pieces))
     while len({piece._first_and_last[0] >> grain for piece in pieces}) > most:
@@ -86,7 +86,7 @@ def _joined(pieces: Sequence[RoleCounts]) -> tuple[RoleCounts, ...]:
 
 
 def _sum(pieces: Sequence[RoleCounts]) -> RoleCounts:
-    """One portion of several."""
+    """Several pieces as one portion."""
     total = pieces[0]
     for piece in pieces[1:]:
         total = RoleCounts(total.samples.union(piece.samples), total.counts + piece.counts)
@@ -115,7 +115,7 @@ class VoteCounts:
 
     @classmethod
     def empty(cls, outputs: int, classes: int) -> VoteCounts:
-        """The tally of no samples."""
+        """The counts of no samples: all zero."""
         shape = _checked_shape((outputs, classes))
         nothing = RoleCounts(SampleRanges(), np.zeros(shape, dtype=np.int64))
         return cls(nothing, nothing)
@@ -139,17 +139,17 @@ class VoteCounts:
         return bool(self.select.samples or self.estimate.samples)
 
     def merged(self, other: VoteCounts) -> VoteCounts:
-        """Both together, role by role."""
+        """The counts on the samples of both, role by role."""
         return VoteCounts(self.select.merged(other.select), self.estimate.merged(other.estimate))
 
     def pieces(self) -> Iterator[VoteCounts]:
-        """One tally for every portion; together they are this one."""
+        """The vote counts of every portion by itself; merged, they are these vote counts."""
         for role in ROLES:
             for piece in getattr(self, role).pieces:
                 yield VoteCounts.empty(*self.shape)._with(**{role: piece})
 
     def to_bytes(self, **notes: Any) -> bytes:
-        """Without portions: a line of JSON and the compressed counts of the roles that have samples; no pickle.
+        """A line of JSON and the compressed counts of the roles that have samples, without portions and pickle.
 
         Notes are further JSON values for the line.
         """
@@ -159,7 +159,7 @@ class VoteCounts:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> VoteCounts:
-        """The inverse of `to_bytes`. Raises on anything else, having allocated no more than the content unpacks to."""
+        """The inverse of `to_bytes`. It refuses anything else, and allocates no more than the content unpacks to."""
         line, _, packed = content.partition(b"\n")
         header = json_value(line)
         shape, roles = _checked_shape(header["shape"]), header["roles"]
@@ -179,7 +179,7 @@ class VoteCounts:
 
 
 def count_array(given: ArrayLike, name: str = "votes") -> NDArray[Any]:
-    """Counts of labels as an array; rows of unequal length are refused."""
+    """Counts of labels as an array. Rows of unequal length are refused."""
     try:
         return np.asarray(given)
     except ValueError:
@@ -187,7 +187,7 @@ def count_array(given: ArrayLike, name: str = "votes") -> NDArray[Any]:
 
 
 def checked_counts(given: ArrayLike, samples: int, name: str = "votes") -> IntArray:
-    """Returns counts of labels [inputs, classes] on so many samples, or refuses what they cannot be."""
+    """Returns counts of labels [inputs, classes], or refuses what cannot be counts on this number of samples."""
     counts = count_array(given, name)
     if counts.ndim != 2 or counts.shape[1] == 0:
         raise InvalidInputError(f"expected {name} of shape [inputs, classes], got shape {counts.shape}")
@@ -207,7 +207,7 @@ def checked_counts(given: ArrayLike, samples: int, name: str = "votes") -> IntAr
 def _check_same_shape(one: IntArray, other: IntArray) -> None:
     if one.shape != other.shape:
         raise InvalidInputError(
-            f"expected tallies of equal shape [outputs, classes], got {one.shape} and {other.shape}"
+            f"expected vote counts of equal shape [outputs, classes], got {one.shape} and {other.shape}"
         )
 
 
@@ -217,7 +217,7 @@ def _checked_shape(record: Any) -> tuple[int, int]:
 
 
 def _packed(part: RoleCounts) -> tuple[dict[str, Any], bytes]:
-    """The description of the counts, and the counts in the smallest type that holds them, compressed."""
+    """A description of the counts, and the counts in the smallest type that holds them, compressed."""
     most = part.counts.max(initial=0)
     dtype = next(name for name in _DTYPES if most <= np.iinfo(name).max)
     plain = part.counts.astype(dtype).tobytes()

@@ -1,4 +1,4 @@
-"""What is voted on and what was counted: checked arguments of a vote, samples that are missing, counts in memory."""
+"""Vote tasks: the checked arguments of a vote, the samples that are still missing, and counts in memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ROWS_AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VoteTask:
-    """What was asked for, checked, apart from how many samples and how they are evaluated."""
+    """The checked arguments of `vote`, apart from the numbers of samples and the way they are evaluated."""
 
     classifier: Classifier
     space: Space
@@ -72,106 +72,108 @@ class VoteTask:
             **device_record(self.classifier),
         }
 
-    def votes(
-        self, identity: dict[str, Any], ledger: CountsInMemory | Checkpoint, seconds: float, before: int
-    ) -> Votes:
-        """Votes from what was counted."""
-        tally = ledger.tally
-        if tally is None:
+    def votes(self, identity: dict[str, Any], store: CountsInMemory | Checkpoint, seconds: float, before: int) -> Votes:
+        """The votes that a store has counted."""
+        vote_counts = store.vote_counts
+        if vote_counts is None:
             raise InvalidInputError("expected at least one sample to draw, got n_select = n_estimate = 0")
-        drawn = seen_count(tally)
+        drawn = seen_count(vote_counts)
         run = Run(
             identity=identity,
-            select=tally.select.samples,
-            estimate=tally.estimate.samples,
+            select=vote_counts.select.samples,
+            estimate=vote_counts.estimate.samples,
             sampling_error=sampling_error(self.sampler.distance, drawn),
-            versions=merged_versions(ledger.sources),
+            versions=merged_versions(store.sources),
             seconds=seconds,
             drawn=drawn - before,
             space=counts_of(self.space),
-            sources=ledger.sources,
+            sources=store.sources,
         )
         return Votes(
-            selection=tally.select.counts,
-            estimation=tally.estimate.counts,
+            selection=vote_counts.select.counts,
+            estimation=vote_counts.estimate.counts,
             noise=self.noise,
-            n_select=tally.select.samples.count,
-            n_estimate=tally.estimate.samples.count,
+            n_select=vote_counts.select.samples.count,
+            n_estimate=vote_counts.estimate.samples.count,
             run=run,
-            tally=tally,
-            scope=scope_of_outputs(self.space, self.noise, len(tally.estimate.counts), self.targets),
+            vote_counts=vote_counts,
+            scope=scope_of_outputs(self.space, self.noise, len(vote_counts.estimate.counts), self.targets),
             ids=self.targets,  # type: ignore[arg-type]  # without targets, all inputs
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MissingSamples:
-    """The samples that are wanted, by role, of which some may have been seen."""
+    """The wanted samples, by role, and the vote counts of those that have been seen."""
 
     plan: ChunkPlan
     wanted: Mapping[str, Sequence[range]]
-    tally: VoteCounts | None = None
+    vote_counts: VoteCounts | None = None
 
     @property
     def samples(self) -> dict[str, int]:
-        """How many are wanted, by role."""
+        """How many samples are wanted, by role."""
         return {role: sum(map(len, ranges)) for role, ranges in self.wanted.items()}
 
     @property
     def total(self) -> int:
-        """How many are wanted."""
+        """How many samples are wanted, of both roles together."""
         return sum(self.samples.values())
 
     def chunks(self) -> Iterator[Chunk]:
-        """Those that have not been seen, as parts of chunks."""
+        """The wanted samples that have not been seen, as parts of chunks."""
         for role in self.wanted:
             for samples in self.wanted[role]:
                 yield from self.plan.chunks(role, samples, self._seen(role))
 
     def gaps(self) -> dict[str, list[range]]:
-        """Those that have not been seen, by role."""
+        """The wanted samples that have not been seen, by role."""
         return {
             role: [gap for samples in self.wanted[role] for gap in self._seen(role).missing(samples)]
             for role in self.wanted
         }
 
     def _seen(self, role: str) -> SampleRanges:
-        seen: SampleRanges = SampleRanges() if self.tally is None else getattr(self.tally, role).samples
+        seen: SampleRanges = SampleRanges() if self.vote_counts is None else getattr(self.vote_counts, role).samples
         return seen
 
 
 @dataclass(slots=True, eq=False)
 class CountsInMemory(contextlib.AbstractContextManager["CountsInMemory"]):
-    """Vote counts that are kept in memory only, in the place of a `Checkpoint`."""
+    """A store of vote counts in memory only, in the place of a `Checkpoint`."""
 
-    tally: VoteCounts | None = None
+    vote_counts: VoteCounts | None = None
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Which of these samples were drawn with which versions: all with those of this process."""
-        tally = self.tally
-        return () if tally is None else (Source(versions(), tally.select.samples, tally.estimate.samples),)
+        """Which samples were drawn with which versions: all samples with the versions of this process."""
+        vote_counts = self.vote_counts
+        return (
+            ()
+            if vote_counts is None
+            else (Source(versions(), vote_counts.select.samples, vote_counts.estimate.samples),)
+        )
 
-    def add(self, tally: VoteCounts) -> None:
+    def add(self, vote_counts: VoteCounts) -> None:
         """Adds the votes of further samples."""
-        self.tally = tally if self.tally is None else self.tally.merged(tally)
+        self.vote_counts = vote_counts if self.vote_counts is None else self.vote_counts.merged(vote_counts)
 
     def __exit__(self, *_: object) -> None:
         return None
 
 
-def seen_count(tally: VoteCounts | None) -> int:
+def seen_count(vote_counts: VoteCounts | None) -> int:
     """How many samples were counted, of both roles together."""
-    return 0 if tally is None else tally.select.samples.count + tally.estimate.samples.count
+    return 0 if vote_counts is None else vote_counts.select.samples.count + vote_counts.estimate.samples.count
 
 
 def _sha256(targets: IntArray) -> str:
-    """Of the numbers as 64-bit integers, the lowest byte first, so that anybody can compute it."""
+    """The sha256 of the numbers as 64-bit integers, the lowest byte first, so that anybody can compute it."""
     return hashlib.sha256(targets.astype("<i8").tobytes()).hexdigest()
 
 
 def device_record(classifier: Any) -> dict[str, str]:
-    """Where a torch module computes, unless it is the CPU. Others round otherwise: their votes must not be mixed."""
+    """The device of a torch module, unless it is the CPU. Devices round differently: their votes must not be mixed."""
     module: Any = getattr(classifier, "module", None)
     for tensor in module.parameters() if hasattr(module, "parameters") else ():
         return {} if tensor.device.type == "cpu" else {"device": tensor.device.type}
@@ -196,18 +198,18 @@ def _checked_targets(targets: ArrayLike | None, limit: int) -> IntArray | None:
 
 
 def model_identity(classifier: Any) -> dict[str, Any]:
-    """JSON values.
+    """The identity of a classifier as JSON values.
 
     - "model" is the classifier's fingerprint,
-    - "fingerprints" the version of fingerprints,
-    - "code" a hash of what flipproof does to get from noisy inputs to labels: the module of the classifier if it is
-      one of ours, networks of ours inside, what they import of our models, and what counts labels,
-    - "files" the sha256 of each file of the user's own that the fingerprint is about.
+    - "fingerprints" is the version of fingerprints,
+    - "code" is a hash of flipproof's code from noisy inputs to labels: the module of the classifier if it is one of
+      ours, networks of ours inside, the models of ours that these import, and the code that counts labels,
+    - "files" has the sha256 of each file of the user's own that the fingerprint covers.
     """
     with noting_modules() as met:
         note_class(type(classifier))
-        own = getattr(classifier, "fingerprint", None)
-        model = own if isinstance(own, str) else fingerprint(classifier)
+        given = getattr(classifier, "fingerprint", None)
+        model = given if isinstance(given, str) else fingerprint(classifier)
     ours = {owner.__module__ for owner in type(classifier).__mro__} | {Evaluation.__module__}
     models = {name for name in met if name.startswith("flipproof.models.")}
     return {

@@ -1,4 +1,4 @@
-"""Tasks for workers that may die or hang: how often each was tried, how it is sent, and what comes back."""
+"""Tasks for workers that may die or hang: how often each was tried, how it is sent, and how its result is read."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ LOOK_ROUND = 0.5  # seconds until a death is noticed whose pipe is held open by 
 
 @dataclass(slots=True, eq=False)
 class PendingTask(Generic[T]):
-    """A task and how many workers have died or taken too long while they were at it."""
+    """A task, and how many workers have died or taken too long during it."""
 
     task: T
     deaths: int = 0
     timeouts: int = 0
-    given: float = 0.0  # when it was given out, where nobody knows when it was begun
+    given: float = 0.0  # when it was given out, for a pool that does not know when a task begins
 
     def note_death(self, last_exit: str) -> None:
-        """One more worker has died; too many cannot be a coincidence."""
+        """Counts one more worker that has died. Too many deaths are no coincidence: then this raises an error."""
         self.deaths += 1
         if self.deaths == DEATHS:
             raise WorkerError(
@@ -41,7 +41,7 @@ class PendingTask(Generic[T]):
             )
 
     def note_timeout(self, seconds: float) -> None:
-        """One more worker has taken longer than so many seconds; another one gets a chance."""
+        """Counts one more worker that took too long. One other worker gets a try before this raises an error."""
         self.timeouts += 1
         if self.timeouts == _TIMEOUTS:
             raise WorkerError(
@@ -52,17 +52,16 @@ class PendingTask(Generic[T]):
 
 
 class Watch:
-    """Seconds that have passed under the eyes of this process.
+    """A clock that stands still while this process is stopped (Ctrl-Z) or the whole machine sleeps.
 
-    A step of the clock since the last look counts for a second at most: while this process was stopped (Ctrl-Z), or the
-    whole machine slept, nobody could work.
+    The time between two readings counts for at most a second.
     """
 
     def __init__(self) -> None:
         self._looked, self._seconds = time.monotonic(), 0.0
 
     def seconds(self) -> float:
-        """So many until now."""
+        """The seconds until now."""
         now = time.monotonic()
         self._seconds += min(now - self._looked, 2 * LOOK_ROUND)
         self._looked = now
@@ -70,27 +69,27 @@ class Watch:
 
 
 class PendingTasks(Generic[T]):
-    """What is still to be given out: jobs that have to be done again, then new ones, drawn when they are needed."""
+    """Tasks to give out: first those that must be done again, then new ones, drawn when they are needed."""
 
     def __init__(self, tasks: Iterable[T]) -> None:
         self._tasks = iter(tasks)
         self._again: deque[PendingTask[T]] = deque()
 
     def next(self) -> PendingTask[T] | None:
-        """The next job, or None when there are no more."""
+        """The next task, or None if there are no more."""
         if self._again:
             return self._again.popleft()
         for task in self._tasks:
             return PendingTask(task)
         return None
 
-    def put_back(self, jobs: Iterable[PendingTask[T]]) -> None:
-        """Keeps tasks that are to be done again."""
-        self._again.extend(jobs)
+    def put_back(self, tasks: Iterable[PendingTask[T]]) -> None:
+        """Takes back tasks that must be done again."""
+        self._again.extend(tasks)
 
 
 def packed_work(work: Callable[[T], R]) -> Message:
-    """The work as one frame, arrays included: workers that start later get it as it is now, not as it has become."""
+    """The work as one frame, arrays included, so that workers that start later get it as it is now."""
     try:
         return Message(MessageKind.REQUEST, (memoryview(cloudpickle.dumps(work, protocol=PROTOCOL)),))
     except Exception as error:  # whatever the methods of a foreign class raise
@@ -100,8 +99,8 @@ def packed_work(work: Callable[[T], R]) -> Message:
         ) from error
 
 
-def packed_task(task: Any) -> Message:
-    """A task on its way to a worker."""
+def packed_task(task: object) -> Message:
+    """The message that carries a task to a worker."""
     try:
         return Message.of(MessageKind.REQUEST, task)
     except Exception as error:  # whatever the methods of a foreign class raise
@@ -110,8 +109,8 @@ def packed_task(task: Any) -> Message:
         ) from error
 
 
-def opened(reply: Message, task: Any) -> Any:
-    """The result in a reply; raises what the work raised."""
+def opened(reply: Message, task: object) -> Any:
+    """The result in a reply; an exception of the work is raised again."""
     try:
         content = reply.value()
     except Exception as error:  # whatever the methods of a foreign class raise
@@ -123,13 +122,13 @@ def opened(reply: Message, task: Any) -> Any:
     return content
 
 
-def _error_of(failure: Failure, task: Any) -> BaseException:
+def _error_of(failure: Failure, task: object) -> BaseException:
     error = failure.error() or WorkerError(f"expected a result of {brief(task)}, got {failure.summary}")
     error.add_note(f"Raised in a worker process:\n{failure.traceback}")
     return error
 
 
-def brief(value: Any) -> str:
+def brief(value: object) -> str:
     """A repr that fits in a line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 200 else f"{text[:197]}..."

@@ -1,4 +1,4 @@
-"""Worker processes: one function on many tasks, several at a time, surviving workers that die."""
+"""A pool of worker processes: one function on many tasks, several at a time, even if some workers die."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numbers
 import selectors
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.classifier import WorkerError
@@ -49,7 +49,7 @@ class WorkerPool(Generic[T, R]):
         work: the function.
         workers: how many processes.
         timeout: seconds that a task may take. A worker that takes longer is killed, and its task given to another one.
-            The time counts from when the worker begins with the task; to get ready, it has some minutes at least.
+            The time counts from the moment the worker begins the task; to get ready, it has at least some minutes.
 
     Example:
         >>> with WorkerPool(lambda number: number**2, workers=2) as pool:
@@ -85,26 +85,26 @@ class WorkerPool(Generic[T, R]):
         """Yields each task with its result, in the order in which they finish.
 
         Tasks are drawn from the iterable as workers have room for them, two per worker. A task whose worker dies
-        is done again, and one that takes too long is done once more. What the work raises is raised here, with the
+        is done again; a task that takes too long gets one more try. Exceptions of the work are raised here, with the
         child's traceback as a note.
 
         Args:
-            tasks: what the work is called with; not to be changed while they are in hand.
+            tasks: the arguments with which the work is called; do not change them while they are in hand.
 
         Raises:
-            WorkerError: workers die or hang again and again, on the same task or before they are ready.
+            WorkerError: workers die or hang repeatedly, on the same task or before they are ready.
         """
         self._expect(_State.IDLE)
         self._state = _State.BUSY
-        jobs = PendingTasks(tasks)
+        waiting = PendingTasks(tasks)
         try:
-            while self._hand_out(jobs):
+            while self._hand_out(waiting):
                 self._wait()
                 for worker in tuple(self._workers):
-                    for job, reply in self._attend_to(worker, jobs):
-                        result: R = opened(reply, job.task)
-                        self._hand_out(jobs)
-                        yield job.task, result
+                    for pending, reply in self._attend_to(worker, waiting):
+                        result: R = opened(reply, pending.task)
+                        self._hand_out(waiting)
+                        yield pending.task, result
         finally:
             self._drop_unfinished()
 
@@ -114,18 +114,18 @@ class WorkerPool(Generic[T, R]):
                 f"expected a worker pool that is {state.value}, got one that is {self._state.value}"
             )
 
-    def _hand_out(self, jobs: PendingTasks[T]) -> bool:
-        """Gives out jobs as long as there is room, and returns whether any are in hand."""
+    def _hand_out(self, waiting: PendingTasks[T]) -> bool:
+        """Gives out tasks as long as there is room, and returns whether any are in hand."""
         self._expect(_State.BUSY)
-        while self._has_room() and (job := jobs.next()):
-            self._freest().take(job, self._watch.seconds())
+        while self._has_room() and (pending := waiting.next()):
+            self._freest().take(pending, self._watch.seconds())
         return any(worker.in_hand for worker in self._workers)
 
     def _has_room(self) -> bool:
         return len(self._workers) < self._limit or any(len(worker.in_hand) < _IN_HAND for worker in self._workers)
 
     def _freest(self) -> WorkerProcess[T]:
-        """The worker with the fewest jobs; a new one rather than one that would have to wait with it."""
+        """The worker with the fewest tasks; a new worker if all are busy and there is room for one more."""
         idle = any(not worker.in_hand for worker in self._workers)
         if not idle and len(self._workers) < self._limit:
             with _interrupts_held_back():
@@ -133,7 +133,7 @@ class WorkerPool(Generic[T, R]):
         return min(self._workers, key=lambda worker: len(worker.in_hand))
 
     def _wait(self) -> None:
-        """Sleeps until a worker says something or has room for what it is to be told, or for a short while."""
+        """Sleeps until a worker replies or can take more of its messages, but only for a short while."""
         with selectors.PollSelector() as selector:
             for worker in self._workers:
                 selector.register(worker.replies, selectors.EVENT_READ)
@@ -141,13 +141,13 @@ class WorkerPool(Generic[T, R]):
                     selector.register(worker.requests, selectors.EVENT_WRITE)
             selector.select(LOOK_ROUND)
 
-    def _attend_to(self, worker: WorkerProcess[T], jobs: PendingTasks[T]) -> list[tuple[PendingTask[T], Message]]:
-        """Hears a worker out and buries it if it has died or takes too long; returns the jobs it has finished."""
-        exited = worker.has_exited()  # asked first: what it said before it died is then all there to be read
+    def _attend_to(self, worker: WorkerProcess[T], waiting: PendingTasks[T]) -> list[tuple[PendingTask[T], Message]]:
+        """Returns the tasks that a worker has finished, and removes the worker if it has died or takes too long."""
+        exited = worker.has_exited()  # asked first: then all that it sent before it died can be read
         worker.flush()
         finished, now = [], self._watch.seconds()
         for message in worker.received():
-            worker.began = now  # with what comes next
+            worker.began = now  # it begins its next task
             if message.kind is MessageKind.UNUSABLE:
                 raise WorkerError(f"expected a classifier that workers can unpickle, got: {message.value()}")
             if message.kind is MessageKind.READY:
@@ -155,21 +155,21 @@ class WorkerPool(Generic[T, R]):
             else:
                 finished.append((worker.in_hand.popleft(), message))
         if exited or worker.hung_up:
-            self._bury(worker, jobs)
+            self._bury(worker, waiting)
         elif worker.in_hand and now - worker.began > self._time_for(worker):
             worker.overdue = True
             worker.kill()
-            self._bury(worker, jobs)
+            self._bury(worker, waiting)
         return finished
 
     def _time_for(self, worker: WorkerProcess[T]) -> float:
-        """Seconds until a worker must say something."""
+        """The seconds within which a worker must reply."""
         if self._timeout is None:
             return math.inf
         return self._timeout if worker.ready else max(self._timeout, START)
 
-    def _bury(self, worker: WorkerProcess[T], jobs: PendingTasks[T]) -> None:
-        """Takes back what a dead worker had in hand. It answers in order, so it was at the first task when it died."""
+    def _bury(self, worker: WorkerProcess[T], waiting: PendingTasks[T]) -> None:
+        """Takes back the tasks of a dead worker. It answers in order, so the first of them was running when it died."""
         last_exit = worker.exit()
         self._workers.remove(worker)
         if not worker.ready:
@@ -183,17 +183,17 @@ class WorkerPool(Generic[T, R]):
             worker.in_hand[0].note_timeout(self._time_for(worker))
         elif worker.in_hand:
             worker.in_hand[0].note_death(last_exit)
-        jobs.put_back(worker.in_hand)
+        waiting.put_back(worker.in_hand)
 
     def _drop_unfinished(self) -> None:
-        """Ends the workers that are still at work when a run is left early; the next run starts others."""
+        """Ends workers that are still busy when a run is left early; the next run starts new ones."""
         end_all([worker for worker in self._workers if worker.in_hand])
         self._workers = [worker for worker in self._workers if not worker.in_hand]
         if self._state is _State.BUSY:
             self._state = _State.IDLE
 
 
-def _checked_workers(value: Any) -> int:
+def _checked_workers(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise InvalidInputError(f"expected workers to be a positive integer, got {value!r}")
     return int(value)

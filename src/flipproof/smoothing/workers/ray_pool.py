@@ -1,4 +1,4 @@
-"""Workers on a Ray cluster: one function on many tasks, on all machines that there are, surviving those that die."""
+"""A pool of workers on a Ray cluster: one function on many tasks, on all machines, even if some of them die."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class RayPool(Generic[T, R]):
 
     Args:
         work: the function.
-        address: of a cluster: HOST:PORT, or "auto" for the one that runs on this machine. If there is none, it is
-            that of the environment variable RAY_ADDRESS. If there is none either, a cluster of this machine alone is
-            started and ended with the `with` block. Where a program has called `ray.init`, that cluster is used.
-        timeout: seconds that one part of a task may take in a worker; one that takes longer ends itself.
-        parts: how many parts a task has.
+        address: the address of a cluster: HOST:PORT, or "auto" for the one that runs on this machine. Without an
+            address, the environment variable RAY_ADDRESS counts. Without both, a cluster of this machine alone is
+            started and ended with the `with` block. Where a program has called `ray.init`, its cluster is used.
+        timeout: seconds that one part of a task may take; a worker that takes longer ends itself.
+        parts: returns how many parts a task has.
 
     Example:
         >>> with RayPool(lambda number: number**2) as pool:  # doctest: +SKIP
@@ -103,67 +103,67 @@ class RayPool(Generic[T, R]):
         """Yields each task with its result, in the order in which they finish.
 
         Tasks are drawn from the iterable as the cluster has room for them, two for each CPU. A task whose worker or
-        machine dies is done again, one that takes too long once more. What the work raises is raised here, with the
-        worker's traceback as a note.
+        machine dies is done again; a task that takes too long gets one more try. Exceptions of the work are raised
+        here, with the worker's traceback as a note.
 
         Args:
-            tasks: what the work is called with.
+            tasks: the arguments with which the work is called.
 
         Raises:
-            WorkerError: workers die or hang again and again on the same task, or cannot do their work.
+            WorkerError: workers die or hang repeatedly on the same task, or cannot do their work.
         """
-        jobs, in_hand = PendingTasks(tasks), dict[Any, PendingTask[T]]()
+        waiting, in_hand = PendingTasks(tasks), dict[Any, PendingTask[T]]()
         try:
-            while self._hand_out(jobs, in_hand):
+            while self._hand_out(waiting, in_hand):
                 for reference in self._finished(list(in_hand)):
-                    job = in_hand.pop(reference)
-                    reply = self._reply(reference, job)
+                    pending = in_hand.pop(reference)
+                    reply = self._reply(reference, pending)
                     if reply is None:
-                        jobs.put_back([job])
+                        waiting.put_back([pending])
                         continue
-                    result: R = opened(reply, job.task)
-                    self._hand_out(jobs, in_hand)
-                    yield job.task, result
+                    result: R = opened(reply, pending.task)
+                    self._hand_out(waiting, in_hand)
+                    yield pending.task, result
         finally:
             if self._submit is not None:
                 for reference in in_hand:
                     self._ray.cancel(reference, force=True)
 
-    def _hand_out(self, jobs: PendingTasks[T], in_hand: dict[Any, PendingTask[T]]) -> bool:
-        """Gives out jobs as long as there is room, and returns whether any are in hand."""
+    def _hand_out(self, waiting: PendingTasks[T], in_hand: dict[Any, PendingTask[T]]) -> bool:
+        """Gives out tasks as long as there is room, and returns whether any are in hand."""
         if self._submit is None:
             raise InvalidInputError("expected a Ray pool inside its with block, got one outside")
         self._count()
-        while len(in_hand) < max(1, _IN_HAND * self.cpus) and (job := jobs.next()):
-            job.given = time.monotonic()
-            in_hand[self._submit(flat(packed_task(job.task)), self._time_for(job))] = job
+        while len(in_hand) < max(1, _IN_HAND * self.cpus) and (pending := waiting.next()):
+            pending.given = time.monotonic()
+            in_hand[self._submit(flat(packed_task(pending.task)), self._time_for(pending))] = pending
         return bool(in_hand)
 
-    def _time_for(self, job: PendingTask[T]) -> float | None:
-        return None if self._timeout is None else self._timeout * self._parts(job.task)
+    def _time_for(self, pending: PendingTask[T]) -> float | None:
+        return None if self._timeout is None else self._timeout * self._parts(pending.task)
 
     def _count(self) -> None:
-        """Looks how large the cluster is, now and then."""
+        """Updates the size of the cluster, at most once in a while."""
         if time.monotonic() - self._asked >= _LOOK_ROUND:
             self._asked = time.monotonic()
             cpus = [int(node["Resources"].get("CPU", 0)) for node in self._ray.nodes() if node["Alive"]]
             self._nodes, self.cpus = sum(count > 0 for count in cpus), sum(cpus)
 
     def _finished(self, references: list[Any]) -> list[Any]:
-        """What is done, after a short while at the latest."""
+        """The tasks that are done; returns after a short while even if there are none."""
         wait = functools.partial(self._ray.wait, references, fetch_local=False)
         ready, _ = wait(num_returns=1, timeout=_LOOK_ROUND)
         if ready:
             ready, _ = wait(num_returns=len(references), timeout=0)
         return list(ready)
 
-    def _reply(self, reference: Any, job: PendingTask[T]) -> Message | None:
-        """What a worker says about its job; None if it has died, or its answer with its machine."""
+    def _reply(self, reference: Any, pending: PendingTask[T]) -> Message | None:
+        """A worker's reply to its task; None if the worker has died, or its machine with the reply."""
         errors = self._ray.exceptions
         try:
             reply = message_of(self._ray.get(reference))
         except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError, errors.ObjectLostError) as e:
-            self._note_death(job, e)
+            self._note_death(pending, e)
             return None
         except errors.RayError as error:  # the work itself is never to blame: what it raises is an answer
             reason = str(error).strip().splitlines()[-1]
@@ -174,11 +174,11 @@ class RayPool(Generic[T, R]):
             raise WorkerError(reply.value())
         return reply
 
-    def _note_death(self, job: PendingTask[T], error: Exception) -> None:
-        """Ray does not say why a worker has ended; one that ended itself had its job for as long as it may take."""
-        seconds = self._time_for(job)
-        if seconds is not None and time.monotonic() - job.given >= seconds:
-            job.note_timeout(seconds)
+    def _note_death(self, pending: PendingTask[T], error: Exception) -> None:
+        """Counts a death, or a timeout if the task had its full time: Ray does not say why a worker has ended."""
+        seconds = self._time_for(pending)
+        if seconds is not None and time.monotonic() - pending.given >= seconds:
+            pending.note_timeout(seconds)
         else:
             hint = f"; {OUT_OF_MEMORY}" if isinstance(error, self._ray.exceptions.OutOfMemoryError) else ""
-            job.note_death(f"{type(error).__name__}{hint}")
+            pending.note_death(f"{type(error).__name__}{hint}")

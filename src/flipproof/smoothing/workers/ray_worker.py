@@ -1,4 +1,4 @@
-"""What runs in the workers of a Ray cluster, and the form in which Ray carries messages to them and back."""
+"""The code that runs in the workers of a Ray cluster, and the form in which Ray carries messages to them and back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FOR_GOOD = contextlib.ExitStack()
 
 
 def flat(message: Message) -> Frames:
-    """A message for Ray to carry."""
+    """A message in the form in which Ray carries it."""
     return int(message.kind), [bytes(frame) for frame in message.frames]
 
 
@@ -38,14 +38,14 @@ def message_of(carried: Frames) -> Message:
 
 
 def answer_on_cluster(pool: str, parcel: list[Any], request: Frames, seconds: float | None) -> Frames:
-    """The answer to one task, and the work unpacked if this is the first.
+    """Answers one task; for the first task of a pool, it unpacks the pool's work before.
 
     Args:
-        pool: the name of the pool that asks.
-        parcel: the reference of what all workers need: the path of modules, `expected_versions` and the pickled work.
-            In a list, it is only fetched when it is needed.
+        pool: the name of the pool.
+        parcel: a list with the reference to what all workers need: the path of modules, `expected_versions` and the
+            pickled work. Because it is in a list, Ray fetches it only when it is needed.
         request: the task.
-        seconds: that it may take before this process ends itself; to unpack the work, it has some minutes at least.
+        seconds: how long the task may take before this process ends itself. Unpacking the work may take some minutes.
     """
     if pool not in _LATEST:
         _LATEST.clear()
@@ -62,9 +62,9 @@ def answer_on_cluster(pool: str, parcel: list[Any], request: Frames, seconds: fl
 
 @contextlib.contextmanager
 def _at_most(seconds: float | None) -> Iterator[None]:
-    """Ends this process when the block takes longer, and says in its log where it hangs.
+    """Ends this process if the block takes longer, and says in its log where it hangs.
 
-    Only the worker knows when a task begins: Ray may let it wait. The interpreter's own watchdog needs no lock of
+    Only the worker knows when a task begins, as Ray may let it wait. The interpreter's own watchdog needs no lock of
     Python, so it also ends foreign code that never lets other threads run.
     """
     if seconds is not None:
@@ -86,12 +86,12 @@ def _unpacked(pool: str, content: bytes) -> str | None:
 
 
 def expected_versions() -> dict[str, str]:
-    """Of everything that votes depend on, here."""
+    """The versions, on this machine, of everything that votes depend on."""
     return {**versions(), "noise stream": str(STREAM_VERSION), "source of flipproof": source_stamp()[:12]}
 
 
 def _difference(expected: dict[str, str]) -> str | None:
-    """Votes say with which versions they were drawn, so all machines must have the same."""
+    """Says so if a version differs from the expected one: votes state their versions, so all machines must agree."""
     for name, here in expected_versions().items():
         if (wanted := expected.get(name, here)) != here:
             return f"expected {name} {wanted} on all machines, got {here} on {socket.gethostname()}"

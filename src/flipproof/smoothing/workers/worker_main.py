@@ -29,10 +29,10 @@ _HEADER = struct.Struct("<II")  # kind, number of frames; then the size of each 
 
 
 class MessageKind(enum.IntEnum):
-    """What a message is."""
+    """The kinds of messages."""
 
     REQUEST = 0  # to the child: the work once, then tasks
-    READY = 1  # the child has the work
+    READY = 1  # the child has unpacked the work
     UNUSABLE = 2  # the child cannot unpickle the work: the reason in words
     RESULT = 3
     ERROR = 4  # the work raised: a Failure
@@ -40,13 +40,13 @@ class MessageKind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One value on its way; large buffers (arrays) are frames of their own and are never copied into the pickle."""
+    """A value in transit. Large buffers (arrays) are frames of their own and are never copied into the pickle."""
 
     kind: MessageKind
     frames: tuple[memoryview, ...]
 
     @classmethod
-    def of(cls, kind: MessageKind, value: Any) -> Message:
+    def of(cls, kind: MessageKind, value: object) -> Message:
         """The message that carries a value."""
         buffers: list[pickle.PickleBuffer] = []
         # cloudpickle also sends what is defined in __main__, which the other side cannot import.
@@ -96,7 +96,7 @@ def _filling(descriptor: int, target: bytearray) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception of the work: as itself where it survives a pickle, in words in any case."""
+    """An exception of the work: pickled if possible, and in words in any case."""
 
     pickled: bytes | None
     summary: str
@@ -104,16 +104,16 @@ class Failure:
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
-        """The failure that tells of an exception."""
+        """The failure that describes an exception."""
         return cls(_portable(error), summary_of(error), "".join(traceback.format_exception(error)))
 
     def error(self) -> BaseException | None:
-        """The exception itself, if it can be had on this side."""
+        """The exception itself; None if it cannot be unpickled here."""
         if self.pickled is None:
             return None
         try:
             error: BaseException = pickle.loads(self.pickled)()
-        except Exception:  # a class that only the child can import, say; the words remain
+        except Exception:  # for example a class that only the child can import; the words remain
             return None
         return error
 
@@ -146,14 +146,14 @@ def _itself(error: BaseException) -> BaseException:
 
 
 def _rebuilt(kind: type[FlipproofError], args: tuple[Any, ...], attributes: dict[str, Any]) -> FlipproofError:
-    """Does not call `__init__`: one that writes the message itself would write it a second time."""
+    """The error without a call of `__init__`, which might write the message a second time."""
     error = kind.__new__(kind, *args)
     error.args = args
     vars(error).update(attributes)
     return error
 
 
-def _can_be_pickled(value: Any) -> bool:
+def _can_be_pickled(value: object) -> bool:
     try:
         pickle.loads(cloudpickle.dumps(value, protocol=PROTOCOL))
     except Exception:  # whatever the methods of a foreign class raise
@@ -165,11 +165,11 @@ def main(requests: int, replies: int) -> None:
     """Reads the work, then answers one task after the other until the parent closes the pipe.
 
     Args:
-        requests: descriptor of the pipe from the parent, out of reach of what the work reads from stdin.
-        replies: descriptor of the pipe to the parent, out of reach of what the work prints to stdout.
+        requests: the descriptor of the pipe from the parent; it is not the stdin that the work reads.
+        replies: the descriptor of the pipe to the parent; it is not the stdout that the work prints to.
     """
     _leave_interrupts_to_the_parent()
-    if isinstance(sys.stdout, io.TextIOWrapper):  # else lines would be lost in its buffer when the process ends
+    if isinstance(sys.stdout, io.TextIOWrapper):  # otherwise lines in its buffer would be lost when the process ends
         sys.stdout.reconfigure(line_buffering=True)
     warnings.simplefilter("ignore", FlipproofWarning)  # the parent compiles the same loops first, and has said it
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
@@ -186,14 +186,14 @@ def main(requests: int, replies: int) -> None:
             _send(replies, answer(work, inbox.get()))
 
 
-def make_ready(work: Any) -> None:
-    """Lets the work load what it has compiled, so that this does not count as time that its first task takes."""
+def make_ready(work: object) -> None:
+    """Lets the work load its compiled loops, so that its first task does not pay for that."""
     if hasattr(work, "compile"):
         work.compile()
 
 
 def _leave_interrupts_to_the_parent() -> None:
-    """Ignores Ctrl-C, and lets go of the signal that the parent blocked while this process started."""
+    """Ignores Ctrl-C, and unblocks the signal that the parent blocked while this process started."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
@@ -209,14 +209,14 @@ def _listen(requests: int, inbox: queue.SimpleQueue[Message]) -> NoReturn:
         for message in messages(requests):
             if message is not None:
                 inbox.put(message)
-    except BaseException:  # too little memory for a message, say: nobody else would notice that this thread has ended
+    except BaseException:  # for example too little memory: nobody else would notice that this thread has ended
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
 
 
 def answer(work: Callable[[Any], Any], request: Message) -> Message:
-    """What the work makes of a task: its result, or its failure."""
+    """The work's answer to a task: its result, or its failure."""
     try:
         return Message.of(MessageKind.RESULT, work(request.value()))
     except BaseException as error:  # SystemExit too: what it means is for the other side to decide

@@ -1,4 +1,4 @@
-"""One worker process as its parent sees it: started with one numerical thread, spoken to through pipes, and ended."""
+"""One worker process from its parent's side: it is started with one numerical thread, and gets messages by pipes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from flipproof.smoothing.workers.worker_main import Message, messages
 T = TypeVar("T")
 
 _GRACE = 2.0  # seconds between SIGTERM and SIGKILL
-START = 300.0  # seconds that a worker may take to be ready, or as many as a task if that is more: it imports a lot
+START = 300.0  # seconds that a worker, which imports a lot, may take to be ready; or the timeout of a task if longer
 
-# What a task frees, the next one needs again: glibc should keep it. Handing it back to the system and having it zeroed
-# anew for every chunk took a third of the time of a graph neural network.
+# The next task needs the memory that a task frees, so glibc should keep it. Returning it to the system and having it
+# zeroed again for every chunk took a third of the time of a graph neural network.
 KEEPING_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
     "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
@@ -32,8 +32,8 @@ KEEPING_MEMORY = {
 }
 
 
-# The child moves its pipes out of the way before anything else, so that whatever the work or its imports print or read
-# goes to stderr and comes from nowhere. A closed stderr is replaced by the null device, which then gets its number.
+# The child moves its pipes to other descriptors before anything else. Whatever the work or its imports print then goes
+# to stderr, and they can read nothing. A closed stderr is replaced by the null device, which then gets its number.
 _BOOTSTRAP = """
 import os, sys
 null = os.open(os.devnull, os.O_RDWR)
@@ -47,7 +47,7 @@ main(requests, replies)
 
 
 class WorkerProcess(Generic[T]):
-    """One child process, seen from the parent. Its pipes never block the parent, however slow the child is."""
+    """One child process from its parent's side. Its pipes never block the parent, however slow the child is."""
 
     def __init__(self, work: Message, now: float) -> None:
         self._process = _started()
@@ -58,21 +58,21 @@ class WorkerProcess(Generic[T]):
         self.in_hand: deque[PendingTask[T]] = deque()
         self.outgoing: deque[memoryview] = deque(work.parts())
         self._incoming = messages(self.replies)
-        self.began = now  # with its first job, or to get ready
+        self.began = now  # its first task, or its preparation
         self.ready = False
         self.hung_up = False
         self.overdue = False
 
-    def take(self, job: PendingTask[T], now: float) -> None:
-        """Sends a job on its way."""
+    def take(self, pending: PendingTask[T], now: float) -> None:
+        """Sends a task to the child."""
         if self.ready and not self.in_hand:
             self.began = now
-        self.in_hand.append(job)
-        self.outgoing.extend(packed_task(job.task).parts())
+        self.in_hand.append(pending)
+        self.outgoing.extend(packed_task(pending.task).parts())
         self.flush()
 
     def flush(self) -> None:
-        """Writes as much as the pipe takes now."""
+        """Writes as much to the pipe as it takes now."""
         try:
             while self.outgoing:
                 rest = self.outgoing[0][os.write(self.requests, self.outgoing[0]) :]
@@ -98,7 +98,7 @@ class WorkerProcess(Generic[T]):
         return self._process.poll() is not None
 
     def hang_up(self) -> None:
-        """Asks the process to end: a closed pipe is enough unless it is deep in foreign code."""
+        """Closes the pipes, which ends the process, and terminates it in case foreign code keeps it busy."""
         for pipe in self._pipes:
             pipe.close()
         self._process.terminate()
@@ -115,7 +115,7 @@ class WorkerProcess(Generic[T]):
         self._process.wait()
 
     def exit(self) -> str:
-        """How a worker ended that has closed its pipe, in words."""
+        """The exit of a worker that has closed its pipe, in words."""
         if not self.has_ended_by(time.monotonic() + _GRACE):
             self.kill()
         for pipe in self._pipes:
@@ -140,7 +140,7 @@ def _started() -> subprocess.Popen[bytes]:
 
 
 def end_all(workers: Sequence[WorkerProcess[Any]]) -> None:
-    """Ends processes and waits for them; those that do not end within the grace are killed, also after a Ctrl-C."""
+    """Ends processes and waits for them. Processes that do not end in time are killed, even after a Ctrl-C."""
     try:
         for worker in workers:
             worker.hang_up()
