@@ -27,6 +27,7 @@ print(json.dumps({module: loop_stamp(module) for module in sys.argv[1:]}))
 NOISE_LOOPS = {
     "noise.sampling.coins",
     "noise.sampling.bit_kernels",
+    "noise.sampling.block_kernels",
     "noise.sampling.value_kernels",
     "models.fused.kernels",
 }

@@ -10,7 +10,7 @@ from noise_reference import Words, noisy_bits
 
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling import samplers as sampling
-from flipproof.noise.sampling.bit_kernels import _binomial
+from flipproof.noise.sampling.block_kernels import _binomial
 from flipproof.noise.sampling.coins import binomial_table
 from flipproof.noise.sampling.samplers import BitSampler, Role, Stream
 from flipproof.theory.law import FlipNoise
