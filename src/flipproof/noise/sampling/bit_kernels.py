@@ -8,18 +8,18 @@ its probability.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from flipproof.base.compiled import compiled, inlined
+from flipproof.noise.sampling.bit_law import EVERY_ENTRY, SCATTERED, STRETCH
 from flipproof.noise.sampling.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, write_bits
 from flipproof.noise.sampling.block_kernels import Block, begin_block, choose_entries, next_block
 from flipproof.noise.sampling.coins import coins, flips
-from flipproof.noise.sampling.philox import ENTRIES, NONZEROS, Place, fill_tile, fill_words
+from flipproof.noise.sampling.counter import ENTRIES, NONZEROS, Place
+from flipproof.noise.sampling.philox import fill_tile, fill_words
 
-DELETE_ONLY, SCATTERED, EVERY_ENTRY = 0, 1, 2
-_STRETCH = 4096
 _SPARSE_BLOCK = 10
 """Where less than one in 2**10 entries is or becomes a one, sorting is faster than looking through the bits of all."""
 
@@ -28,49 +28,6 @@ _BITS_OF = np.zeros((256, 8), np.uint8)
 """Of every byte: how many bits are set, and which."""
 for _byte in range(256):
     _BITS_OF[_byte, : _COUNT_OF[_byte]] = [bit for bit in range(8) if _byte >> bit & 1]
-
-
-class StreamWords(NamedTuple):
-    """What all words of one draw have in common."""
-
-    seed: Any
-    role: Any
-    part: Any
-
-
-class BitLaw(NamedTuple):
-    """How bits flip: digits of both probabilities, and how flips of zeros are found."""
-
-    p_plus: Any
-    p_minus: Any
-    method: Any
-    block_size: Any
-    first: Any
-    high: Any
-    low: Any
-    guide: Any
-
-
-class BitRows(NamedTuple):
-    """Sparse rows of bits: sorted positions of the ones of row r at starts[r] : starts[r + 1], entries per row."""
-
-    starts: Any
-    positions: Any
-    entries: Any
-
-
-class Scratch(NamedTuple):
-    """Working memory of one draw; the bitmap is all zeros between blocks."""
-
-    bitmap: Any
-    words: Any
-    places: Any
-
-
-def scratch_for(law: BitLaw) -> Scratch:
-    """Fresh working memory."""
-    bitmap = np.zeros((law.block_size >> 6) + 1, np.uint64)
-    return Scratch(bitmap, np.empty(_STRETCH + 128, np.uint32), np.empty(law.first + law.high.size + 1, np.int64))
 
 
 @compiled
@@ -217,8 +174,8 @@ def draw_every_entry(
     """Tosses a coin for every entry of a row: p_plus is so large that a good part of them flips."""
     next_one = start
     plus, minus = p_plus[0], p_minus[0]
-    for begin in range(0, length, _STRETCH):
-        stop = min(length, begin + _STRETCH)
+    for begin in range(0, length, STRETCH):
+        stop = min(length, begin + STRETCH)
         skip = fill_words(words, place, ENTRIES, begin, stop - begin) - begin
         for position in range(begin, stop):
             word = U64(words[skip + position])

@@ -11,7 +11,8 @@ import numpy as np
 
 from flipproof.base.compiled import compiled, fetch_ahead, inlined, never_inlined
 from flipproof.noise.sampling.bitmaps import ONE, SIX, SIXTY_THREE, U64
-from flipproof.noise.sampling.philox import LOW, NONZEROS, POSITIONS, TILE_BITS, fill_tile, fill_tiles
+from flipproof.noise.sampling.counter import NONZEROS, POSITIONS, TILE_BITS
+from flipproof.noise.sampling.philox import LOW, fill_tile, fill_tiles
 
 _SMALL_BLOCK = 2**12
 """Blocks of at most so many entries take half a word for each."""

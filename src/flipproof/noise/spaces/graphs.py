@@ -190,7 +190,7 @@ class GraphsSampler:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> GraphUnion:
         """Every (sample, graph), samples first."""
-        from flipproof.noise.sampling.unions import union_index
+        from flipproof.noise.sampling.edge_kernels import union_index  # which loads numba
 
         copies = np.tile(rows, len(samples))
         nodes = Pieces(self.space.offsets, np.arange(self.space.nodes)).taken(rows).values
