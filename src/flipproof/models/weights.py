@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from flipproof.errors import FileFormatError, reason_of
 from flipproof.extras import MissingExtraError, require
+from flipproof.models.adapters.torch_modules import torch
 
 
 def weights_bytes(module: Any) -> bytes:
@@ -48,8 +49,6 @@ def load_weights(module: Any, content: bytes, name: str) -> None:
 
 def _checked_state(content: bytes) -> dict[str, Any]:
     """Plain tensors by name. Others, such as sparse ones, may have insides that do not fit together."""
-    import torch
-
     state = _state(content)
     if not isinstance(state, dict):
         raise FileFormatError(f"it holds a {type(state).__name__}, not a state dict")
@@ -61,8 +60,6 @@ def _checked_state(content: bytes) -> dict[str, Any]:
 
 
 def _state(content: bytes) -> Any:
-    import torch
-
     if content[8:9] == b"{":  # safetensors: a length of eight bytes, then JSON
         return require("safetensors.torch").load(content)
     if content[:2] == b"PK":

@@ -17,6 +17,7 @@ from flipproof.models.adapters.torch_modules import (
     device_of,
     evaluating,
     labels_of,
+    torch,
 )
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -72,8 +73,6 @@ class GraphClassifier:
 
     def label_scores(self, union: GraphUnion) -> Any:
         """The logits [graphs, classes] behind the labels, a tensor."""
-        import torch
-
         if not hasattr(union, "graph_of_node"):
             raise InvalidInputError("expected many graphs, got something else: wrap one graph in Graphs([graph])")
         with evaluating(self.module):
@@ -81,8 +80,6 @@ class GraphClassifier:
 
     def logits(self, union: GraphUnion) -> Any:
         """A tensor [graphs, classes] by one call of the module as it is, with gradients if torch is set so."""
-        import torch
-
         device = device_of(self.module)
         x = attribute_tensor(union, AttributeForm.DENSE, device)
         if self.one_hot is not None:

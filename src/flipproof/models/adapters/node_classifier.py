@@ -21,6 +21,7 @@ from flipproof.models.adapters.torch_modules import (
     device_of,
     evaluating,
     labels_of,
+    torch,
 )
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -68,8 +69,6 @@ class NodeForward:
         self._features = Remembered()
 
     def _features_of(self, graph: NoisyGraph, x: Any) -> Any:
-        import torch
-
         if torch.is_grad_enabled():
             return self._module.features(x)
         return self._features.of(graph.attributes, x.device, lambda: self._module.features(x))
@@ -137,8 +136,6 @@ class NodeClassifier:
 
     def label_scores(self, graphs: Sequence[NoisyGraph]) -> Any:
         """The logits [graphs, nodes, classes] behind the labels, a tensor."""
-        import torch
-
         return torch.stack(self._of_each(graphs, lambda logits: logits))
 
     def _of_each(self, graphs: Sequence[NoisyGraph], made_of: Callable[[Any], Any]) -> list[Any]:

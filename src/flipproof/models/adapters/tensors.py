@@ -13,6 +13,7 @@ import scipy.sparse
 
 from flipproof.base.values import chosen, sorted_rows
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.torch_modules import torch
 
 if TYPE_CHECKING:
     from flipproof.noise.spaces.graphs import GraphUnion
@@ -33,8 +34,6 @@ class AttributeForm(StrEnum):
 
 def dense_tensor(array: Any, dtype: Any, device: Any) -> Any:
     """A tensor of the numbers in an array or a sparse matrix."""
-    import torch
-
     with torch.inference_mode(False):  # so that torch counts the writes into it
         if scipy.sparse.issparse(array):
             return torch.from_numpy(array.toarray()).to(device, dtype)
@@ -43,8 +42,6 @@ def dense_tensor(array: Any, dtype: Any, device: Any) -> Any:
 
 def sparse_tensor(array: Any, device: Any) -> Any:
     """A sparse CSR tensor of float32 numbers with the columns of every row in order."""
-    import torch
-
     rows = sorted_rows(array if isinstance(array, scipy.sparse.csr_array) else scipy.sparse.csr_array(array))
     index_type = np.result_type(rows.indptr, rows.indices)
     _quieten_sparse_tensors()
@@ -61,15 +58,11 @@ def sparse_tensor(array: Any, device: Any) -> Any:
 
 def _shared(array: Any) -> Any:
     """A tensor of an array: the same memory if it may be written to, as that of a noisy copy, which is used once."""
-    import torch
-
     return torch.from_numpy(array) if array.flags.writeable else torch.tensor(array)
 
 
 def edge_tensor(graph: NoisyGraph | GraphUnion, device: Any) -> Any:
     """The edges of a graph as torch_geometric writes them, [2, edges]."""
-    import torch
-
     edges = np.asarray(graph.edge_index)
     if edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype.kind not in "iu":
         raise InvalidInputError(f"expected an integer edge_index [2, edges], got {edges.dtype} of shape {edges.shape}")
@@ -78,8 +71,6 @@ def edge_tensor(graph: NoisyGraph | GraphUnion, device: Any) -> Any:
 
 def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device: Any) -> Any:
     """The attributes of a graph, one row per node, as float32 numbers."""
-    import torch
-
     attributes = graph.attributes
     if attributes is None:
         raise InvalidInputError("expected a graph with attributes, got None")
@@ -124,8 +115,6 @@ def check_unchanged(*tensors: Any) -> None:
 @functools.cache
 def _quieten_sparse_tensors() -> None:
     """Torch says once per process that sparse CSR tensors are in beta; only their linear maps are used here."""
-    import torch
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         none = torch.zeros(0, dtype=torch.int64)

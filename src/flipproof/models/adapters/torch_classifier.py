@@ -19,6 +19,7 @@ from flipproof.models.adapters.torch_modules import (
     device_of,
     evaluating,
     labels_of,
+    torch,
 )
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -54,8 +55,6 @@ class TorchClassifier:
 
     def __post_init__(self) -> None:
         checked_module(self.module)
-        import torch
-
         object.__setattr__(self, "classes", checked_classes(self.classes))
         if not isinstance(self.dtype, str) or not isinstance(getattr(torch, self.dtype, None), torch.dtype):
             raise InvalidInputError(f'expected dtype to be a name like "float32" or "int64", got {self.dtype!r}')
@@ -75,8 +74,6 @@ class TorchClassifier:
 
     def label_scores(self, batch: Any) -> Any:
         """The logits [rows, classes] behind the labels, a tensor."""
-        import torch
-
         if not hasattr(batch, "shape"):
             raise InvalidInputError("expected rows, got graphs: use NodeClassifier or GraphClassifier")
         rows, step = batch.shape[0], self.rows_at_once
@@ -88,8 +85,6 @@ class TorchClassifier:
 
     def logits(self, batch: Any) -> Any:
         """A tensor [rows, classes] by one call of the module as it is, with gradients if torch is set so."""
-        import torch
-
         rows = dense_tensor(batch, getattr(torch, self.dtype), device_of(self.module))
         logits = called(self.module, rows if self.transform is None else self.transform(rows))
         return checked_logits(logits, batch.shape[0], self.classes)

@@ -1,4 +1,4 @@
-"""What all torch adapters share: checking a module, calling it as it is used after training, reading its logits."""
+"""What all users of torch share: torch itself, checking a module, calling it as after training, reading its logits."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ import inspect
 import operator
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+
+if TYPE_CHECKING:
+    import torch as torch
+else:
+
+    class _Torch:
+        """Loads torch when something of it is first used: it is optional, and slower to load than all the rest."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(require("torch"), name)
+
+    torch = _Torch()
 
 _WIDEST = 2**24
 _LOCK = threading.Lock()
@@ -21,7 +33,6 @@ _IN_USE: dict[int, tuple[int, list[tuple[Any, bool]]]] = {}
 
 def checked_module(module: Any) -> Any:
     """Returns a `torch.nn.Module` that is ready to be called."""
-    torch = require("torch")
     if not isinstance(module, torch.nn.Module):
         raise InvalidInputError(f"expected a torch.nn.Module, got {type(module).__name__}")
     for name, parameter in module.named_parameters():
@@ -62,8 +73,6 @@ def checked_classes(classes: Any) -> int:
 
 def device_of(module: Any) -> Any:
     """Where the weights are; the CPU if there are none."""
-    import torch
-
     for tensor in (*module.parameters(), *module.buffers()):
         return tensor.device
     return torch.device("cpu")
@@ -76,7 +85,6 @@ def checked_device(name: Any) -> Any:
         >>> checked_device("cpu")
         device(type='cpu')
     """
-    torch = require("torch")
     try:
         device = torch.device(name)
         (torch.ones(1, device=device) + 1).cpu()
@@ -92,8 +100,6 @@ def evaluating(module: Any) -> Iterator[None]:
 
     Several threads may be inside at once. The last one to leave restores the flags.
     """
-    import torch
-
     with _LOCK:
         users, flags = _IN_USE.get(id(module)) or (0, [(part, part.training) for part in module.modules()])
         _IN_USE[id(module)] = users + 1, flags
@@ -124,8 +130,6 @@ def labels_of(logits: Any, rows: int, classes: int) -> IntArray:
 
 def checked_logits(logits: Any, rows: int, classes: int) -> Any:
     """Returns a floating-point tensor of the expected shape."""
-    import torch
-
     if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, torch.Tensor) else type(logits).__name__
         raise InvalidInputError(f"expected a floating-point tensor of logits, got {got}")

@@ -9,7 +9,8 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.torch_modules import evaluating, labels_of
+from flipproof.models.adapters.torch_modules import evaluating, labels_of, torch
+from flipproof.models.fused.kernels import gcn_logits, largest, page_rank, perceptron
 
 
 class Head(Protocol):
@@ -53,8 +54,6 @@ class GCNHead:
 
     def logits(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes], padded."""
-        from flipproof.models.fused.kernels import gcn_logits
-
         layers, logits = self.layers, np.empty((len(features), len(self.layers.second_bias)), np.float32)
         gcn_logits(
             logits, features, structure, layers.first_bias, layers.second, layers.second_bias, self.noisy_features
@@ -81,8 +80,6 @@ class APPNPHead:
 
     def logits(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes], padded."""
-        from flipproof.models.fused.kernels import page_rank, perceptron
-
         if self.layers is not None:
             products, layers = features, self.layers
             features = np.empty((len(products), len(layers.second_bias)), np.float32)
@@ -112,15 +109,11 @@ class TorchHead:
 
     def logits(self, features: Any, structure: Any) -> Any:
         """Logits [nodes, classes], a tensor; in evaluation mode only."""
-        import torch
-
         rows = torch.from_numpy(features)[:, : self.width].contiguous()
         return self.module.combine(rows, structure)
 
 
 def _write_labels(out: IntArray, order: IntArray, logits: Any, classes: int) -> None:
-    from flipproof.models.fused.kernels import largest
-
     undefined = largest(out, order, logits, classes)
     if undefined:
         raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {len(logits)} rows")

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from flipproof.base.values import FloatArray, IntArray
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
-from flipproof.models.adapters.torch_modules import device_of, evaluating
+from flipproof.models.adapters.torch_modules import device_of, evaluating, torch
 from flipproof.models.fused.heads import APPNPHead, GCNHead, Head, TorchHead, TwoLayers
+from flipproof.models.fused.kernels import Adjacency, WeightTable, noisy_products, normalised
 from flipproof.models.fused.row_sums import fixed_point, in_large_pages, padded
+from flipproof.models.networks.node_modules import APPNP, GAT, GCN, RowsLinear
 from flipproof.noise.sampling.samplers import BitSampler, Role
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.noisy_graphs import NoisyGraph
@@ -53,8 +56,6 @@ class NoisyProducts:
 
     def drawn(self, role: Role, samples: range) -> Iterator[Any]:
         """An array [nodes, units] for every sample, to be used before the next one is asked for."""
-        from flipproof.models.fused.kernels import WeightTable, noisy_products
-
         shape, at_once = (self.nodes.size, self.table.shape[1]), self._at_once
         out, weights = np.empty((at_once, *shape), np.float32), WeightTable(in_large_pages(self.table), self.steps)
         for start in range(samples.start, samples.stop, at_once):
@@ -134,8 +135,6 @@ class FusedNodes:
 
 def adjacency_of(edges: Edges, ranks: IntArray) -> Any:
     """The normalised adjacency matrix of the edges with these ranks, as compiled loops take it."""
-    from flipproof.models.fused.kernels import Adjacency, normalised
-
     count = (1 if edges.directed else 2) * ranks.size + edges.nodes
     columns, weights = np.empty(count, np.uint32), np.empty(count, np.float32)
     starts = np.empty(edges.nodes + 1, np.int64)
@@ -145,10 +144,6 @@ def adjacency_of(edges: Edges, ranks: IntArray) -> Any:
 
 def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes | str:
     """How a network of ours is evaluated on noisy copies of a graph, or why it is not."""
-    import torch
-
-    from flipproof.models.networks.node_modules import APPNP, GAT, GCN
-
     if type(module) not in (GCN, APPNP, GAT) or not as_shipped(module):
         return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
     if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", torch.float32)}:
@@ -180,10 +175,6 @@ def as_shipped(module: Any) -> bool:
 
 
 def _parts_as_shipped(module: Any) -> bool:
-    import torch
-
-    from flipproof.models.networks.node_modules import APPNP, GAT, RowsLinear
-
     linear = isinstance(module, APPNP)
     second = torch.nn.Linear if linear else RowsLinear
     if type(module.first) is not RowsLinear or type(module.second) is not second:
@@ -202,8 +193,6 @@ def _classes(module: Any) -> int:
 
 def _second(module: Any) -> Any:
     """The weights of the second layer, one row per hidden unit."""
-    import torch
-
     linear = isinstance(module.second, torch.nn.Linear)
     return module.second.weight.detach().T if linear else module.second.weight.detach()
 
@@ -220,8 +209,6 @@ def _features(module: Any, sampler: GraphSampler, order: IntArray) -> NoisyProdu
 
 def _structure(module: Any, sampler: GraphSampler) -> tuple[NoisyAdjacency | Clean, IntArray]:
     """What is made of the edges, and the order of the nodes in it."""
-    from flipproof.models.networks.node_modules import GAT
-
     as_they_are = np.arange(sampler.nodes.size)
     if sampler.structure is not None:
         return NoisyAdjacency(sampler), as_they_are
@@ -235,16 +222,12 @@ def _structure(module: Any, sampler: GraphSampler) -> tuple[NoisyAdjacency | Cle
 
 def _neighbours_together(adjacency: Any) -> IntArray:
     """The order of Cuthill and McKee (1969)."""
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
     matrix = sp.csr_array((adjacency.weights, adjacency.columns.astype(np.int32), adjacency.starts))
     return np.asarray(reverse_cuthill_mckee(matrix), dtype=np.int64)
 
 
 def _reordered(adjacency: Any, order: IntArray) -> Any:
     """Nodes in another order; the edges of each in the same."""
-    from flipproof.models.fused.kernels import Adjacency
-
     new = np.empty(order.size, np.uint32)
     new[order] = np.arange(order.size, dtype=np.uint32)
     degrees = np.diff(adjacency.starts)[order]
@@ -254,8 +237,6 @@ def _reordered(adjacency: Any, order: IntArray) -> Any:
 
 
 def _head(module: Any, sampler: GraphSampler, classes: int) -> Head:
-    from flipproof.models.networks.node_modules import APPNP, GAT
-
     if isinstance(module, GAT):
         return TorchHead(module, int(module.first.weight.shape[1]), classes)
     bias = module.second.bias if isinstance(module, APPNP) else module.second_bias

@@ -20,7 +20,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier, NodeForward
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.adapters.torch_classifier import TorchClassifier
-from flipproof.models.adapters.torch_modules import device_of
+from flipproof.models.adapters.torch_modules import device_of, torch
 from flipproof.models.training.attacks import Attack, FlipAttack
 from flipproof.models.training.batches import NodeBatches, RowBatches
 from flipproof.models.training.fitting import Answers, loss_of
@@ -202,8 +202,6 @@ class _WatchedNodes(NodeForward):
 
 def _slopes(answers: Answers, inputs: list[Any], noise: AttackedNoise) -> list[NDArray[Any]]:
     """Gradients of -log of the mean probability of the label, by way of the noisy inputs that gave the answers."""
-    import torch
-
     loss = loss_of(answers, Average.SOFTMAX)
     found = torch.autograd.grad(loss, inputs, allow_unused=True, materialize_grads=True)
     return [

@@ -12,6 +12,7 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.models.adapters.torch_modules import torch
 from flipproof.run_folder.split import Split, checked_labels, label_array
 from flipproof.run_folder.task import Average, TrainingSettings
 
@@ -70,8 +71,6 @@ def fit(
         weights: of the classes, a tensor, or None if all count the same.
         show: is told the history after every epoch.
     """
-    import torch
-
     optimizer = torch.optim.Adam(
         [parameter for parameter in module.parameters() if parameter.requires_grad],
         lr=settings.learning_rate, weight_decay=settings.weight_decay,
@@ -100,16 +99,12 @@ def fit(
 
 def loss_of(answers: Answers, average: str, weights: Any = None) -> Any:
     """The cross-entropy of noisy copies, averaged in the way that `Average` names, of all inputs together."""
-    import torch
-
     logs = answers.logits.log_softmax(dim=2)
     mean = logs.logsumexp(dim=0) - math.log(len(logs)) if average == Average.SOFTMAX else logs.mean(dim=0)
     return torch.nn.functional.nll_loss(mean, answers.labels, weight=weights)
 
 
 def _note(module: Any, batches: Batches, history: History, loss: float, weights: Any) -> None:
-    import torch
-
     module.eval()
     with torch.no_grad():
         answers = batches.validation()
@@ -128,8 +123,6 @@ def _note(module: Any, batches: Batches, history: History, loss: float, weights:
 
 def class_weights(labels: IntArray, classes: int, device: Any) -> Any:
     """Weights that let every class count the same, however many inputs it has."""
-    import torch
-
     counts = np.bincount(labels, minlength=classes)
     present = np.count_nonzero(counts)
     weights = np.divide(labels.size, present * counts, out=np.zeros(classes), where=counts > 0)

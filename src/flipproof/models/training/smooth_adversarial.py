@@ -30,9 +30,9 @@ from functools import singledispatch
 from typing import Any
 
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.extras import require
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.models.adapters.torch_modules import torch
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedNoise, AttackedRows, Rows
 from flipproof.models.training.attacks import Attack, BallAttack, FlipAttack
 from flipproof.models.training.batches import VALIDATION_FROM
@@ -156,7 +156,7 @@ def _checked_space(classifier: Any, inputs: Any, noise: AttackedNoise) -> Graph 
             raise InvalidInputError(f"expected {expected}, got noisy={graph.noisy!r}{hint}")
         _check_bits(graph.attributes, "attributes")
         return graph
-    if not isinstance(classifier, TorchClassifier) or not getattr(require("torch"), classifier.dtype).is_floating_point:
+    if not isinstance(classifier, TorchClassifier) or not getattr(torch, classifier.dtype).is_floating_point:
         got = getattr(classifier, "dtype", "no gradient")
         raise InvalidInputError(
             "expected a NodeClassifier, or a TorchClassifier that takes floating-point numbers, to attack, got "

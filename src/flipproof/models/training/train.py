@@ -12,7 +12,7 @@ from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
-from flipproof.models.adapters.torch_modules import device_of
+from flipproof.models.adapters.torch_modules import device_of, torch
 from flipproof.models.training.batches import VALIDATION_FROM, LabelledNodes, NodeBatches, RowBatches
 from flipproof.models.training.fitting import Batches, History, checked_targets, class_weights, fit
 from flipproof.noise.laws import Law, sampler_of, space_of
@@ -126,8 +126,6 @@ def _node_batches(
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[NodeBatches, IntArray]:  # fmt: skip
     """The nodes of a graph as batches, and the labels that are learned."""
-    import torch
-
     graph = checked_graph(inputs, "; see Graph.from_pyg and others")
     _check_trainable(classifier.module)
     device = device_of(classifier.module)
@@ -189,8 +187,6 @@ def _check_trainable(module: Any) -> None:
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Torch's generator starts from the seed inside, and is as before afterwards."""
-    import torch
-
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
