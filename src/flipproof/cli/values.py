@@ -9,7 +9,7 @@ from typing import Any
 
 from flipproof.cli.run_options import CheckOption, MachineOptions, PromiseOptions, VoteOptions
 from flipproof.cli.task_options import TaskOptions
-from flipproof.datasets.readers.own_files import is_own
+from flipproof.datasets.readers.user_files import is_user_file
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_named, kind_of, readers_of
 from flipproof.pipeline.machine import Machine, Samples
@@ -59,7 +59,7 @@ def task_of(asked: TaskOptions) -> Task:
     suits = kind.defaults(noisy, asked.dataset)
     model = asked.model or suits.models[0]
     _check_of_use(asked, kind, model)
-    own = is_own(asked.dataset)  # known by its whole path, so that later steps find it from anywhere
+    own = is_user_file(asked.dataset)  # known by its whole path, so that later steps find it from anywhere
     task = Task(
         kind=kind.name,
         dataset=str(Path(asked.dataset).resolve()) if own else asked.dataset,

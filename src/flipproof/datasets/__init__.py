@@ -10,7 +10,7 @@ from flipproof.datasets.kinds.table_dataset import TableDataset
 from flipproof.datasets.kinds.text_dataset import TextDataset
 from flipproof.datasets.kinds.vocabulary import Vocabulary
 from flipproof.datasets.loading import load
-from flipproof.datasets.own_graphs import from_networkx, from_pyg, from_scipy
+from flipproof.datasets.user_graphs import from_networkx, from_pyg, from_scipy
 
 __all__ = [
     "Card",

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, checked_kind, checked_rows, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, checked_any_law, sampler_of, scope_of, space_for
+from flipproof.noise.laws import Law, checked_any_law, is_joint, sampler_of, scope_of, space_for
 from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.spaces.space import Space, is_joint
+from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes_file import read_votes, write_votes

@@ -21,7 +21,7 @@ from flipproof.models.fused.heads import APPNPHead, GCNHead, Head, TorchHead, Tw
 from flipproof.models.fused.kernels import Adjacency, WeightTable, noisy_products, normalised
 from flipproof.models.fused.row_sums import fixed_point, in_large_pages, padded
 from flipproof.models.networks.node_modules import APPNP, GAT, GCN, RowsLinear
-from flipproof.noise.sampling.samplers import BitSampler, Role
+from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 
@@ -39,7 +39,7 @@ _AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 16
 class NoisyProducts:
     """Noisy attributes times the weights of the first layer, which are integers times steps."""
 
-    bits: BitSampler
+    sampler: GraphSampler
     nodes: IntArray
     table: Any
     steps: Any
@@ -60,7 +60,7 @@ class NoisyProducts:
         out, weights = np.empty((at_once, *shape), np.float32), WeightTable(in_large_pages(self.table), self.steps)
         for start in range(samples.start, samples.stop, at_once):
             part = range(start, min(samples.stop, start + at_once))
-            noisy_products(out, *self.bits.loop_arguments(role, part, self.nodes), weights)
+            noisy_products(out, *self.sampler.attribute_arguments(role, part, self.nodes), weights)
             yield from out[: len(part)]
 
 
@@ -152,12 +152,11 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
         return "some of its weights are not finite"
     if isinstance(module, GAT) and sampler.structure is not None:
         return "attention on noisy edges is no faster"
-    if sampler.attributes is not None and sampler.attribute_bits is None:
+    if sampler.attributes is not None and not sampler.flips_attribute_bits:
         return "its attributes are not bits that flip"
     if not sampler.nodes.size:
         return "the graph has no nodes"
-    attributes = sampler.graph.plain_attributes
-    if attributes is None or attributes.shape[1] != module.first.weight.shape[0] or _classes(module) != classes:
+    if sampler.attribute_columns != module.first.weight.shape[0] or _classes(module) != classes:
         return "the network does not fit the graph"
     structure, order = _structure(module, sampler)
     features = _features(module, sampler, order)
@@ -198,9 +197,9 @@ def _second(module: Any) -> Any:
 
 
 def _features(module: Any, sampler: GraphSampler, order: IntArray) -> NoisyProducts | Clean | str:
-    if sampler.attribute_bits is not None:
+    if sampler.flips_attribute_bits:
         table = fixed_point(module.first.weight.detach().numpy())
-        return table if isinstance(table, str) else NoisyProducts(sampler.attribute_bits, sampler.nodes[order], *table)
+        return table if isinstance(table, str) else NoisyProducts(sampler, sampler.nodes[order], *table)
     graph = NoisyGraph(sampler.nodes.size, np.zeros((2, 0), np.int64), sampler.clean_attributes)
     with evaluating(module):
         features = module.features(attribute_tensor(graph, AttributeForm.SPARSE, device_of(module)))

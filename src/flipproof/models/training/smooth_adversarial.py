@@ -40,10 +40,10 @@ from flipproof.models.training.fitting import Batches, History
 from flipproof.models.training.train import batches_of, checked_options, learn
 from flipproof.noise.ablation import AblationNoise
 from flipproof.noise.gaussian import GaussianNoise
-from flipproof.noise.laws import space_for
+from flipproof.noise.laws import is_joint, space_for
 from flipproof.noise.spaces.graph import Graph, checked_graph
 from flipproof.noise.spaces.rows import DenseRows
-from flipproof.noise.spaces.space import check_categories, is_joint
+from flipproof.noise.spaces.space import check_categories
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings
 from flipproof.theory.law import FlipNoise

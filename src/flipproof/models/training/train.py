@@ -15,10 +15,9 @@ from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_modules import device_of, torch
 from flipproof.models.training.batches import VALIDATION_FROM, LabelledNodes, NodeBatches, RowBatches
 from flipproof.models.training.fitting import Batches, History, checked_targets, class_weights, fit
-from flipproof.noise.laws import Law, sampler_of, space_of
+from flipproof.noise.laws import Law, is_joint, sampler_of, space_of
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.graph import checked_graph
-from flipproof.noise.spaces.space import is_joint
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings
 from flipproof.smoothing.voting.chunks import check_fits, checked_memory

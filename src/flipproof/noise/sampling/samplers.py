@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.sampling.bit_law import EVERY_ENTRY, SCATTERED, BitLaw, BitRows, scratch_for
+from flipproof.noise.sampling.bit_law import EVERY_ENTRY, SCATTERED, BitLaw, BitRows, Scratch, scratch_for
 from flipproof.noise.sampling.counter import ROW_LIMIT, SAMPLE_LIMIT, StreamWords
 from flipproof.noise.sampling.exact_probabilities import binomial_table, digits_of
 from flipproof.theory.law import FlipNoise, Law
@@ -120,6 +120,10 @@ class Stream:
         return StreamWords(np.uint64(self.seed), np.uint64(role), np.uint64(self.part))
 
 
+LoopArguments = tuple[StreamWords, tuple[int, int], IntArray, BitRows, BitLaw, Scratch]
+"""What a compiled loop needs to draw rows of bits: stream, samples, rows, clean ones, law, working memory."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BitSampler:
     """Noisy copies of sparse rows of bits, in time proportional to their ones and flips.
@@ -179,8 +183,8 @@ class BitSampler:
                 return ends, out[:total]
             capacity *= 2
 
-    def loop_arguments(self, role: Role, samples: range, rows: IntArray) -> tuple[Any, Any, Any, Any, Any, Any]:
-        """What a compiled loop needs to draw the rows: stream, samples, rows, clean ones, law, working memory."""
+    def loop_arguments(self, role: Role, samples: range, rows: IntArray) -> LoopArguments:
+        """What a compiled loop needs to draw the rows."""
         data = _unwritable(BitRows(self.starts, self.positions, self.entries))
         law = _unwritable(self._law)
         return self.stream.words(role), sample_bounds(samples), _view(rows), data, law, scratch_for(law)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from flipproof.datasets import card, load
-from flipproof.datasets.readers.own_files import is_own, kind_of_file
+from flipproof.datasets.loading import kind_of_data, load
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.prepared import PreparedTask
@@ -129,7 +128,7 @@ def kind_of(dataset: str) -> Kind:
         >>> kind_of("mnist").name
         'images'
     """
-    return kind_named(kind_of_file(dataset) if is_own(dataset) else card(dataset).kind)
+    return kind_named(kind_of_data(dataset))
 
 
 def checked_task(task: Task) -> Task:

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, sampler_of, space_for
+from flipproof.noise.laws import Law, counts_of, sampler_of, space_for
 from flipproof.noise.sampling.samplers import Sampler, joint_sampler
-from flipproof.noise.spaces.space import Space, as_array, counts_of
+from flipproof.noise.spaces.space import Space, as_array
 from flipproof.smoothing.classifier import Classifier, checked_classifier, engine_for
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
 from flipproof.smoothing.fingerprint.package_code import hashes_of_files, note_class, noting_modules, own_code
