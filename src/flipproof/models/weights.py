@@ -17,14 +17,14 @@ from flipproof.extras import MissingExtraError, require
 from flipproof.models.adapters.torch_modules import torch
 
 
-def weights_bytes(module: Any) -> bytes:
+def weights_bytes(module: torch.nn.Module) -> bytes:
     """The state of a module in the safetensors format; the same state gives the same bytes."""
     state = {name: weights.detach().cpu().contiguous().clone() for name, weights in module.state_dict().items()}
     content: bytes = require("safetensors.torch").save(state)
     return content
 
 
-def load_weights(module: Any, content: bytes, name: str) -> None:
+def load_weights(module: torch.nn.Module, content: bytes, name: str) -> None:
     """Puts weights into a module: safetensors, or a state dict that `torch.save` wrote.
 
     Args:

@@ -9,7 +9,7 @@ from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
 from flipproof.models.adapters.torch_modules import (
-    called,
+    call_module,
     check_takes,
     checked_classes,
     checked_logits,
@@ -85,7 +85,9 @@ class GraphClassifier:
         if self.one_hot is not None:
             x = _one_hot(x, self.one_hot)
         batch = dense_tensor(union.graph_of_node, torch.int64, device)
-        return checked_logits(called(self.module, x, edge_tensor(union, device), batch), union.graphs, self.classes)
+        return checked_logits(
+            call_module(self.module, x, edge_tensor(union, device), batch), union.graphs, self.classes
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -94,7 +96,7 @@ class GraphClassifier:
         return fingerprint(("GraphClassifier", self.module, *options))
 
 
-def _one_hot(kinds: Any, count: int) -> Any:
+def _one_hot(kinds: torch.Tensor, count: int) -> torch.Tensor:
     """One column for each of `count` kinds of nodes."""
     if kinds.shape[1] != 1:
         raise InvalidInputError(f"expected one kind for every node, got {kinds.shape[1]} columns")

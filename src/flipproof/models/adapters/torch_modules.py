@@ -71,14 +71,14 @@ def checked_classes(classes: Any) -> int:
     return number
 
 
-def device_of(module: Any) -> Any:
+def device_of(module: torch.nn.Module) -> torch.device:
     """Where the weights are; the CPU if there are none."""
     for tensor in (*module.parameters(), *module.buffers()):
         return tensor.device
     return torch.device("cpu")
 
 
-def checked_device(name: Any) -> Any:
+def checked_device(name: str) -> torch.device:
     """Returns a device that this torch can compute on.
 
     Example:
@@ -95,7 +95,7 @@ def checked_device(name: Any) -> Any:
 
 
 @contextlib.contextmanager
-def evaluating(module: Any) -> Iterator[None]:
+def evaluating(module: torch.nn.Module) -> Iterator[None]:
     """Calls inside are made in evaluation mode and without gradients; training flags are restored afterwards.
 
     Several threads may be inside at once. The last one to leave restores the flags.
@@ -118,7 +118,7 @@ def evaluating(module: Any) -> Iterator[None]:
                     part.train(training)
 
 
-def labels_of(logits: Any, rows: int, classes: int) -> IntArray:
+def labels_of(logits: torch.Tensor, rows: int, classes: int) -> IntArray:
     """The index of the largest logit in each row, the first one on a tie."""
     suspicious = bool(checked_logits(logits, rows, classes).sum().isnan())  # takes less time than to look at each
     undefined = int(logits.isnan().any(dim=1).sum()) if suspicious else 0
@@ -138,7 +138,7 @@ def checked_logits(logits: Any, rows: int, classes: int) -> Any:
     return logits
 
 
-def check_takes(module: Any, *names: str) -> None:
+def check_takes(module: torch.nn.Module, *names: str) -> None:
     """Refuses a module that cannot be called with these, such as one that takes a whole `Data`."""
     try:
         signature = inspect.signature(module.forward)
@@ -156,16 +156,16 @@ def check_takes(module: Any, *names: str) -> None:
         ) from error
 
 
-def called(module: Any, *inputs: Any) -> Any:
+def call_module(module: torch.nn.Module, *inputs: Any) -> Any:
     """What the module makes of tensors. If that fails and no weight has the type of the first, says what to do."""
     try:
         return module(*inputs)
     except RuntimeError as error:
         types = {weight.dtype for weight in module.parameters() if weight.is_floating_point()}
-        own = getattr(inputs[0], "dtype", None)  # a transform may return anything
-        if own is None or not own.is_floating_point or not types or own in types:
+        given_type = getattr(inputs[0], "dtype", None)  # a transform may return anything
+        if given_type is None or not given_type.is_floating_point or not types or given_type in types:
             raise
-        given, found = _name(own), " and ".join(sorted(map(_name, types)))
+        given, found = _name(given_type), " and ".join(sorted(map(_name, types)))
         convert = "module.float()" if given == "float32" else f"module.to(torch.{given})"
         reason = " ".join(str(error).split())
         raise InvalidInputError(
@@ -173,5 +173,5 @@ def called(module: Any, *inputs: Any) -> Any:
         ) from error
 
 
-def _name(dtype: Any) -> str:
+def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")

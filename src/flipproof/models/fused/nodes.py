@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,8 @@ from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 
 if TYPE_CHECKING:
     from flipproof.noise.spaces.noisy_graphs import GraphSampler
+
+Network = GCN | APPNP | GAT
 
 FUSED_VERSION = 1
 """Changes when the same network begins to give another label to the same noisy graph."""
@@ -133,7 +135,7 @@ class FusedNodes:
         return scores
 
 
-def adjacency_of(edges: Edges, ranks: IntArray) -> Any:
+def adjacency_of(edges: Edges, ranks: IntArray) -> Adjacency:
     """The normalised adjacency matrix of the edges with these ranks, as compiled loops take it."""
     count = (1 if edges.directed else 2) * ranks.size + edges.nodes
     columns, weights = np.empty(count, np.uint32), np.empty(count, np.float32)
@@ -142,9 +144,9 @@ def adjacency_of(edges: Edges, ranks: IntArray) -> Any:
     return Adjacency(starts, columns, weights)
 
 
-def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes | str:
+def fused_nodes(module: torch.nn.Module, sampler: GraphSampler, classes: int) -> FusedNodes | str:
     """How a network of ours is evaluated on noisy copies of a graph, or why it is not."""
-    if type(module) not in (GCN, APPNP, GAT) or not as_shipped(module):
+    if not as_shipped(module):
         return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
     if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", torch.float32)}:
         return "its weights are not float32 numbers on the CPU"
@@ -165,15 +167,17 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
     return FusedNodes(features, structure, _head(module, sampler, classes), order)
 
 
-def as_shipped(module: Any) -> bool:
-    """Whether the network does what its class says, with weights of the shapes that compiled loops rely on."""
+def as_shipped(module: torch.nn.Module) -> TypeGuard[Network]:
+    """Whether this is a network of ours that does what its class says, and its weights have the shapes of the loops."""
+    if type(module) not in (GCN, APPNP, GAT):
+        return False
     shadowed = {"forward", "features", "structure", "combine"}
     hooked = any(part._forward_hooks or part._forward_pre_hooks for part in module.modules())
     changed = any(shadowed & vars(part).keys() or hasattr(part, "parametrizations") for part in module.modules())
-    return not hooked and not changed and _parts_as_shipped(module)
+    return not hooked and not changed and _parts_as_shipped(cast("Network", module))
 
 
-def _parts_as_shipped(module: Any) -> bool:
+def _parts_as_shipped(module: Network) -> bool:
     linear = isinstance(module, APPNP)
     second = torch.nn.Linear if linear else RowsLinear
     if type(module.first) is not RowsLinear or type(module.second) is not second:
@@ -186,17 +190,17 @@ def _parts_as_shipped(module: Any) -> bool:
     return units == inputs and all(shapes.get(name) == shape for name, shape in biases.items())
 
 
-def _classes(module: Any) -> int:
+def _classes(module: Network) -> int:
     return int(_second(module).shape[1])
 
 
-def _second(module: Any) -> Any:
+def _second(module: Network) -> Any:
     """The weights of the second layer, one row per hidden unit."""
     linear = isinstance(module.second, torch.nn.Linear)
     return module.second.weight.detach().T if linear else module.second.weight.detach()
 
 
-def _features(module: Any, sampler: GraphSampler, order: IntArray) -> NoisyProducts | Clean | str:
+def _features(module: Network, sampler: GraphSampler, order: IntArray) -> NoisyProducts | Clean | str:
     if sampler.flips_attribute_bits:
         table = fixed_point(module.first.weight.detach().numpy())
         return table if isinstance(table, str) else NoisyProducts(sampler, sampler.nodes[order], *table)
@@ -206,7 +210,7 @@ def _features(module: Any, sampler: GraphSampler, order: IntArray) -> NoisyProdu
     return Clean(padded(features.numpy()))
 
 
-def _structure(module: Any, sampler: GraphSampler) -> tuple[NoisyAdjacency | Clean, IntArray]:
+def _structure(module: Network, sampler: GraphSampler) -> tuple[NoisyAdjacency | Clean, IntArray]:
     """What is made of the edges, and the order of the nodes in it."""
     as_they_are = np.arange(sampler.nodes.size)
     if sampler.structure is not None:
@@ -219,13 +223,13 @@ def _structure(module: Any, sampler: GraphSampler) -> tuple[NoisyAdjacency | Cle
     return Clean(_reordered(adjacency, order)), order
 
 
-def _neighbours_together(adjacency: Any) -> IntArray:
+def _neighbours_together(adjacency: Adjacency) -> IntArray:
     """The order of Cuthill and McKee (1969)."""
     matrix = sp.csr_array((adjacency.weights, adjacency.columns.astype(np.int32), adjacency.starts))
     return np.asarray(reverse_cuthill_mckee(matrix), dtype=np.int64)
 
 
-def _reordered(adjacency: Any, order: IntArray) -> Any:
+def _reordered(adjacency: Adjacency, order: IntArray) -> Adjacency:
     """Nodes in another order; the edges of each in the same."""
     new = np.empty(order.size, np.uint32)
     new[order] = np.arange(order.size, dtype=np.uint32)
@@ -235,7 +239,7 @@ def _reordered(adjacency: Any, order: IntArray) -> Any:
     return Adjacency(starts, new[adjacency.columns[edges]], adjacency.weights[edges])
 
 
-def _head(module: Any, sampler: GraphSampler, classes: int) -> Head:
+def _head(module: Network, sampler: GraphSampler, classes: int) -> Head:
     if isinstance(module, GAT):
         return TorchHead(module, int(module.first.weight.shape[1]), classes)
     bias = module.second.bias if isinstance(module, APPNP) else module.second_bias

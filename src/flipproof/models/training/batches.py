@@ -25,8 +25,8 @@ _ROWS_AT_ONCE = 256
 class LabelledNodes:
     """Some nodes and their labels, as tensors."""
 
-    numbers: Any
-    labels: Any
+    numbers: torch.Tensor
+    labels: torch.Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -194,8 +194,8 @@ def checked_graph(given: Any, hint: str = "", expected: str = "a Graph") -> Grap
 def graph_counts(edges: list[Edges], attributes: Any) -> PartCounts:
     """Those of several graphs together. Attributes that get no noise are not counted."""
     structure = sum(each.pairs for each in edges), sum(each.count for each in edges)
-    own = getattr(attributes, "counts", None)
-    return {STRUCTURE: structure, ATTRIBUTES: (0, 0) if own is None else next(iter(own().values()))}
+    count_values = getattr(attributes, "counts", None)
+    return {STRUCTURE: structure, ATTRIBUTES: (0, 0) if count_values is None else next(iter(count_values().values()))}
 
 
 def graph_scope(edges: list[Edges], attributes: Any, offsets: IntArray, noises: Mapping[str, FlipNoise]) -> Scope:
