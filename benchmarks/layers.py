@@ -11,7 +11,7 @@ import torch
 
 import flipproof as fp
 from claims import best_of
-from flipproof.models.networks.node_modules import Gathering, normalised_adjacency
+from flipproof.models.networks.node_modules import SparseMatrix, normalised_adjacency
 from flipproof.noise.sampling.samplers import Role
 
 NODES, WORDS, ONES, EDGES, HIDDEN = 2810, 2879, 142_286, 7981, 64
@@ -30,7 +30,7 @@ def main():
     pairs = rng.integers(0, NODES, (2, EDGES))
     adjacency = normalised_adjacency(torch.tensor(np.concatenate([pairs, pairs[::-1]], axis=1)), NODES)
     matrix = torch.sparse_csr_tensor(adjacency.starts, adjacency.columns, adjacency.weights, size=(NODES, NODES))
-    gathering = Gathering(rows[1], rows[0], rows[2])
+    gathering = SparseMatrix(rows[1], rows[0], rows[2])
     for name, ours, theirs in (
         ("attributes times weights", lambda: gathering.of(weights), lambda: attributes @ weights),
         ("messages of 64 numbers", lambda: adjacency.of(hidden), lambda: matrix @ hidden),

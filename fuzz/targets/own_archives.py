@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset
 from flipproof.datasets.kinds.image_file import described_images
-from flipproof.datasets.readers.own_files import kind_of_file, load_own
+from flipproof.datasets.readers.user_files import kind_of_file, load_user_file
 from fuzz.mutators import in_zip
 from fuzz.target import Target, saved, scratch, written
 
@@ -33,9 +33,9 @@ def _read(content: bytes) -> None:
     path = saved(content, "mine.npz")
     if kind_of_file(path) == "images":
         described_images(path)
-    data = load_own(path)
+    data = load_user_file(path)
     data.save(scratch() / "again.npz")
-    load_own(scratch() / "again.npz")
+    load_user_file(scratch() / "again.npz")
     if isinstance(data, NodeDataset):
         data.standardised()
     elif isinstance(data, GraphDataset):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flipproof.datasets import Vocabulary
-from flipproof.datasets.readers.own_files import load_own
+from flipproof.datasets.readers.user_files import load_user_file
 from fuzz.target import Target, saved
 
 _TAB = b"\t"
@@ -22,10 +22,10 @@ def _seeds() -> Iterator[bytes]:
 
 def _read(content: bytes) -> None:
     if content[:1] == _TAB:
-        texts = load_own(saved(content[1:], "mine.tsv")).distinct().with_words()
+        texts = load_user_file(saved(content[1:], "mine.tsv")).distinct().with_words()
         Vocabulary.learned(texts.messages, least=1).tokens(texts.messages, length=3)
     else:
-        load_own(saved(content, "mine.csv")).table()
+        load_user_file(saved(content, "mine.csv")).table()
 
 
 TARGET = Target(

@@ -456,6 +456,7 @@ from flipproof.noise.sampling.samplers import Role
 rng = np.random.default_rng(0)
 edges = Edges.from_index([[0, 1, 1, 2, 5, 0], [1, 0, 2, 1, 0, 5]], 9, directed=False, merge_duplicates=False)
 rows = fp.SparseRows(sp.csr_array(rng.random((9, 5000)) < 0.01))
+graph = fp.Graph(edges, rows, noisy="attributes")
 for width in (8, 32, 72):
     weights, second = rng.normal(size=(5000, width)).astype(np.float32), rng.normal(size=(width, 8)).astype(np.float32)
     layers = TwoLayers(np.ones(width, np.float32), second, np.ones(8, np.float32))
@@ -464,9 +465,10 @@ for width in (8, 32, 72):
     scale = dense.sum(axis=0) ** -0.5
     dense = dense * scale * scale[:, None]
     for p_plus in (0.0, 0.1, 0.3):
-        sampler = rows.sampler(fp.FlipNoise(p_plus, 0.4), 0)
-        noisy = sampler.draw(Role.SELECT, range(3), np.arange(9)).toarray().reshape(3, 9, 5000).astype(np.float64)
-        products = NoisyProducts(sampler.bits, np.arange(9), *fixed_point(weights)).drawn(Role.SELECT, range(3))
+        sampler = graph.sampler(fp.FlipNoise(p_plus, 0.4), 0)
+        drawn = sampler.attributes.draw(Role.SELECT, range(3), np.arange(9))
+        noisy = drawn.toarray().reshape(3, 9, 5000).astype(np.float64)
+        products = NoisyProducts(sampler, np.arange(9), *fixed_point(weights)).drawn(Role.SELECT, range(3))
         for x, found in zip(noisy, products):
             assert np.allclose(found, x @ weights, rtol=1e-4, atol=1e-3)
             hidden = np.maximum(dense @ x @ weights + 1, 0)

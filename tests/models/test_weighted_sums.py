@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from flipproof.models.networks.node_modules import Gathering, neighbours, normalised_adjacency
+from flipproof.models.networks.node_modules import SparseMatrix, neighbours, normalised_adjacency
 
 EPSILON = 2.0**-24
 """How much of a float32 number one operation may round away."""
@@ -18,7 +18,7 @@ def gathering(matrix, rng, dtype=torch.float32):
         columns.extend(own)
         weights.extend(row[own])
         starts.append(len(columns))
-    return Gathering(
+    return SparseMatrix(
         torch.tensor(np.array(columns, dtype=np.int64)),
         torch.tensor(starts),
         torch.tensor(np.array(weights, dtype=np.float64), dtype=dtype),
@@ -45,7 +45,7 @@ def adjacency(edge_index, nodes):
 
 def dense(gathered, nodes):
     """The matrix that a gathering of float32 weights stands for, exactly: sums of one term."""
-    return gathered.of(torch.eye(nodes)).numpy()
+    return gathered.times(torch.eye(nodes)).numpy()
 
 
 # Sums
@@ -53,13 +53,13 @@ def dense(gathered, nodes):
 
 def test_sums_on_paper():
     table = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
-    gathered = Gathering(torch.tensor([2, 0, 1]), torch.tensor([0, 2, 2, 3]), torch.tensor([0.5, -1.0, 8.0]))
-    assert gathered.of(table).tolist() == [[1.0, 10.0], [0.0, 0.0], [16.0, 160.0]]
+    gathered = SparseMatrix(torch.tensor([2, 0, 1]), torch.tensor([0, 2, 2, 3]), torch.tensor([0.5, -1.0, 8.0]))
+    assert gathered.times(table).tolist() == [[1.0, 10.0], [0.0, 0.0], [16.0, 160.0]]
 
 
 def test_a_column_may_stand_in_a_row_twice():
-    gathered = Gathering(torch.tensor([1, 1, 0]), torch.tensor([0, 3]), torch.tensor([2.0, 3.0, 1.0]))
-    assert gathered.of(torch.tensor([[1.0], [10.0]])).tolist() == [[51.0]]
+    gathered = SparseMatrix(torch.tensor([1, 1, 0]), torch.tensor([0, 3]), torch.tensor([2.0, 3.0, 1.0]))
+    assert gathered.times(torch.tensor([[1.0], [10.0]])).tolist() == [[51.0]]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_column_may_stand_in_a_row_twice():
 def test_sums_are_products_with_the_matrix(rows, columns, share, rng):
     matrix, table = sparse_matrix(rng, rows, columns, share).astype(np.float32), rng.normal(size=(columns, 3))
     table = table.astype(np.float32)
-    found = gathering(matrix, rng).of(torch.tensor(table))
+    found = gathering(matrix, rng).times(torch.tensor(table))
     # A sum of n products rounds n times for the products and n - 1 times for the sum.
     bound = 2 * columns * EPSILON * (np.abs(matrix) @ np.abs(table))
     assert (np.abs(found.numpy() - matrix.astype(float) @ table.astype(float)) <= bound).all()
@@ -77,8 +77,8 @@ def test_sums_are_products_with_the_matrix(rows, columns, share, rng):
 
 def test_the_table_may_be_a_view():
     table = torch.arange(12.0).reshape(3, 4)
-    gathered = Gathering(torch.tensor([0, 3]), torch.tensor([0, 1, 2]), torch.ones(2))
-    assert gathered.of(table.t()).tolist() == [[0.0, 4.0, 8.0], [3.0, 7.0, 11.0]]
+    gathered = SparseMatrix(torch.tensor([0, 3]), torch.tensor([0, 1, 2]), torch.ones(2))
+    assert gathered.times(table.t()).tolist() == [[0.0, 4.0, 8.0], [3.0, 7.0, 11.0]]
 
 
 def test_sums_have_the_gradients_of_finite_differences(rng):
@@ -87,7 +87,7 @@ def test_sums_have_the_gradients_of_finite_differences(rng):
     form = gathering(matrix, rng, torch.float64)
     table = torch.tensor(rng.normal(size=(5, 3)), requires_grad=True)
     assert torch.autograd.gradcheck(
-        lambda weights, rows: form._replace(weights=weights).of(rows), (form.weights.requires_grad_(), table)
+        lambda weights, rows: form._replace(weights=weights).times(rows), (form.weights.requires_grad_(), table)
     )
 
 

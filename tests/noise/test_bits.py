@@ -9,9 +9,9 @@ from bit_rows import LENGTHS, NOISES, ROWS, bit_sampler, drawn_rows
 from noise_reference import Words, noisy_bits
 
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.sampling import samplers as sampling
-from flipproof.noise.sampling.bit_kernels import _binomial
-from flipproof.noise.sampling.coins import binomial_table
+from flipproof.noise.sampling import bit_law
+from flipproof.noise.sampling.block_kernels import _binomial
+from flipproof.noise.sampling.exact_probabilities import binomial_table
 from flipproof.noise.sampling.samplers import BitSampler, Role, Stream
 from flipproof.theory.law import FlipNoise
 
@@ -33,8 +33,8 @@ def assert_same(drawn, expected):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 16 entries, so that short rows have many, the last one cut off."""
-    monkeypatch.setattr(sampling, "_SMALLEST_BLOCK", 16)
-    monkeypatch.setattr(sampling, "_FLIPS_PER_BLOCK", 2**-30)
+    monkeypatch.setattr(bit_law, "_SMALLEST_BLOCK", 16)
+    monkeypatch.setattr(bit_law, "_FLIPS_PER_BLOCK", 2**-30)
 
 
 @pytest.mark.parametrize("name", NOISES)

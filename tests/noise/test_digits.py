@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipproof.noise.sampling.coins import coins, digits_of, flips
-from flipproof.noise.sampling.philox import ENTRIES, NONZEROS, U64, Place, fill_words, further_word
+from flipproof.noise.sampling.coins import coins, flips
+from flipproof.noise.sampling.counter import ENTRIES, NONZEROS, U64, Place
+from flipproof.noise.sampling.exact_probabilities import digits_of
+from flipproof.noise.sampling.philox import fill_words, further_word
 from flipproof.noise.sampling.samplers import Role
 
 SPECIAL = [0.0, 1.0, 0.5, 0.1, 5e-324, 1 - 2**-53, 1e-300, 2**-32, 2**-32 + 2**-60, 2.2250738585072014e-308]

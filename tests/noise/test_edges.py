@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.sampling.pair_kernels import pairs_of_ranks
+from flipproof.noise.sampling.edge_kernels import pairs_of_ranks
 from flipproof.noise.spaces.edges import MOST_NODES, Edges, _ranks
 
 PATH = [[0, 1, 1, 2, 2, 3, 3, 4], [1, 0, 2, 1, 3, 2, 4, 3]]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipproof.noise.sampling import philox
-from flipproof.noise.sampling.philox import ENTRIES, NONZEROS, POSITIONS, U64, Place
+from flipproof.noise.sampling import counter, philox
+from flipproof.noise.sampling.counter import ENTRIES, NONZEROS, POSITIONS, U64, Place
 from flipproof.noise.sampling.samplers import Role
 
 # Random123, kat_vectors, philox4x32 10.
@@ -24,12 +24,12 @@ REFERENCE = noise_reference.Words(2**63 + 5, Role.ESTIMATE, 2**39 + 7, 2**32 - 1
 fields = st.tuples(
     st.integers(0, 2**64 - 1),  # seed
     st.integers(0, 3),  # role
-    st.integers(0, philox.SAMPLE_LIMIT - 1),
+    st.integers(0, counter.SAMPLE_LIMIT - 1),
     st.integers(0, 3),  # part
-    st.integers(0, philox.ROW_LIMIT - 1),
+    st.integers(0, counter.ROW_LIMIT - 1),
     st.integers(0, 63),  # purpose
-    st.integers(0, philox.BLOCK_LIMIT - 1),
-    st.integers(0, philox.GROUP_MASK),
+    st.integers(0, counter.BLOCK_LIMIT - 1),
+    st.integers(0, counter.GROUP_MASK),
 )
 
 
@@ -65,14 +65,14 @@ def test_different_places_have_different_counters(one, other):
 
 def test_purposes_have_no_words_in_common():
     further = [{16 * (int(purpose) + 1) + i for i in range(9)} for purpose in (NONZEROS, ENTRIES)]
-    first = {int(p) for p in (NONZEROS, ENTRIES, POSITIONS, philox.VALUES)}
+    first = {int(p) for p in (NONZEROS, ENTRIES, POSITIONS, counter.VALUES)}
     assert len(first) == 4
     assert all(one.isdisjoint(other) for one, other in itertools.combinations([first, *further], 2))
     assert max(set.union(first, *further)) < 64
 
 
 # Inside a tile of 32 words, across tiles, across blocks of 2**26 words, and at the last words of all.
-@pytest.mark.parametrize("first", [0, 1, 63, 64, 100, 2**26 - 70, 2**26, 5 * 2**26 - 1, philox.WORD_LIMIT - 200])
+@pytest.mark.parametrize("first", [0, 1, 63, 64, 100, 2**26 - 70, 2**26, 5 * 2**26 - 1, counter.WORD_LIMIT - 200])
 @pytest.mark.parametrize("count", [0, 1, 64, 65, 200])
 def test_many_words_are_the_single_words(first, count):
     words = np.zeros(count + 128, np.uint32)
@@ -81,7 +81,7 @@ def test_many_words_are_the_single_words(first, count):
     assert words[skip : skip + count].tolist() == [REFERENCE.word(2, number) for number in numbers]
 
 
-@pytest.mark.parametrize("number", [0, 1, 2**24 - 1, 2**24, philox.WORD_LIMIT - 1])
+@pytest.mark.parametrize("number", [0, 1, 2**24 - 1, 2**24, counter.WORD_LIMIT - 1])
 @pytest.mark.parametrize("purpose", [NONZEROS, ENTRIES])
 def test_further_words_belong_to_one_number(purpose, number):
     words = [philox.further_word(PLACE, purpose, number, digit) for digit in range(1, 34)]
@@ -91,14 +91,14 @@ def test_further_words_belong_to_one_number(purpose, number):
 
 def test_blocks_share_out_the_tiles():
     """A kernel finds the words of a block by its tiles, so tiles must fill blocks exactly."""
-    words_of_block, words_of_tile = 4 * 2**philox.GROUP_BITS, 32
-    assert words_of_block == words_of_tile * 2**philox.TILE_BITS
+    words_of_block, words_of_tile = 4 * 2**counter.GROUP_BITS, 32
+    assert words_of_block == words_of_tile * 2**counter.TILE_BITS
 
 
-@pytest.mark.parametrize("block", [0, 1, 5, philox.BLOCK_LIMIT - 1])
-@pytest.mark.parametrize("tile", [0, 1, 2**philox.TILE_BITS - 1])
+@pytest.mark.parametrize("block", [0, 1, 5, counter.BLOCK_LIMIT - 1])
+@pytest.mark.parametrize("tile", [0, 1, 2**counter.TILE_BITS - 1])
 def test_tiles_of_a_block_have_its_words(block, tile):
     words = np.zeros(32, np.uint32)
-    philox.fill_tile(words, 0, PLACE, POSITIONS, (block << philox.TILE_BITS) + tile)
+    philox.fill_tile(words, 0, PLACE, POSITIONS, (block << counter.TILE_BITS) + tile)
     groups = (philox.group_of_words(PLACE, POSITIONS, U64(block), U64(8 * tile + i)) for i in range(8))
     assert sorted(words) == sorted(word for group in groups for word in group)

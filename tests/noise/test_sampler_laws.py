@@ -7,7 +7,7 @@ import pytest
 from bit_rows import bit_sampler
 
 from chi_square import ENOUGH, assert_independent, assert_independent_columns, p_value
-from flipproof.noise.sampling import samplers as sampling
+from flipproof.noise.sampling import bit_law
 from flipproof.noise.sampling.samplers import Role, Stream, ValueSampler
 from flipproof.noise.spaces.graph import Graph
 from flipproof.theory.law import FlipNoise, JointNoise
@@ -78,8 +78,8 @@ def test_all_outcomes_of_a_short_row_beside_a_longer_one():
 
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_all_outcomes_of_a_row_of_several_blocks(size, monkeypatch):
-    monkeypatch.setattr(sampling, "_SMALLEST_BLOCK", size)
-    monkeypatch.setattr(sampling, "_FLIPS_PER_BLOCK", 2**-30)
+    monkeypatch.setattr(bit_law, "_SMALLEST_BLOCK", size)
+    monkeypatch.setattr(bit_law, "_FLIPS_PER_BLOCK", 2**-30)
     noise, ones = FlipNoise(0.1, 0.4), (0, 3, 6)
     sampler = bit_sampler(noise, 43, rows=[ones], lengths=[7])
     assert sampler._law.block_size == size

@@ -14,11 +14,11 @@ from flipproof.datasets.kinds.table_dataset import TableDataset
 from flipproof.datasets.kinds.text_dataset import TextDataset
 from flipproof.datasets.kinds.vocabulary import Vocabulary
 from flipproof.datasets.loading import load
-from flipproof.datasets.own_graphs import from_networkx, from_pyg, from_scipy
+from flipproof.datasets.user_graphs import from_networkx, from_pyg, from_scipy
 
 PUBLIC = (
     "cards", "cards.dataset_card", "fetching.data_file", "fetching.folders", "kinds.image_file", "kinds.labels",
-    "loading", "readers.own_files",
+    "loading", "readers.user_files",
 )  # fmt: skip
 """The modules that other rooms may import."""
 

@@ -15,7 +15,7 @@ from flipproof.datasets.kinds.image_dataset import ImageDataset
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.datasets.kinds.table_dataset import TableDataset
 from flipproof.datasets.kinds.text_dataset import TextDataset
-from flipproof.datasets.readers.own_files import is_own, kind_of_file, load_own
+from flipproof.datasets.readers.user_files import is_user_file, kind_of_file, load_user_file
 from flipproof.errors import FileFormatError
 
 Dataset = NodeDataset | GraphDataset | ImageDataset | TextDataset | TableDataset
@@ -37,20 +37,20 @@ def load(name_or_path: str | os.PathLike[str], download: bool = True) -> Dataset
         >>> load("digits-graph").nodes
         1797
     """
-    if is_own(name_or_path):
-        own: Dataset = load_own(name_or_path)
-        return own
+    if is_user_file(name_or_path):
+        data: Dataset = load_user_file(name_or_path)
+        return data
     return load_card(card_of(name_or_path), download)
 
 
-def kind_of(name_or_path: str | os.PathLike[str]) -> str:
+def kind_of_data(name_or_path: str | os.PathLike[str]) -> str:
     """What an input of a dataset is: "nodes", "images", "text". Of a file, little is read.
 
     Example:
-        >>> kind_of("mnist")
+        >>> kind_of_data("mnist")
         'images'
     """
-    return kind_of_file(name_or_path) if is_own(name_or_path) else card_of(name_or_path).kind
+    return kind_of_file(name_or_path) if is_user_file(name_or_path) else card_of(name_or_path).kind
 
 
 def load_card(card: Card, download: bool = True) -> Dataset:

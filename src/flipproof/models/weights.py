@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 
 from flipproof.errors import FileFormatError, reason_of
 from flipproof.extras import MissingExtraError, require
+from flipproof.models.adapters.torch_modules import torch
 
 
 def seeded_module(make: Callable[..., Any], options: Mapping[str, Any], seed: int) -> Any:
     """A new module whose initial weights depend on the seed alone."""
-    torch = require("torch")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return make(**options)
 
 
-def weights_bytes(module: Any) -> bytes:
+def weights_bytes(module: torch.nn.Module) -> bytes:
     """The state of a module in the safetensors format; the same state gives the same bytes."""
     state = {name: weights.detach().cpu().contiguous().clone() for name, weights in module.state_dict().items()}
     content: bytes = require("safetensors.torch").save(state)
     return content
 
 
-def load_weights(module: Any, content: bytes, name: str) -> None:
+def load_weights(module: torch.nn.Module, content: bytes, name: str) -> None:
     """Puts weights into a module: safetensors, or a state dict that `torch.save` wrote.
 
     Args:
@@ -56,8 +56,6 @@ def load_weights(module: Any, content: bytes, name: str) -> None:
 
 def _checked_state(content: bytes) -> dict[str, Any]:
     """Plain tensors by name. Others, such as sparse ones, may have insides that do not fit together."""
-    import torch
-
     state = _state(content)
     if not isinstance(state, dict):
         raise FileFormatError(f"it holds a {type(state).__name__}, not a state dict")
@@ -69,8 +67,6 @@ def _checked_state(content: bytes) -> dict[str, Any]:
 
 
 def _state(content: bytes) -> Any:
-    import torch
-
     if content[8:9] == b"{":  # safetensors: a length of eight bytes, then JSON
         return require("safetensors.torch").load(content)
     if content[:2] == b"PK":

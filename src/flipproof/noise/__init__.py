@@ -5,8 +5,8 @@ streams, exact coins and compiled loops. It imports `theory` and `base`.
 """
 
 PUBLIC = (
-    "ablation", "gaussian", "laws", "sampling.bit_kernels", "sampling.philox", "sampling.samplers", "spaces.edges",
-    "spaces.graph", "spaces.graphs", "spaces.noisy_graphs", "spaces.pyg", "spaces.rows", "spaces.space",
-    "spaces.table", "spaces.tokens", "spaces.words",
+    "ablation", "gaussian", "laws", "sampling.bit_kernels", "sampling.bit_law", "sampling.block_kernels",
+    "sampling.counter", "sampling.philox", "sampling.samplers", "spaces.edges", "spaces.graph", "spaces.graphs",
+    "spaces.noisy_graphs", "spaces.pyg", "spaces.rows", "spaces.space", "spaces.table", "spaces.tokens", "spaces.words",
 )  # fmt: skip
 """The modules that other rooms may import."""

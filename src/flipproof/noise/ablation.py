@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import Role, Stream, register_sampler, span_of
+from flipproof.noise.sampling.samplers import Role, Stream, register_sampler, sample_bounds
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.noisy_graphs import GraphSampler
 from flipproof.noise.spaces.rows import DenseRows, SparseRows, ones_at
@@ -142,13 +142,13 @@ class KeptEntries:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Starts and numbers of the kept ones of every (sample, row), samples first; numbers count from 0 in each."""
-        from flipproof.noise.sampling.ablation_kernels import draw_kept_entries
+        from flipproof.noise.sampling.ablation_kernels import draw_kept_entries  # which loads numba
 
         listed = np.minimum(np.diff(self.starts)[rows], self.noise.kept)
         out = np.empty(int(listed.sum()) * len(samples) + 1, np.int64)
         ends = np.zeros(len(samples) * rows.size + 1, np.int64)
         total = draw_kept_entries(
-            out, ends[1:], self.stream.words(role), span_of(samples), rows, self.starts, self.noise.entries,
+            out, ends[1:], self.stream.words(role), sample_bounds(samples), rows, self.starts, self.noise.entries,
             self.noise.kept,
         )  # fmt: skip
         return ends, out[:total]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import FloatArray, IntArray, as_array, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import Role, Sampler, Stream, register_sampler, span_of
+from flipproof.noise.sampling.samplers import Role, Sampler, Stream, register_sampler, sample_bounds
 from flipproof.noise.spaces.space import PartCounts, value_counts
 from flipproof.theory.base_law import Law, Noise, register_law
 
@@ -115,12 +115,12 @@ class GaussianSampler:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[np.float32]:
         """Every (sample, row), samples first."""
-        from scipy.special import ndtri
+        from scipy.special import ndtri  # of which only this noise has a use
 
-        from flipproof.noise.sampling.value_kernels import draw_fractions
+        from flipproof.noise.sampling.value_kernels import draw_fractions  # which loads numba
 
         fractions = np.empty((len(samples) * rows.size, self.values[:1].size))
-        draw_fractions(fractions, self.stream.words(role), span_of(samples), rows)
+        draw_fractions(fractions, self.stream.words(role), sample_bounds(samples), rows)
         noise = self.noise.sigma * ndtri(fractions)
         clean = np.tile(self.values[rows].reshape(rows.size, -1), (len(samples), 1))
         return np.asarray((clean + noise).astype(np.float32)).reshape(len(fractions), *self.values.shape[1:])

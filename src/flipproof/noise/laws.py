@@ -1,4 +1,4 @@
-"""Data and laws together: which space the data are, what a law touches in it, and who draws the noise."""
+"""Data and laws together: which space the data are, what it says of itself, what a law touches, who draws noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.pyg import check_homogeneous
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
-from flipproof.noise.spaces.space import Space, is_joint
+from flipproof.noise.spaces.space import PartCounts, Space
 from flipproof.theory.base_law import Law as Law
 from flipproof.theory.base_law import checked_law
 from flipproof.theory.base_law import law_from_record as law_from_record
@@ -64,8 +64,8 @@ def space_for(inputs: Any, law: Law) -> Space:
     """The space of some data, which depends on the law: only Gaussian noise takes numbers as they are."""
     if isinstance(inputs, Space):
         return inputs
-    own: Space | None = law.space_of(inputs) if isinstance(law, Law) else None
-    return space_of(inputs) if own is None else own
+    found: Space | None = law.space_of(inputs) if isinstance(law, Law) else None
+    return space_of(inputs) if found is None else found
 
 
 def scope_of(space: Space, law: Law) -> Scope | None:
@@ -76,11 +76,33 @@ def scope_of(space: Space, law: Law) -> Scope | None:
         >>> scope_of(DenseRows([[0, 1, 1], [1, 0, 0]]), FlipNoise(0.1, 0.2)).nonzeros.tolist()
         [[2], [1]]
     """
-    own = getattr(space, "scope", None)
-    if own is None or not checked_any_law(law).axes:
+    scope_under = getattr(space, "scope", None)
+    if scope_under is None or not checked_any_law(law).axes:
         return None
-    scope: Scope = own(law)
+    scope: Scope = scope_under(law)
     return scope
+
+
+def is_joint(space: Space) -> bool:
+    """Whether the data are one input that gets many predictions."""
+    return bool(getattr(space, "joint", False))
+
+
+def counts_of(space: Space) -> dict[str, Any]:
+    """The kind of a space and the counts of its parts, as JSON values; no counts if the space does not tell.
+
+    Example:
+        >>> from flipproof import DenseRows
+        >>> counts_of(DenseRows([[0, 1, 1], [1, 0, 0]]))
+        {'kind': 'DenseRows', 'parts': {'values': {'entries': 6, 'nonzero': 3}}}
+    """
+    counting = getattr(space, "counts", None)
+    counts: PartCounts = {} if counting is None else counting()
+    parts = {name: counts[name] for name in space.parts if name in counts}
+    return {
+        "kind": type(space).__name__,
+        "parts": {name: {"entries": entries, "nonzero": nonzero} for name, (entries, nonzero) in parts.items()},
+    }
 
 
 def sampler_of(space: Space, law: Law, seed: int) -> Sampler:

@@ -12,11 +12,10 @@ import numpy as np
 
 from flipproof.base.threads import single_threaded
 from flipproof.datasets import MissingDataError, card
-from flipproof.datasets.readers.own_files import is_own
+from flipproof.datasets.readers.user_files import is_user_file
 from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError
-from flipproof.noise.laws import sampler_of, scope_of_outputs
-from flipproof.noise.spaces.space import counts_of
+from flipproof.noise.laws import counts_of, sampler_of, scope_of_outputs
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.reopened import check_data, check_inputs, restored_classifier
@@ -112,7 +111,7 @@ def _looked_up(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _at_hand(task: Task) -> PreparedTask | None:
     """The task with its data; None if they would have to be fetched, or are a file that is not here."""
-    if is_own(task.dataset) and not Path(task.dataset).exists():
+    if is_user_file(task.dataset) and not Path(task.dataset).exists():
         return None
     try:
         return prepared_task(task, download=False)
@@ -122,7 +121,7 @@ def _at_hand(task: Task) -> PreparedTask | None:
 
 def _about_card(folder: RunFolder, task: Task) -> Iterator[str]:
     """Objections that need only the card of a dataset."""
-    if is_own(task.dataset):
+    if is_user_file(task.dataset):
         return
     known, stated = card(task.dataset), read_section(folder, "dataset", DataRecord, TRAIN)
     if (known.name, known.classes, known.kind) != (stated.name, stated.classes, task.kind):

@@ -19,7 +19,7 @@ from flipproof.base.rounding import ROUNDOFF
 from flipproof.base.values import IntArray, checked_count, chosen
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
-from flipproof.models.networks.node_modules import Gathering
+from flipproof.models.networks.node_modules import SparseMatrix
 
 require("torch")
 import torch  # noqa: E402
@@ -142,8 +142,8 @@ def hidden_bounds(weights: Weights, scene: Scene, threat: BitThreat, nodes: IntA
     near = scene.adjacency[nodes]
     senders = np.unique(near.indices)
     near = near[:, senders]
-    spread, ones = gathering_of(near), gathering_of(scene.attributes[senders])
-    clean = spread.of(ones.of(weights.first)) + weights.first_bias
+    spread, ones = sparse_matrix_of(near), sparse_matrix_of(scene.attributes[senders])
+    clean = spread.times(ones.times(weights.first)) + weights.first_bias
     size = _size(weights, threat, ones, spread)
     rise, fall = _largest_moves(weights.first, scene, threat, near, senders)
     slack = 2 * gamma(scene.most_ones + scene.most_senders + threat.totals[-1] + 5, ROUNDOFF) * size
@@ -155,17 +155,17 @@ def gamma(steps: int, roundoff: float) -> float:
     return steps * roundoff / (1.0 - steps * roundoff) if steps * roundoff < 0.5 else math.inf
 
 
-def gathering_of(matrix: Any) -> Gathering:
+def sparse_matrix_of(matrix: Any) -> SparseMatrix:
     """A scipy CSR matrix as sums of rows in float64."""
     parts = (matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data.astype(np.float64))
-    return Gathering(*map(torch.from_numpy, parts))
+    return SparseMatrix(*map(torch.from_numpy, parts))
 
 
-def _size(weights: Weights, threat: BitThreat, ones: Gathering, spread: Gathering) -> torch.Tensor:
+def _size(weights: Weights, threat: BitThreat, ones: SparseMatrix, spread: SparseMatrix) -> torch.Tensor:
     """With the largest weights of every unit added as if all were flipped on, at every node."""
     first = weights.first.detach().abs()
     flipped = first.topk(min(threat.per_node, first.shape[0]), dim=0).values.sum(dim=0)
-    return spread.of(ones.of(first) + flipped) + weights.first_bias.detach().abs() + FLOOR
+    return spread.times(ones.times(first) + flipped) + weights.first_bias.detach().abs() + FLOOR
 
 
 def _largest_moves(

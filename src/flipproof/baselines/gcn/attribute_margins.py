@@ -27,11 +27,11 @@ from flipproof.baselines.gcn.attribute_bounds import (
     Scene,
     Weights,
     gamma,
-    gathering_of,
     hidden_bounds,
+    sparse_matrix_of,
 )
 from flipproof.extras import require
-from flipproof.models.networks.node_modules import Gathering
+from flipproof.models.networks.node_modules import SparseMatrix
 
 require("torch")
 import torch  # noqa: E402
@@ -54,7 +54,7 @@ class Paths(NamedTuple):
     owner: torch.Tensor
     near: torch.Tensor
     weights: torch.Tensor
-    spread: Gathering
+    spread: SparseMatrix
     far: IntArray
     starts: IntArray
 
@@ -83,7 +83,7 @@ def paths_to(targets: IntArray, adjacency: Any) -> Paths:
         torch.from_numpy(owner),
         torch.from_numpy(near.indices.astype(np.int64)),
         torch.from_numpy(near.data),
-        gathering_of(spread),
+        sparse_matrix_of(spread),
         pairs % adjacency.shape[0],
         np.searchsorted(pairs, np.arange(targets.size + 1) * adjacency.shape[0]),
     )
@@ -140,7 +140,7 @@ def relaxed(
     clean = hidden.clean[torch.searchsorted(hidden.nodes, paths.near)].unsqueeze(1)
     terms = (sent * clean + weight.clamp(max=0.0) * height).sum(dim=2)
     bias = weights.second_bias[labels].unsqueeze(1) - weights.second_bias[rivals]
-    pull = paths.spread.of(sent.flatten(1)).view(-1, *sent.shape[1:])
+    pull = paths.spread.times(sent.flatten(1)).view(-1, *sent.shape[1:])
     return Relaxed(bias.index_add(0, paths.owner, terms), pull)
 
 

@@ -13,8 +13,7 @@ from flipproof.base.values import IntArray, as_array, checked_flag, read_only, r
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split
 from flipproof.datasets.kinds.node_file import read_nodes, write_nodes
 from flipproof.errors import InvalidInputError
-from flipproof.noise.spaces.graph import Graph
-from flipproof.noise.spaces.rows import binary_csr
+from flipproof.noise.spaces.graph import Graph, adjacency_csr
 from flipproof.run_folder.split import Split
 
 
@@ -117,9 +116,7 @@ class NodeDataset:
 
 
 def _checked_adjacency(given: Any, directed: bool) -> Any:
-    starts, columns = binary_csr(given, "the adjacency matrix")
-    if given.shape[0] != given.shape[1]:
-        raise InvalidInputError(f"expected a square adjacency matrix, got shape {given.shape}")
+    starts, columns = adjacency_csr(given)
     ones = np.ones(columns.size, dtype=np.float32)
     adjacency = sp.csr_array((ones, columns, starts), shape=given.shape)
     one_way = 0 if directed else (adjacency > adjacency.T).nnz

@@ -9,7 +9,7 @@ from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
 from flipproof.models.adapters.torch_modules import (
-    called,
+    call_module,
     check_takes,
     checked_classes,
     checked_logits,
@@ -17,6 +17,7 @@ from flipproof.models.adapters.torch_modules import (
     device_of,
     evaluating,
     labels_of,
+    torch,
 )
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -72,8 +73,6 @@ class GraphClassifier:
 
     def label_scores(self, union: GraphUnion) -> Any:
         """The logits [graphs, classes] behind the labels, a tensor."""
-        import torch
-
         if not hasattr(union, "graph_of_node"):
             raise InvalidInputError("expected many graphs, got something else: wrap one graph in Graphs([graph])")
         with evaluating(self.module):
@@ -81,14 +80,14 @@ class GraphClassifier:
 
     def logits(self, union: GraphUnion) -> Any:
         """A tensor [graphs, classes] by one call of the module as it is, with gradients if torch is set so."""
-        import torch
-
         device = device_of(self.module)
         x = attribute_tensor(union, AttributeForm.DENSE, device)
         if self.one_hot is not None:
             x = _one_hot(x, self.one_hot)
         batch = dense_tensor(union.graph_of_node, torch.int64, device)
-        return checked_logits(called(self.module, x, edge_tensor(union, device), batch), union.graphs, self.classes)
+        return checked_logits(
+            call_module(self.module, x, edge_tensor(union, device), batch), union.graphs, self.classes
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -97,7 +96,7 @@ class GraphClassifier:
         return fingerprint(("GraphClassifier", self.module, *options))
 
 
-def _one_hot(kinds: Any, count: int) -> Any:
+def _one_hot(kinds: torch.Tensor, count: int) -> torch.Tensor:
     """One column for each of `count` kinds of nodes."""
     if kinds.shape[1] != 1:
         raise InvalidInputError(f"expected one kind for every node, got {kinds.shape[1]} columns")

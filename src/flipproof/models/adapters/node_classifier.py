@@ -11,9 +11,9 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.tensors import AttributeForm, Remembered, attribute_tensor, check_unchanged, edge_tensor
+from flipproof.models.adapters.tensors import AttributeForm, TensorCache, attribute_tensor, check_unchanged, edge_tensor
 from flipproof.models.adapters.torch_modules import (
-    called,
+    call_module,
     check_takes,
     checked_classes,
     checked_logits,
@@ -21,6 +21,7 @@ from flipproof.models.adapters.torch_modules import (
     device_of,
     evaluating,
     labels_of,
+    torch,
 )
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
 
 
-def is_node_module(module: Any) -> bool:
+def is_node_module(module: object) -> bool:
     """Whether a module is one of ours and does what its three steps do: nothing is hooked in or overridden."""
     from flipproof.models.networks.node_modules import NodeModule
 
@@ -45,9 +46,10 @@ class NodeForward:
     are kept until `forget`.
     """
 
-    def __init__(self, module: Any, form: AttributeForm) -> None:
-        self._module, self._form = module, form
-        self._x, self._structure, self._features = Remembered(), Remembered(), Remembered()
+    def __init__(self, module: torch.nn.Module, form: AttributeForm) -> None:
+        self._module: Any = module  # the steps of which are called if it is one of ours
+        self._form = form
+        self._x, self._structure, self._features = TensorCache(), TensorCache(), TensorCache()
 
     def __call__(self, graph: NoisyGraph) -> Any:
         """Logits [nodes, classes]."""
@@ -65,18 +67,16 @@ class NodeForward:
 
     def forget(self) -> None:
         """What depends on the weights of the module is forgotten."""
-        self._features = Remembered()
+        self._features = TensorCache()
 
-    def _features_of(self, graph: NoisyGraph, x: Any) -> Any:
-        import torch
-
+    def _features_of(self, graph: NoisyGraph, x: torch.Tensor) -> Any:
         if torch.is_grad_enabled():
             return self._module.features(x)
         return self._features.of(graph.attributes, x.device, lambda: self._module.features(x))
 
-    def _called(self, x: Any, edges: Any) -> Any:
+    def _called(self, x: torch.Tensor, edges: torch.Tensor) -> Any:
         try:
-            return called(self._module, x, edges)
+            return call_module(self._module, x, edges)
         except RuntimeError as error:
             if self._form is AttributeForm.SPARSE and "Sparse" in str(error):
                 reason = str(error).partition(".")[0]
@@ -125,9 +125,9 @@ class NodeClassifier:
         check_takes(checked_uncached(self.module), "x", "edge_index")
         object.__setattr__(self, "classes", checked_classes(self.classes))
         ours = is_node_module(self.module)
-        usual = AttributeForm.SPARSE if ours else AttributeForm.DENSE
+        default = AttributeForm.SPARSE if ours else AttributeForm.DENSE
         object.__setattr__(
-            self, "attributes", usual if self.attributes is None else AttributeForm.named(self.attributes)
+            self, "attributes", default if self.attributes is None else AttributeForm.named(self.attributes)
         )
         object.__setattr__(self, "hops", self.module.hops if ours and self.hops is None else _checked_hops(self.hops))
 
@@ -137,8 +137,6 @@ class NodeClassifier:
 
     def label_scores(self, graphs: Sequence[NoisyGraph]) -> Any:
         """The logits [graphs, nodes, classes] behind the labels, a tensor."""
-        import torch
-
         return torch.stack(self._of_each(graphs, lambda logits: logits))
 
     def _of_each(self, graphs: Sequence[NoisyGraph], made_of: Callable[[Any], Any]) -> list[Any]:

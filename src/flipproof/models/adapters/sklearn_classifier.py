@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray, sorted_rows
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.tensors import RowArray
 from flipproof.smoothing.classifier import signed
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -43,7 +44,7 @@ class SklearnClassifier:
         if np.ndim(self._classes) != 1 or not self.classes:
             raise InvalidInputError(f"expected a classifier with one label per row, got {name} with several")
 
-    def __call__(self, batch: Any) -> IntArray:
+    def __call__(self, batch: RowArray) -> IntArray:
         """Labels [rows] of an array [rows, ...], flattened to two dimensions, or of a sparse matrix [rows, columns]."""
         return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])
 
@@ -82,12 +83,12 @@ class SklearnClassifier:
         return numbers
 
 
-def _flat(batch: Any) -> Any:
+def _flat(batch: RowArray) -> Any:
     """Rows in two dimensions, sparse ones with their columns in order."""
     return sorted_rows(batch) if scipy.sparse.issparse(batch) else signed(batch.reshape(batch.shape[0], -1))
 
 
-def _by_class(scores: Any) -> NDArray[Any]:
+def _by_class(scores: NDArray[Any]) -> NDArray[Any]:
     """Scores [rows, classes]; a single one is that of the second of two classes."""
     array = np.asarray(scores)
     return array if array.ndim == 2 else np.stack([-array, array], axis=1)

@@ -6,17 +6,27 @@ import functools
 import warnings
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from flipproof.base.values import chosen, sorted_rows
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.torch_modules import torch
 
 if TYPE_CHECKING:
     from flipproof.noise.spaces.graphs import GraphUnion
     from flipproof.noise.spaces.noisy_graphs import NoisyGraph
+
+
+RowArray: TypeAlias = "NDArray[Any] | scipy.sparse.csr_array"
+"""Numbers of inputs or nodes, one row for each, dense or sparse."""
+
+
+Rows = NDArray[Any] | scipy.sparse.sparray | scipy.sparse.spmatrix
+"""Numbers of inputs or nodes, one row for each, dense or sparse."""
 
 
 class AttributeForm(StrEnum):
@@ -31,20 +41,16 @@ class AttributeForm(StrEnum):
         return chosen(cls, name, "attributes")
 
 
-def dense_tensor(array: Any, dtype: Any, device: Any) -> Any:
+def dense_tensor(array: RowArray, dtype: torch.dtype, device: torch.device | str) -> torch.Tensor:
     """A tensor of the numbers in an array or a sparse matrix."""
-    import torch
-
     with torch.inference_mode(False):  # so that torch counts the writes into it
         if scipy.sparse.issparse(array):
-            return torch.from_numpy(array.toarray()).to(device, dtype)
+            return torch.from_numpy(array.toarray()).to(device, dtype)  # type: ignore[union-attr]  # scipy is not annotated
         return torch.tensor(np.ascontiguousarray(array), dtype=dtype, device=device)
 
 
-def sparse_tensor(array: Any, device: Any) -> Any:
+def sparse_tensor(array: RowArray, device: torch.device | str) -> torch.Tensor:
     """A sparse CSR tensor of float32 numbers with the columns of every row in order."""
-    import torch
-
     rows = sorted_rows(array if isinstance(array, scipy.sparse.csr_array) else scipy.sparse.csr_array(array))
     index_type = np.result_type(rows.indptr, rows.indices)
     _quieten_sparse_tensors()
@@ -59,27 +65,21 @@ def sparse_tensor(array: Any, device: Any) -> Any:
         )
 
 
-def _shared(array: Any) -> Any:
+def _shared(array: NDArray[Any]) -> torch.Tensor:
     """A tensor of an array: the same memory if it may be written to, as that of a noisy copy, which is used once."""
-    import torch
-
     return torch.from_numpy(array) if array.flags.writeable else torch.tensor(array)
 
 
-def edge_tensor(graph: NoisyGraph | GraphUnion, device: Any) -> Any:
+def edge_tensor(graph: NoisyGraph | GraphUnion, device: torch.device | str) -> torch.Tensor:
     """The edges of a graph as torch_geometric writes them, [2, edges]."""
-    import torch
-
     edges = np.asarray(graph.edge_index)
     if edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype.kind not in "iu":
         raise InvalidInputError(f"expected an integer edge_index [2, edges], got {edges.dtype} of shape {edges.shape}")
     return dense_tensor(edges, torch.int64, device)
 
 
-def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device: Any) -> Any:
+def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device: torch.device | str) -> torch.Tensor:
     """The attributes of a graph, one row per node, as float32 numbers."""
-    import torch
-
     attributes = graph.attributes
     if attributes is None:
         raise InvalidInputError("expected a graph with attributes, got None")
@@ -90,22 +90,22 @@ def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device
     return dense_tensor(attributes, torch.float32, device)
 
 
-class Remembered:
-    """What the last two arrays were made into, to be used again as long as the very same arrays come.
+class TensorCache:
+    """Keeps what the last two arrays were made into, for as long as the very same arrays come.
 
     Two, because training goes back and forth between noisy copies and the clean graph.
 
     Parts of a graph that noise leaves alone are one array in all noisy copies, and nobody writes to it.
-    What is remembered is not pickled.
+    A pickled cache is empty.
     """
 
     def __init__(self) -> None:
         self._last: list[tuple[Any, Any, Any]] = []
 
-    def __reduce__(self) -> tuple[type[Remembered], tuple[()]]:
-        return Remembered, ()
+    def __reduce__(self) -> tuple[type[TensorCache], tuple[()]]:
+        return TensorCache, ()
 
-    def of(self, array: Any, device: Any, make: Callable[[], Any]) -> Any:
+    def of(self, array: RowArray | None, device: torch.device | str, make: Callable[[], Any]) -> Any:
         """What this array was made into on the device, made now if it was not one of the last."""
         for last, where, made in self._last:
             if last is array and array is not None and where == device:
@@ -115,7 +115,7 @@ class Remembered:
         return made
 
 
-def check_unchanged(*tensors: Any) -> None:
+def check_unchanged(*tensors: torch.Tensor) -> None:
     """Refuses a module that wrote into its input, which the next graph would be computed from."""
     if any(tensor._version for tensor in tensors):
         raise InvalidInputError("expected a module that leaves its input as it is, got one that changes it in place")
@@ -124,8 +124,6 @@ def check_unchanged(*tensors: Any) -> None:
 @functools.cache
 def _quieten_sparse_tensors() -> None:
     """Torch says once per process that sparse CSR tensors are in beta; only their linear maps are used here."""
-    import torch
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         none = torch.zeros(0, dtype=torch.int64)

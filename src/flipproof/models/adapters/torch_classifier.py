@@ -10,15 +10,16 @@ import scipy.sparse
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.tensors import dense_tensor
+from flipproof.models.adapters.tensors import RowArray, dense_tensor
 from flipproof.models.adapters.torch_modules import (
-    called,
+    call_module,
     checked_classes,
     checked_logits,
     checked_module,
     device_of,
     evaluating,
     labels_of,
+    torch,
 )
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -54,8 +55,6 @@ class TorchClassifier:
 
     def __post_init__(self) -> None:
         checked_module(self.module)
-        import torch
-
         object.__setattr__(self, "classes", checked_classes(self.classes))
         if not isinstance(self.dtype, str) or not isinstance(getattr(torch, self.dtype, None), torch.dtype):
             raise InvalidInputError(f'expected dtype to be a name like "float32" or "int64", got {self.dtype!r}')
@@ -69,29 +68,25 @@ class TorchClassifier:
         """What is made of every entry of a sparse row: a number, and a copy of it."""
         return 8
 
-    def __call__(self, batch: Any) -> IntArray:
+    def __call__(self, batch: RowArray) -> IntArray:
         """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""
         return labels_of(self.label_scores(batch), batch.shape[0], self.classes)
 
-    def label_scores(self, batch: Any) -> Any:
+    def label_scores(self, batch: RowArray) -> Any:
         """The logits [rows, classes] behind the labels, a tensor."""
-        import torch
-
         if not hasattr(batch, "shape"):
             raise InvalidInputError("expected rows, got graphs: use NodeClassifier or GraphClassifier")
         rows, step = batch.shape[0], self.rows_at_once
         if scipy.sparse.issparse(batch):
-            batch = batch.tocsr()
+            batch = batch.tocsr()  # type: ignore[union-attr]  # scipy is not annotated
         with evaluating(self.module):
             parts = [self.logits(batch[start : start + step]) for start in range(0, max(1, rows), step)]
             return torch.cat(parts)
 
-    def logits(self, batch: Any) -> Any:
+    def logits(self, batch: RowArray) -> Any:
         """A tensor [rows, classes] by one call of the module as it is, with gradients if torch is set so."""
-        import torch
-
         rows = dense_tensor(batch, getattr(torch, self.dtype), device_of(self.module))
-        logits = called(self.module, rows if self.transform is None else self.transform(rows))
+        logits = call_module(self.module, rows if self.transform is None else self.transform(rows))
         return checked_logits(logits, batch.shape[0], self.classes)
 
     @property

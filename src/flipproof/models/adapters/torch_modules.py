@@ -1,4 +1,4 @@
-"""What all torch adapters share: checking a module, calling it as it is used after training, reading its logits."""
+"""What all users of torch share: torch itself, checking a module, calling it as after training, reading its logits."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ import inspect
 import operator
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+
+if TYPE_CHECKING:
+    import torch as torch
+else:
+
+    class _Torch:
+        """Loads torch when something of it is first used: it is optional, and slower to load than all the rest."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(require("torch"), name)
+
+    torch = _Torch()
 
 _WIDEST = 2**24
 _LOCK = threading.Lock()
@@ -21,7 +33,6 @@ _IN_USE: dict[int, tuple[int, list[tuple[Any, bool]]]] = {}
 
 def checked_module(module: Any) -> Any:
     """Returns a `torch.nn.Module` that is ready to be called."""
-    torch = require("torch")
     if not isinstance(module, torch.nn.Module):
         raise InvalidInputError(f"expected a torch.nn.Module, got {type(module).__name__}")
     for name, parameter in module.named_parameters():
@@ -60,23 +71,20 @@ def checked_classes(classes: Any) -> int:
     return number
 
 
-def device_of(module: Any) -> Any:
+def device_of(module: torch.nn.Module) -> torch.device:
     """Where the weights are; the CPU if there are none."""
-    import torch
-
     for tensor in (*module.parameters(), *module.buffers()):
         return tensor.device
     return torch.device("cpu")
 
 
-def checked_device(name: Any) -> Any:
+def checked_device(name: str) -> torch.device:
     """Returns a device that this torch can compute on.
 
     Example:
         >>> checked_device("cpu")
         device(type='cpu')
     """
-    torch = require("torch")
     try:
         device = torch.device(name)
         (torch.ones(1, device=device) + 1).cpu()
@@ -87,13 +95,11 @@ def checked_device(name: Any) -> Any:
 
 
 @contextlib.contextmanager
-def evaluating(module: Any) -> Iterator[None]:
+def evaluating(module: torch.nn.Module) -> Iterator[None]:
     """Calls inside are made in evaluation mode and without gradients; training flags are restored afterwards.
 
     Several threads may be inside at once. The last one to leave restores the flags.
     """
-    import torch
-
     with _LOCK:
         users, flags = _IN_USE.get(id(module)) or (0, [(part, part.training) for part in module.modules()])
         _IN_USE[id(module)] = users + 1, flags
@@ -112,7 +118,7 @@ def evaluating(module: Any) -> Iterator[None]:
                     part.train(training)
 
 
-def labels_of(logits: Any, rows: int, classes: int) -> IntArray:
+def labels_of(logits: torch.Tensor, rows: int, classes: int) -> IntArray:
     """The index of the largest logit in each row, the first one on a tie."""
     suspicious = bool(checked_logits(logits, rows, classes).sum().isnan())  # takes less time than to look at each
     undefined = int(logits.isnan().any(dim=1).sum()) if suspicious else 0
@@ -124,8 +130,6 @@ def labels_of(logits: Any, rows: int, classes: int) -> IntArray:
 
 def checked_logits(logits: Any, rows: int, classes: int) -> Any:
     """Returns a floating-point tensor of the expected shape."""
-    import torch
-
     if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, torch.Tensor) else type(logits).__name__
         raise InvalidInputError(f"expected a floating-point tensor of logits, got {got}")
@@ -134,7 +138,7 @@ def checked_logits(logits: Any, rows: int, classes: int) -> Any:
     return logits
 
 
-def check_takes(module: Any, *names: str) -> None:
+def check_takes(module: torch.nn.Module, *names: str) -> None:
     """Refuses a module that cannot be called with these, such as one that takes a whole `Data`."""
     try:
         signature = inspect.signature(module.forward)
@@ -152,16 +156,16 @@ def check_takes(module: Any, *names: str) -> None:
         ) from error
 
 
-def called(module: Any, *inputs: Any) -> Any:
+def call_module(module: torch.nn.Module, *inputs: Any) -> Any:
     """What the module makes of tensors. If that fails and no weight has the type of the first, says what to do."""
     try:
         return module(*inputs)
     except RuntimeError as error:
         types = {weight.dtype for weight in module.parameters() if weight.is_floating_point()}
-        own = getattr(inputs[0], "dtype", None)  # a transform may return anything
-        if own is None or not own.is_floating_point or not types or own in types:
+        given_type = getattr(inputs[0], "dtype", None)  # a transform may return anything
+        if given_type is None or not given_type.is_floating_point or not types or given_type in types:
             raise
-        given, found = _name(own), " and ".join(sorted(map(_name, types)))
+        given, found = _name(given_type), " and ".join(sorted(map(_name, types)))
         convert = "module.float()" if given == "float32" else f"module.to(torch.{given})"
         reason = " ".join(str(error).split())
         raise InvalidInputError(
@@ -169,5 +173,5 @@ def called(module: Any, *inputs: Any) -> Any:
         ) from error
 
 
-def _name(dtype: Any) -> str:
+def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""Fitted scikit-learn estimators as plain arrays: kept in files without a pickle, and asked without scikit-learn."""
+"""Fitted scikit-learn estimators as plain arrays: kept in files without pickles, evaluated without scikit-learn."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def classifier_of_arrays(arrays: Mapping[str, NDArray[Any]], name: str = "a file
 
 def _forest(trees: list[Any]) -> ForestRows:
     starts = np.cumsum([0, *(tree.node_count for tree in trees)])
-    own = np.arange(starts[-1])
+    numbers = np.arange(starts[-1])
     first = np.repeat(starts[:-1], np.diff(starts))
     left, right, columns, thresholds = (
         np.concatenate([getattr(tree, name) for tree in trees])
@@ -72,8 +72,8 @@ def _forest(trees: list[Any]) -> ForestRows:
     leaf = left < 0
     return ForestRows(
         starts,
-        np.where(leaf, own, left + first),
-        np.where(leaf, own, right + first),
+        np.where(leaf, numbers, left + first),
+        np.where(leaf, numbers, right + first),
         np.where(leaf, 0, columns),
         np.where(leaf, 0.0, thresholds),
         np.concatenate([tree.value[:, 0, :] for tree in trees]),

@@ -1,7 +1,7 @@
 """The compiled loops that walk through the trees of a forest.
 
-Trees of sparse rows are deep: long chains of questions that a row of zeros answers one after the other. A row of few
-non-zeros goes the same way up to the first question that is about one of them, which is looked up instead.
+Trees of sparse rows are deep: a row of zeros passes a long chain of tests, one after the other. A row with few
+non-zeros goes the same way up to the first test of one of them, which is looked up instead.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 
 from flipproof.base.compiled import compiled
 
-_QUESTIONS_PER_SEARCH = 8
-"""Looking up one non-zero in a chain takes about as long as so many questions."""
+_TESTS_PER_SEARCH = 8
+"""Looking up one non-zero in a chain takes about as long as so many tests."""
 
 
 class TreeNodes(NamedTuple):
@@ -28,10 +28,10 @@ class TreeNodes(NamedTuple):
 
 
 class Chains(NamedTuple):
-    """What a row of zeros is asked from a node on, for every node that starts a chain: a root, or off a chain.
+    """The tests that a row of zeros passes from a node on, for every node that starts a chain: a root, or off a chain.
 
-    The chain of node h asks for columns[begins[h] : ends[h]], in increasing order, each first at nodes[...], and ends
-    at leaf[h].
+    The chain of node h tests columns[begins[h] : ends[h]], in increasing order, each first at nodes[...], and ends at
+    leaf[h].
     """
 
     begins: Any
@@ -77,7 +77,7 @@ def sparse_labels(labels: Any, data: Any, indices: Any, row_starts: Any, width: 
     # Taking an array out of a tuple counts a reference, which costs as much as a search: once is enough.
     starts, left, right = nodes.starts, nodes.left, nodes.right
     columns, thresholds, values = nodes.columns, nodes.thresholds, nodes.values
-    begins, ends, leaf, asked, asking = chains.begins, chains.ends, chains.leaf, chains.columns, chains.nodes
+    begins, ends, leaf, tested, testers = chains.begins, chains.ends, chains.leaf, chains.columns, chains.nodes
     dense, shares = np.zeros(width, np.float32), np.zeros((labels.size, values.shape[1]), np.float64)
     for tree in range(starts.size - 1):
         for row in range(labels.size):
@@ -86,9 +86,9 @@ def sparse_labels(labels: Any, data: Any, indices: Any, row_starts: Any, width: 
                 dense[indices[k]] = data[k]
             node, like_zeros = starts[tree], False
             while left[node] != node:
-                if not like_zeros and ends[node] - begins[node] > _QUESTIONS_PER_SEARCH * (last - first):
-                    node = _first_asked(
-                        indices[first:last], asked[begins[node] : ends[node]], asking[begins[node] :], leaf[node]
+                if not like_zeros and ends[node] - begins[node] > _TESTS_PER_SEARCH * (last - first):
+                    node = _first_tester(
+                        indices[first:last], tested[begins[node] : ends[node]], testers[begins[node] :], leaf[node]
                     )
                 to_left = dense[columns[node]] <= thresholds[node]
                 like_zeros = to_left == (thresholds[node] >= 0.0)
@@ -101,19 +101,19 @@ def sparse_labels(labels: Any, data: Any, indices: Any, row_starts: Any, width: 
 
 
 @compiled
-def _first_asked(places: Any, asked: Any, asking: Any, leaf: Any) -> Any:
-    """The first of the nodes that ask for one of some columns, or the leaf."""
+def _first_tester(places: Any, tested: Any, testers: Any, leaf: Any) -> Any:
+    """The first of the nodes that test one of some columns, or the leaf."""
     first = leaf
     for place in places:
-        low, high = 0, asked.size
+        low, high = 0, tested.size
         while low < high:
             middle = (low + high) >> 1
-            if asked[middle] < place:
+            if tested[middle] < place:
                 low = middle + 1
             else:
                 high = middle
-        if low < asked.size and asked[low] == place:
-            first = min(first, asking[low])
+        if low < tested.size and tested[low] == place:
+            first = min(first, testers[low])
     return first
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import FloatArray, IntArray, read_only
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.tensors import RowArray
 from flipproof.models.fitted.forest_kernels import Chains, TreeNodes, chain_heads, dense_labels, sparse_labels
 from flipproof.models.fitted.row_arrays import finite_numbers, integer_list, rows_of
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
@@ -27,7 +28,7 @@ class ForestRows:
         starts: where each tree begins, and how many nodes there are.
         left: the left child of each node by its number among all nodes; a leaf is its own child.
         right: likewise.
-        features: which column a node asks for.
+        features: which column a node tests.
         thresholds: what it is compared with.
         values: shares of classes [nodes, classes]; only those of leaves matter.
         width: how many columns a row has, as an array of one number.
@@ -84,7 +85,7 @@ class ForestRows:
         names = ("starts", "left", "right", "features", "thresholds", "values", "width")
         return {name: getattr(self, name) for name in names}
 
-    def __call__(self, batch: Any) -> IntArray:
+    def __call__(self, batch: RowArray) -> IntArray:
         """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""
         rows = rows_of(batch, self.columns)
         labels = np.empty(rows.shape[0], dtype=np.int64)
@@ -116,10 +117,10 @@ def _problem(forest: ForestRows) -> str | None:
         return "no classes"
     if forest.width.size != 1 or not 1 <= forest.width[0] < 2**31:
         return f"width {forest.width.tolist()[:3]}"
-    own, ends = np.arange(nodes), np.repeat(starts[1:], np.diff(starts))
-    leaf = (forest.left == own) & (forest.right == own)
+    numbers, ends = np.arange(nodes), np.repeat(starts[1:], np.diff(starts))
+    leaf = (forest.left == numbers) & (forest.right == numbers)
     for side in (forest.left, forest.right):
-        wrong = ~leaf & ((side <= own) | (side >= ends))
+        wrong = ~leaf & ((side <= numbers) | (side >= ends))
         if wrong.any():
             return f"node {wrong.argmax()} whose child {side[wrong.argmax()]} does not come after it in its tree"
     parents = np.bincount(np.concatenate([forest.left[~leaf], forest.right[~leaf]]), minlength=nodes)
@@ -131,12 +132,12 @@ def _problem(forest: ForestRows) -> str | None:
 
 
 def _chains(forest: ForestRows) -> Chains:
-    """The chains of a forest, and which columns they ask for."""
+    """The chains of a forest, and which columns they test."""
     nodes = forest.left.size
     heads, leaf = np.empty(nodes, np.int64), np.zeros(nodes, np.int64)
     chain_heads(heads, leaf, forest._nodes)
-    asking = np.flatnonzero(forest.left != np.arange(nodes))
-    order = asking[np.lexsort((asking, forest.features[asking], heads[asking]))]
+    testers = np.flatnonzero(forest.left != np.arange(nodes))
+    order = testers[np.lexsort((testers, forest.features[testers], heads[testers]))]
     pairs = np.stack([heads[order], forest.features[order]])
     new = np.ones(order.size, dtype=bool)
     new[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.tensors import RowArray
 from flipproof.models.fitted.row_arrays import finite_numbers, rows_of
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -55,7 +56,7 @@ class LinearRows:
         """All that it is."""
         return {"coefficients": self.coefficients, "intercepts": self.intercepts}
 
-    def __call__(self, batch: Any) -> IntArray:
+    def __call__(self, batch: RowArray) -> IntArray:
         """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""
         scores = self._scores(batch)
         if scores.shape[1] == 1:
@@ -63,10 +64,10 @@ class LinearRows:
         labels: IntArray = scores.argmax(axis=1)
         return labels
 
-    def label_scores(self, batch: Any) -> NDArray[Any]:
+    def label_scores(self, batch: RowArray) -> NDArray[Any]:
         """The scores [rows, classes] behind the labels."""
         scores = self._scores(batch)
         return np.concatenate([-scores, scores], axis=1) if scores.shape[1] == 1 else scores
 
-    def _scores(self, batch: Any) -> NDArray[Any]:
+    def _scores(self, batch: RowArray) -> NDArray[Any]:
         return np.asarray(rows_of(batch, self.columns) @ self.coefficients.T + self.intercepts)

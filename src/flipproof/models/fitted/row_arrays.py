@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, read_only, sorted_rows
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.tensors import RowArray
 
 
-def rows_of(batch: Any, width: int) -> Any:
+def rows_of(batch: RowArray, width: int) -> Any:
     """Rows in two dimensions, sparse ones with their columns in order, so that equal rows get equal scores."""
     rows = sorted_rows(batch) if sp.issparse(batch) else batch.reshape(len(batch), math.prod(batch.shape[1:]))
     if rows.shape[1] != width:
@@ -21,7 +22,7 @@ def rows_of(batch: Any, width: int) -> Any:
     return rows
 
 
-def integer_list(given: Any, name: str) -> IntArray:
+def integer_list(given: ArrayLike, name: str) -> IntArray:
     """Returns integers in one dimension, read-only."""
     array = np.asarray(given)
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and int(array.max()) >= 2**62):
@@ -29,7 +30,7 @@ def integer_list(given: Any, name: str) -> IntArray:
     return read_only(array.astype(np.int64))
 
 
-def finite_numbers(given: Any, axes: int, name: str) -> NDArray[Any]:
+def finite_numbers(given: ArrayLike, axes: int, name: str) -> NDArray[Any]:
     """Returns float32 numbers as they are and all others as float64, read-only."""
     array = np.asarray(given)
     if array.ndim != axes or array.dtype.kind not in "iuf" or not np.isfinite(array).all():

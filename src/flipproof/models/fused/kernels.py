@@ -8,18 +8,11 @@ import numpy as np
 
 from flipproof.base.compiled import compiled, data_address, fetch_ahead, inlined
 from flipproof.models.fused.row_sums import add_first_rows, add_rows, add_weighted_rows
-from flipproof.noise.sampling.bit_kernels import (
-    EVERY_ENTRY,
-    SCATTERED,
-    Block,
-    Lookup,
-    begin_block,
-    choose_zeros,
-    draw_every_entry,
-    keep_ones,
-    next_block,
-)
-from flipproof.noise.sampling.philox import NONZEROS, U64, Place, fill_tile
+from flipproof.noise.sampling.bit_kernels import draw_every_entry, keep_ones
+from flipproof.noise.sampling.bit_law import EVERY_ENTRY, SCATTERED
+from flipproof.noise.sampling.block_kernels import Block, Lookup, begin_block, choose_zeros, next_block
+from flipproof.noise.sampling.counter import NONZEROS, U64, Place
+from flipproof.noise.sampling.philox import fill_tile
 
 _AHEAD = 2
 """Rows of the neighbours of a node are fetched while those of the node so many before it are summed."""

@@ -8,22 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, cast
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from flipproof.base.values import FloatArray, IntArray
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
-from flipproof.models.adapters.torch_modules import device_of, evaluating
+from flipproof.models.adapters.torch_modules import device_of, evaluating, torch
 from flipproof.models.fused.heads import APPNPHead, GCNHead, Head, TorchHead, TwoLayers
+from flipproof.models.fused.kernels import Adjacency, WeightTable, noisy_products, normalised
 from flipproof.models.fused.row_sums import fixed_point, in_large_pages, padded
-from flipproof.noise.sampling.samplers import BitSampler, Role
+from flipproof.models.networks.node_modules import APPNP, GAT, GCN, RowsLinear
+from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.noisy_graphs import NoisyGraph
 
 if TYPE_CHECKING:
     from flipproof.noise.spaces.noisy_graphs import GraphSampler
+
+Network = GCN | APPNP | GAT
 
 FUSED_VERSION = 1
 """Changes when the same network begins to give another label to the same noisy graph."""
@@ -36,7 +41,7 @@ _AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 16
 class NoisyProducts:
     """Noisy attributes times the weights of the first layer, which are integers times steps."""
 
-    bits: BitSampler
+    sampler: GraphSampler
     nodes: IntArray
     table: Any
     steps: Any
@@ -53,13 +58,11 @@ class NoisyProducts:
 
     def drawn(self, role: Role, samples: range) -> Iterator[Any]:
         """An array [nodes, units] for every sample, to be used before the next one is asked for."""
-        from flipproof.models.fused.kernels import WeightTable, noisy_products
-
         shape, at_once = (self.nodes.size, self.table.shape[1]), self._at_once
         out, weights = np.empty((at_once, *shape), np.float32), WeightTable(in_large_pages(self.table), self.steps)
         for start in range(samples.start, samples.stop, at_once):
             part = range(start, min(samples.stop, start + at_once))
-            noisy_products(out, *self.bits.loop_arguments(role, part, self.nodes), weights)
+            noisy_products(out, *self.sampler.attribute_arguments(role, part, self.nodes), weights)
             yield from out[: len(part)]
 
 
@@ -132,10 +135,8 @@ class FusedNodes:
         return scores
 
 
-def adjacency_of(edges: Edges, ranks: IntArray) -> Any:
+def adjacency_of(edges: Edges, ranks: IntArray) -> Adjacency:
     """The normalised adjacency matrix of the edges with these ranks, as compiled loops take it."""
-    from flipproof.models.fused.kernels import Adjacency, normalised
-
     count = (1 if edges.directed else 2) * ranks.size + edges.nodes
     columns, weights = np.empty(count, np.uint32), np.empty(count, np.float32)
     starts = np.empty(edges.nodes + 1, np.int64)
@@ -143,13 +144,9 @@ def adjacency_of(edges: Edges, ranks: IntArray) -> Any:
     return Adjacency(starts, columns, weights)
 
 
-def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes | str:
+def fused_nodes(module: torch.nn.Module, sampler: GraphSampler, classes: int) -> FusedNodes | str:
     """How a network of ours is evaluated on noisy copies of a graph, or why it is not."""
-    import torch
-
-    from flipproof.models.networks.node_modules import APPNP, GAT, GCN
-
-    if type(module) not in (GCN, APPNP, GAT) or not as_shipped(module):
+    if not as_shipped(module):
         return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
     if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", torch.float32)}:
         return "its weights are not float32 numbers on the CPU"
@@ -157,12 +154,11 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
         return "some of its weights are not finite"
     if isinstance(module, GAT) and sampler.structure is not None:
         return "attention on noisy edges is no faster"
-    if sampler.attributes is not None and sampler.attribute_bits is None:
+    if sampler.attributes is not None and not sampler.flips_attribute_bits:
         return "its attributes are not bits that flip"
     if not sampler.nodes.size:
         return "the graph has no nodes"
-    attributes = sampler.graph.plain_attributes
-    if attributes is None or attributes.shape[1] != module.first.weight.shape[0] or _classes(module) != classes:
+    if sampler.attribute_columns != module.first.weight.shape[0] or _classes(module) != classes:
         return "the network does not fit the graph"
     structure, order = _structure(module, sampler)
     features = _features(module, sampler, order)
@@ -171,19 +167,17 @@ def fused_nodes(module: Any, sampler: GraphSampler, classes: int) -> FusedNodes 
     return FusedNodes(features, structure, _head(module, sampler, classes), order)
 
 
-def as_shipped(module: Any) -> bool:
-    """Whether the network does what its class says, with weights of the shapes that compiled loops rely on."""
+def as_shipped(module: torch.nn.Module) -> TypeGuard[Network]:
+    """Whether this is a network of ours that does what its class says, and its weights have the shapes of the loops."""
+    if type(module) not in (GCN, APPNP, GAT):
+        return False
     shadowed = {"forward", "features", "structure", "combine"}
     hooked = any(part._forward_hooks or part._forward_pre_hooks for part in module.modules())
     changed = any(shadowed & vars(part).keys() or hasattr(part, "parametrizations") for part in module.modules())
-    return not hooked and not changed and _parts_as_shipped(module)
+    return not hooked and not changed and _parts_as_shipped(cast("Network", module))
 
 
-def _parts_as_shipped(module: Any) -> bool:
-    import torch
-
-    from flipproof.models.networks.node_modules import APPNP, GAT, RowsLinear
-
+def _parts_as_shipped(module: Network) -> bool:
     linear = isinstance(module, APPNP)
     second = torch.nn.Linear if linear else RowsLinear
     if type(module.first) is not RowsLinear or type(module.second) is not second:
@@ -196,32 +190,28 @@ def _parts_as_shipped(module: Any) -> bool:
     return units == inputs and all(shapes.get(name) == shape for name, shape in biases.items())
 
 
-def _classes(module: Any) -> int:
+def _classes(module: Network) -> int:
     return int(_second(module).shape[1])
 
 
-def _second(module: Any) -> Any:
+def _second(module: Network) -> Any:
     """The weights of the second layer, one row per hidden unit."""
-    import torch
-
     linear = isinstance(module.second, torch.nn.Linear)
     return module.second.weight.detach().T if linear else module.second.weight.detach()
 
 
-def _features(module: Any, sampler: GraphSampler, order: IntArray) -> NoisyProducts | Clean | str:
-    if sampler.attribute_bits is not None:
+def _features(module: Network, sampler: GraphSampler, order: IntArray) -> NoisyProducts | Clean | str:
+    if sampler.flips_attribute_bits:
         table = fixed_point(module.first.weight.detach().numpy())
-        return table if isinstance(table, str) else NoisyProducts(sampler.attribute_bits, sampler.nodes[order], *table)
+        return table if isinstance(table, str) else NoisyProducts(sampler, sampler.nodes[order], *table)
     graph = NoisyGraph(sampler.nodes.size, np.zeros((2, 0), np.int64), sampler.clean_attributes)
     with evaluating(module):
         features = module.features(attribute_tensor(graph, AttributeForm.SPARSE, device_of(module)))
     return Clean(padded(features.numpy()))
 
 
-def _structure(module: Any, sampler: GraphSampler) -> tuple[NoisyAdjacency | Clean, IntArray]:
+def _structure(module: Network, sampler: GraphSampler) -> tuple[NoisyAdjacency | Clean, IntArray]:
     """What is made of the edges, and the order of the nodes in it."""
-    from flipproof.models.networks.node_modules import GAT
-
     as_they_are = np.arange(sampler.nodes.size)
     if sampler.structure is not None:
         return NoisyAdjacency(sampler), as_they_are
@@ -233,18 +223,14 @@ def _structure(module: Any, sampler: GraphSampler) -> tuple[NoisyAdjacency | Cle
     return Clean(_reordered(adjacency, order)), order
 
 
-def _neighbours_together(adjacency: Any) -> IntArray:
+def _neighbours_together(adjacency: Adjacency) -> IntArray:
     """The order of Cuthill and McKee (1969)."""
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
     matrix = sp.csr_array((adjacency.weights, adjacency.columns.astype(np.int32), adjacency.starts))
     return np.asarray(reverse_cuthill_mckee(matrix), dtype=np.int64)
 
 
-def _reordered(adjacency: Any, order: IntArray) -> Any:
+def _reordered(adjacency: Adjacency, order: IntArray) -> Adjacency:
     """Nodes in another order; the edges of each in the same."""
-    from flipproof.models.fused.kernels import Adjacency
-
     new = np.empty(order.size, np.uint32)
     new[order] = np.arange(order.size, dtype=np.uint32)
     degrees = np.diff(adjacency.starts)[order]
@@ -253,9 +239,7 @@ def _reordered(adjacency: Any, order: IntArray) -> Any:
     return Adjacency(starts, new[adjacency.columns[edges]], adjacency.weights[edges])
 
 
-def _head(module: Any, sampler: GraphSampler, classes: int) -> Head:
-    from flipproof.models.networks.node_modules import APPNP, GAT
-
+def _head(module: Network, sampler: GraphSampler, classes: int) -> Head:
     if isinstance(module, GAT):
         return TorchHead(module, int(module.first.weight.shape[1]), classes)
     bias = module.second.bias if isinstance(module, APPNP) else module.second_bias

@@ -14,7 +14,7 @@ from flipproof.base.compiled import inlined
 
 _LARGEST = 2**31 - 1
 _COARSEST = 2.0**-17
-"""Of the usual weight of a unit: coarser steps would be seen in sums."""
+"""The coarsest step, as a share of the typical weight of a unit: coarser ones would show in sums."""
 
 
 def fixed_point(weights: Any) -> tuple[Any, Any] | str:
@@ -37,16 +37,16 @@ def fixed_point(weights: Any) -> tuple[Any, Any] | str:
     integers = np.rint(np.ldexp(table, exponent.astype(np.int64)))
     if (np.maximum(np.maximum(integers, 0).sum(axis=0), np.maximum(-integers, 0).sum(axis=0)) > _LARGEST).any():
         return "sums of the weights of the first layer do not fit into 32 bits"
-    if (np.ldexp(1.0, -exponent.astype(np.int64)) > _COARSEST * _usual(np.abs(table)))[most > 0].any():
+    if (np.ldexp(1.0, -exponent.astype(np.int64)) > _COARSEST * _typical(np.abs(table)))[most > 0].any():
         return "the weights of the first layer are too many, or too different, for exact sums of 32 bits"
     return np.ascontiguousarray(integers.astype(np.int32)), np.ldexp(np.float32(1), -exponent.astype(np.int64))
 
 
-def _usual(sizes: Any) -> Any:
+def _typical(sizes: Any) -> Any:
     """The root of the mean square of the weights of each unit, but for zeros and the largest hundredth."""
     rest = np.sort(sizes, axis=0)[: len(sizes) - max(1, len(sizes) // 100)]
-    usual = np.sqrt((rest**2).sum(axis=0) / np.maximum(1, (rest > 0).sum(axis=0)))
-    return np.where(usual > 0, usual, sizes.max(axis=0, initial=0))
+    typical = np.sqrt((rest**2).sum(axis=0) / np.maximum(1, (rest > 0).sum(axis=0)))
+    return np.where(typical > 0, typical, sizes.max(axis=0, initial=0))
 
 
 LANES = 8

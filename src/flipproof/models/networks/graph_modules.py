@@ -6,9 +6,9 @@ from flipproof.base.values import checked_count, checked_probability
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.torch_modules import checked_size
-from flipproof.models.networks.node_modules import Gathering
+from flipproof.models.networks.node_modules import SparseMatrix
 
-require("torch")
+require("torch")  # names the extra if it is missing
 import torch  # noqa: E402
 from torch.nn import functional as F  # noqa: E402, N812
 
@@ -52,10 +52,10 @@ class GIN(torch.nn.Module):
         nodes = x.shape[0]
         edges = _sums(edge_index[0], edge_index[1], nodes)
         graphs = _sums(torch.arange(nodes, device=x.device), batch, int(batch.max()) + 1 if nodes else 0)
-        pooled = [graphs.of(x)]
+        pooled = [graphs.times(x)]
         for layer in self.layers:
             x = layer(x, edges)
-            pooled.append(graphs.of(x))
+            pooled.append(graphs.times(x))
         return self.last(F.dropout(torch.cat(pooled, dim=1), self.dropout, self.training))  # type: ignore[no-any-return]  # a module's call is Any
 
 
@@ -80,13 +80,13 @@ class _Layer(torch.nn.Module):
             torch.nn.ReLU(),
         )
 
-    def forward(self, x: torch.Tensor, edges: Gathering) -> torch.Tensor:
-        return self.mlp((1 + self.eps) * x + edges.of(x))  # type: ignore[no-any-return]  # a module's call is Any
+    def forward(self, x: torch.Tensor, edges: SparseMatrix) -> torch.Tensor:
+        return self.mlp((1 + self.eps) * x + edges.times(x))  # type: ignore[no-any-return]  # a module's call is Any
 
 
-def _sums(sources: torch.Tensor, targets: torch.Tensor, rows: int) -> Gathering:
+def _sums(sources: torch.Tensor, targets: torch.Tensor, rows: int) -> SparseMatrix:
     """Row i is the sum of the sources whose target is i, in the order in which they stand."""
     order = torch.argsort(targets.to(torch.int32), stable=True)  # half the time of 64 bits
     starts = torch.zeros(rows + 1, dtype=torch.int64, device=targets.device)
     torch.cumsum(torch.bincount(targets, minlength=rows), 0, out=starts[1:])
-    return Gathering(sources[order], starts, torch.ones(sources.numel(), device=targets.device))
+    return SparseMatrix(sources[order], starts, torch.ones(sources.numel(), device=targets.device))

@@ -9,7 +9,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.models.adapters.torch_modules import checked_size
 
-require("torch")
+require("torch")  # names the extra if it is missing
 import torch  # noqa: E402
 from torch.nn import functional as F  # noqa: E402, N812
 

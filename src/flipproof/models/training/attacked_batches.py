@@ -7,7 +7,7 @@ evaluation mode, as votes are, and use none of torch's randomness.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
@@ -20,7 +20,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier, NodeForward
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.adapters.torch_classifier import TorchClassifier
-from flipproof.models.adapters.torch_modules import device_of
+from flipproof.models.adapters.torch_modules import device_of, torch
 from flipproof.models.training.attacks import Attack, FlipAttack
 from flipproof.models.training.batches import NodeBatches, RowBatches
 from flipproof.models.training.fitting import Answers, loss_of
@@ -55,17 +55,17 @@ def response(noise: AttackedNoise, noisy: NDArray[Any]) -> Any:
 
 
 @response.register
-def _response_of_flips(noise: FlipNoise, noisy: Any) -> float:
+def _response_of_flips(noise: FlipNoise, noisy: NDArray[Any]) -> float:
     return 1.0 - noise.p_plus - noise.p_minus
 
 
 @response.register
-def _response_of_numbers(noise: GaussianNoise, noisy: Any) -> float:
+def _response_of_numbers(noise: GaussianNoise, noisy: NDArray[Any]) -> float:
     return 1.0
 
 
 @response.register
-def _response_of_shown(noise: AblationNoise, noisy: Any) -> Any:
+def _response_of_shown(noise: AblationNoise, noisy: NDArray[Any]) -> Any:
     shown = noisy != HIDDEN
     return noise.kept / noise.entries if shown.all() else shown.astype(np.float64)
 
@@ -105,15 +105,15 @@ class _Portion:
 
     def answers(self, changed: NDArray[Any], classifier: TorchClassifier) -> Answers:
         """What a classifier makes of noisy copies of the changed rows."""
-        batches, space = self.attacked.batches, remade(self.attacked.space, changed)
+        batches, space = self.attacked.batches, with_values(self.attacked.space, changed)
         sampler = sampler_of(space, self.attacked.noise, batches.seed)
-        own = replace(batches, classifier=classifier, sampler=sampler, labels=batches.labels[self.rows])
-        return own.answers(self.samples, np.arange(self.rows.size))
+        changed_batches = replace(batches, classifier=classifier, sampler=sampler, labels=batches.labels[self.rows])
+        return changed_batches.answers(self.samples, np.arange(self.rows.size))
 
     def gradient(self, changed: NDArray[Any]) -> NDArray[Any]:
         """Of the loss of each row."""
         classifier: TorchClassifier = self.attacked.batches.classifier
-        watch = _Watch(classifier.transform)
+        watch = _RecordingTransform(classifier.transform)
         with _evaluated(classifier.module):
             slopes = watch.slopes(self.answers(changed, replace(classifier, transform=watch)), self.attacked.noise)
         return np.asarray(slopes.reshape(-1, *changed.shape).sum(axis=0))
@@ -143,12 +143,12 @@ class AttackedNodes:
 
     def _sampler(self, changed: NDArray[Any]) -> Any:
         """Noisy copies of the graph with other attributes."""
-        attributes = remade(self.graph.attributes, changed[0])
+        attributes = with_values(self.graph.attributes, changed[0])
         return sampler_of(replace(self.graph, attributes=attributes), self.noise, self.seed)
 
     def _gradient(self, changed: NDArray[Any], epoch: int) -> NDArray[Any]:
         """Of the mean loss of all training nodes."""
-        watch = _WatchedNodes(self.classifier.module)
+        watch = _RecordingForward(self.classifier.module)
         watched = replace(self.batches, sampler=self._sampler(changed), forward=watch)
         with _evaluated(self.classifier.module):
             slopes = watch.slopes(next(watched.steps(epoch)), self.noise)
@@ -156,7 +156,7 @@ class AttackedNodes:
 
 
 @contextlib.contextmanager
-def _evaluated(module: Any) -> Iterator[None]:
+def _evaluated(module: torch.nn.Module) -> Iterator[None]:
     """Calls inside are made in evaluation mode, in the middle of training."""
     module.eval()
     try:
@@ -165,13 +165,14 @@ def _evaluated(module: Any) -> Iterator[None]:
         module.train()
 
 
-class _Watch:
+class _RecordingTransform:
     """The transform of a classifier of rows, which keeps the rows that it is given, to ask for gradients later."""
 
-    def __init__(self, transform: Any) -> None:
-        self._transform, self._rows = transform, None
+    def __init__(self, transform: Callable[[Any], Any] | None) -> None:
+        self._transform = transform
+        self._rows: torch.Tensor | None = None
 
-    def __call__(self, rows: Any) -> Any:
+    def __call__(self, rows: torch.Tensor) -> Any:
         self._rows = rows.requires_grad_()
         kept = rows.clone()  # which may be written into, unlike a leaf
         return kept if self._transform is None else self._transform(kept)
@@ -182,10 +183,10 @@ class _Watch:
         return slopes
 
 
-class _WatchedNodes(NodeForward):
+class _RecordingForward(NodeForward):
     """Calls a module with dense attributes and keeps them, to ask for gradients later."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: torch.nn.Module) -> None:
         super().__init__(module, AttributeForm.DENSE)
         self._called_with: list[Any] = []
 
@@ -202,8 +203,6 @@ class _WatchedNodes(NodeForward):
 
 def _slopes(answers: Answers, inputs: list[Any], noise: AttackedNoise) -> list[NDArray[Any]]:
     """Gradients of -log of the mean probability of the label, by way of the noisy inputs that gave the answers."""
-    import torch
-
     loss = loss_of(answers, Average.SOFTMAX)
     found = torch.autograd.grad(loss, inputs, allow_unused=True, materialize_grads=True)
     return [
@@ -224,13 +223,13 @@ def _(space: SparseRows, rows: IntArray) -> NDArray[Any]:
 
 
 @singledispatch
-def remade(space: Any, values: NDArray[Any]) -> Rows:
+def with_values(space: Any, values: NDArray[Any]) -> Rows:
     """A space of the same kind with these rows."""
     made: Rows = type(space)(values)
     return made
 
 
-@remade.register
+@with_values.register
 def _(space: SparseRows, values: NDArray[Any]) -> SparseRows:
     # Several times faster than scipy is with a dense array.
     rows, columns = np.divmod(np.flatnonzero(values.astype(bool)), values.shape[1])

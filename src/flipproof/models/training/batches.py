@@ -10,7 +10,7 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.models.adapters.node_classifier import NodeForward
-from flipproof.models.adapters.torch_modules import checked_logits, device_of
+from flipproof.models.adapters.torch_modules import checked_logits, device_of, torch
 from flipproof.models.training.fitting import Answers
 from flipproof.noise.sampling.samplers import Role, Sampler
 from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
@@ -25,8 +25,8 @@ _ROWS_AT_ONCE = 256
 class LabelledNodes:
     """Some nodes and their labels, as tensors."""
 
-    numbers: Any
-    labels: Any
+    numbers: torch.Tensor
+    labels: torch.Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,8 +62,6 @@ class NodeBatches:
         return list(self.sampler.draw(Role.TRAIN, samples, np.zeros(1, dtype=np.int64)))
 
     def _answers(self, graphs: list[NoisyGraph], nodes: LabelledNodes) -> Answers:
-        import torch
-
         logits = (checked_logits(self.forward(graph), graph.nodes, self.classes) for graph in graphs)
         return Answers(torch.stack([each[nodes.numbers] for each in logits]), nodes.labels)
 
@@ -109,8 +107,6 @@ class RowBatches:
 
     def validation(self) -> Answers:
         """A few copies of few inputs, one copy of many."""
-        import torch
-
         count = self.validated.size
         copies = max(1, min(_VALIDATION_COPIES, _VALIDATION_ROWS // count))
         samples = range(VALIDATION_FROM, VALIDATION_FROM + copies)
@@ -122,8 +118,6 @@ class RowBatches:
 
     def answers(self, samples: range, rows: IntArray) -> Answers:
         """What the classifier makes of these noisy copies of some inputs."""
-        import torch
-
         classes = self.classifier.classes
         drawn = self.sampler.draw(Role.TRAIN, samples, rows)
         logits = checked_logits(self.classifier.logits(drawn), len(samples) * rows.size, classes)

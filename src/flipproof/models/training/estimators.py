@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from flipproof.base.values import as_array, checked_count, sorted_rows
+from flipproof.base.values import IntArray, as_array, checked_count, sorted_rows
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of, space_of
 from flipproof.noise.sampling.samplers import Role
@@ -17,7 +18,7 @@ from flipproof.smoothing.voting.evaluation import input_size
 
 
 def fit_estimator(
-    estimator: Any, inputs: Any, labels: Any, rows: Any, noise: Law, copies: int = 10, seed: int = 0,
+    estimator: Any, inputs: Any, labels: ArrayLike, rows: ArrayLike, noise: Law, copies: int = 10, seed: int = 0,
     memory_limit: str | int = "2GB",
 ) -> Any:  # fmt: skip
     """Fits an estimator to noisy copies of some rows, drawn by the exact sampler of votes from a stream of their own.
@@ -57,7 +58,7 @@ def fit_estimator(
     return estimator
 
 
-def _checked_rows(rows: Any, inputs: int) -> Any:
+def _checked_rows(rows: ArrayLike, inputs: int) -> IntArray:
     chosen = as_array(rows, "rows")
     if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
         raise InvalidInputError(f"expected a list of row numbers, got {chosen.dtype} of shape {list(chosen.shape)}")

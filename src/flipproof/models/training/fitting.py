@@ -6,12 +6,14 @@ import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flipproof.base.values import IntArray
 from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.models.adapters.torch_modules import torch
 from flipproof.run_folder.split import Split, checked_labels, label_array
 from flipproof.run_folder.task import Average, TrainingSettings
 
@@ -44,8 +46,8 @@ class History:
 class Answers:
     """Logits [copies, inputs, classes] of noisy copies of some inputs, and the true labels [inputs]."""
 
-    logits: Any
-    labels: Any
+    logits: torch.Tensor
+    labels: torch.Tensor
 
 
 class Batches(Protocol):
@@ -59,7 +61,11 @@ class Batches(Protocol):
 
 
 def fit(
-    module: Any, batches: Batches, settings: TrainingSettings, weights: Any, show: Callable[[History], None]
+    module: torch.nn.Module,
+    batches: Batches,
+    settings: TrainingSettings,
+    weights: torch.Tensor | None,
+    show: Callable[[History], None],
 ) -> History:
     """Trains a module in place and leaves it with the weights of the lowest validation loss.
 
@@ -70,20 +76,18 @@ def fit(
         weights: of the classes, a tensor, or None if all count the same.
         show: is told the history after every epoch.
     """
-    import torch
-
     optimizer = torch.optim.Adam(
         [parameter for parameter in module.parameters() if parameter.requires_grad],
         lr=settings.learning_rate, weight_decay=settings.weight_decay,
     )  # fmt: skip
-    history, best = History(), None
+    history, best = History(), dict[str, torch.Tensor]()
     for epoch in range(settings.epochs):
         module.train()
         losses, sizes = [], []
         for answers in batches.steps(epoch):
             loss = loss_of(answers, settings.average, weights)
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]  # missing in torch's annotations
             optimizer.step()
             losses.append(float(loss.detach()))
             sizes.append(len(answers.labels))
@@ -98,18 +102,16 @@ def fit(
     return history
 
 
-def loss_of(answers: Answers, average: str, weights: Any = None) -> Any:
+def loss_of(answers: Answers, average: str, weights: torch.Tensor | None = None) -> torch.Tensor:
     """The cross-entropy of noisy copies, averaged in the way that `Average` names, of all inputs together."""
-    import torch
-
     logs = answers.logits.log_softmax(dim=2)
     mean = logs.logsumexp(dim=0) - math.log(len(logs)) if average == Average.SOFTMAX else logs.mean(dim=0)
     return torch.nn.functional.nll_loss(mean, answers.labels, weight=weights)
 
 
-def _note(module: Any, batches: Batches, history: History, loss: float, weights: Any) -> None:
-    import torch
-
+def _note(
+    module: torch.nn.Module, batches: Batches, history: History, loss: float, weights: torch.Tensor | None
+) -> None:
     module.eval()
     with torch.no_grad():
         answers = batches.validation()
@@ -126,17 +128,15 @@ def _note(module: Any, batches: Batches, history: History, loss: float, weights:
     history.validation_accuracy.append(accuracy)
 
 
-def class_weights(labels: IntArray, classes: int, device: Any) -> Any:
+def class_weights(labels: IntArray, classes: int, device: torch.device) -> torch.Tensor:
     """Weights that let every class count the same, however many inputs it has."""
-    import torch
-
     counts = np.bincount(labels, minlength=classes)
     present = np.count_nonzero(counts)
     weights = np.divide(labels.size, present * counts, out=np.zeros(classes), where=counts > 0)
     return torch.tensor(weights, dtype=torch.float32, device=device)
 
 
-def checked_targets(labels: Any, inputs: int, split: Split, classes: int, unit: str) -> IntArray:
+def checked_targets(labels: ArrayLike, inputs: int, split: Split, classes: int, unit: str) -> IntArray:
     """Labels of training and validation inputs, 0 elsewhere."""
     if not isinstance(split, Split):
         raise InvalidInputError(f"expected a Split, got {type(split).__name__}")

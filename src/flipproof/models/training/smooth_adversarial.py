@@ -29,10 +29,12 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.extras import require
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.models.adapters.torch_modules import torch
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedNoise, AttackedRows, Rows
 from flipproof.models.training.attacks import Attack, BallAttack, FlipAttack
 from flipproof.models.training.batches import VALIDATION_FROM
@@ -43,22 +45,22 @@ from flipproof.noise.gaussian import GaussianNoise
 from flipproof.noise.laws import space_for
 from flipproof.noise.spaces.graph import Graph, checked_graph
 from flipproof.noise.spaces.rows import DenseRows
-from flipproof.noise.spaces.space import check_categories, is_joint
+from flipproof.noise.spaces.space import check_categories
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings
 from flipproof.theory.law import FlipNoise
 
-__all__ = ["Attack", "BallAttack", "FlipAttack", "train_against"]
+__all__ = ["Attack", "BallAttack", "FlipAttack", "train_adversarially"]
 
 _BYTES_PER_ATTRIBUTE = 56
 """Dense numbers of four bytes and more: noisy bits and their gradients, with copies of both, and what these are summed
 and compared in."""
 
 
-def train_against(
+def train_adversarially(
     classifier: NodeClassifier | TorchClassifier,
     inputs: Any,
-    labels: Any,
+    labels: ArrayLike,
     split: Split,
     noise: AttackedNoise,
     attack: Attack,
@@ -97,7 +99,7 @@ def train_against(
         >>> split = Split(train=np.arange(8), validation=np.arange(8, 12), test=[])
         >>> settings = TrainingSettings(noisy_samples=4, average="softmax", epochs=20, learning_rate=0.1)
         >>> noise, attack = FlipNoise(0.1, 0.4), FlipAttack(add=1, delete=2)
-        >>> history = train_against(classifier, rows, labels, split, noise, attack, settings)
+        >>> history = train_adversarially(classifier, rows, labels, split, noise, attack, settings)
         >>> classifier(rows[:4])
         array([0, 1, 0, 1])
     """
@@ -108,18 +110,19 @@ def train_against(
         )
     _check_attack(attack, noise)
     space = _checked_space(classifier, inputs, noise)
-    plain, learned = batches_of(classifier, space, labels, split, noise, settings, seed, limit)
+    plain, train_labels = batches_of(classifier, space, labels, split, noise, settings, seed, limit)
     batches: Batches = plain
     if not attack.is_empty:
         batches = _attacked(plain, classifier, space, noise, attack, settings, seed, limit)
-    return learn(classifier, batches, learned, settings, seed, progress)
+    return learn(classifier, batches, train_labels, settings, seed, progress)
 
 
 def _attacked(
-    plain: Any, classifier: Any, space: Any, noise: AttackedNoise, attack: Any, settings: TrainingSettings, seed: int,
-    memory_limit: int,
+    plain: Any, classifier: Any, space: Graph | Rows, noise: AttackedNoise, attack: Any, settings: TrainingSettings,
+    seed: int, memory_limit: int,
 ) -> Batches:  # fmt: skip
-    if is_joint(space):
+    """The batches with an attack. It was checked before that classifier, batches and attack fit the space."""
+    if isinstance(space, Graph):
         _check_fits_dense(space, settings.noisy_samples, memory_limit)
         return AttackedNodes(plain, classifier, space, noise, attack, seed)
     samples = settings.epochs * len(plain.portions(0)) * plain.copies
@@ -147,7 +150,7 @@ def _check_attack(attack: Attack, noise: AttackedNoise) -> None:
         )
 
 
-def _checked_space(classifier: Any, inputs: Any, noise: AttackedNoise) -> Graph | Rows:
+def _checked_space(classifier: object, inputs: Any, noise: AttackedNoise) -> Graph | Rows:
     """The bits or real numbers that the attack changes, checked."""
     if isinstance(classifier, NodeClassifier):
         expected, hint = "a Graph with noisy='attributes' for a NodeClassifier", ": edges are not attacked"
@@ -156,7 +159,7 @@ def _checked_space(classifier: Any, inputs: Any, noise: AttackedNoise) -> Graph 
             raise InvalidInputError(f"expected {expected}, got noisy={graph.noisy!r}{hint}")
         _check_bits(graph.attributes, "attributes")
         return graph
-    if not isinstance(classifier, TorchClassifier) or not getattr(require("torch"), classifier.dtype).is_floating_point:
+    if not isinstance(classifier, TorchClassifier) or not getattr(torch, classifier.dtype).is_floating_point:
         got = getattr(classifier, "dtype", "no gradient")
         raise InvalidInputError(
             "expected a NodeClassifier, or a TorchClassifier that takes floating-point numbers, to attack, got "

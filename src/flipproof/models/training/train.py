@@ -7,28 +7,34 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from flipproof.base.progress import progress_line
 from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.graph_classifier import GraphClassifier
 from flipproof.models.adapters.node_classifier import NodeClassifier
-from flipproof.models.adapters.torch_modules import device_of
+from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.models.adapters.torch_modules import device_of, torch
 from flipproof.models.training.batches import VALIDATION_FROM, LabelledNodes, NodeBatches, RowBatches
 from flipproof.models.training.fitting import Batches, History, checked_targets, class_weights, fit
-from flipproof.noise.laws import Law, sampler_of, space_of
+from flipproof.noise.laws import Law, is_joint, sampler_of, space_of
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.graph import checked_graph
-from flipproof.noise.spaces.space import is_joint
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings
 from flipproof.smoothing.voting.chunks import check_fits, checked_memory
 from flipproof.smoothing.voting.evaluation import input_size
 
+TrainableClassifier = NodeClassifier | GraphClassifier | TorchClassifier
+"""A classifier with a module to train."""
+
 
 def train(
-    classifier: Any,
+    classifier: TrainableClassifier,
     inputs: Any,
-    labels: Any,
+    labels: ArrayLike,
     split: Split,
     noise: Law | None = None,
     settings: TrainingSettings | None = None,
@@ -70,14 +76,14 @@ def train(
         array([[0, 0, 1, 1]])
     """
     settings, limit = checked_options(settings, seed, memory_limit)
-    batches, learned = batches_of(classifier, inputs, labels, split, noise, settings, seed, limit)
-    return learn(classifier, batches, learned, settings, seed, progress)
+    batches, train_labels = batches_of(classifier, inputs, labels, split, noise, settings, seed, limit)
+    return learn(classifier, batches, train_labels, settings, seed, progress)
 
 
 def checked_options(
     settings: TrainingSettings | None, seed: int, memory_limit: str | int
 ) -> tuple[TrainingSettings, int]:
-    """The settings, the usual ones if there are none, and the memory limit in bytes."""
+    """The settings, the defaults if there are none, and the memory limit in bytes."""
     settings = TrainingSettings() if settings is None else settings
     if not isinstance(settings, TrainingSettings):
         raise InvalidInputError(f"expected TrainingSettings, got {type(settings).__name__}")
@@ -86,12 +92,26 @@ def checked_options(
 
 
 def learn(
-    classifier: Any, batches: Batches, learned: IntArray, settings: TrainingSettings, seed: int, progress: bool
+    classifier: TrainableClassifier,
+    batches: Batches,
+    train_labels: IntArray,
+    settings: TrainingSettings,
+    seed: int,
+    progress: bool,
 ) -> History:
-    """Trains with any batches that teach the learned labels, on one thread, from torch's generator at the seed."""
+    """Trains with any batches, on one thread, with torch's generator at the seed.
+
+    Args:
+        classifier: its module is trained.
+        batches: what it learns from.
+        train_labels: of all training inputs, by which classes are balanced.
+        settings: how.
+        seed: of dropout.
+        progress: whether to show a line in a terminal.
+    """
     weights = None
     if settings.balanced:
-        weights = class_weights(learned, classifier.classes, device_of(classifier.module))
+        weights = class_weights(train_labels, classifier.classes, device_of(classifier.module))
     start = time.perf_counter()
     line_shown = progress_line("training", ("note", "elapsed"), of=settings.epochs, show=progress)
     with single_threaded(), _seeded(seed), line_shown as line:
@@ -114,21 +134,20 @@ def _note(history: History, settings: TrainingSettings) -> str:
 
 
 def batches_of(
-    classifier: Any, inputs: Any, labels: Any, split: Split, noise: Law | None,
+    classifier: TrainableClassifier, inputs: Any, labels: ArrayLike, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[NodeBatches | RowBatches, IntArray]:  # fmt: skip
     """What `train` learns from, and the labels that are learned."""
-    make = _node_batches if isinstance(classifier, NodeClassifier) else _row_batches
-    return make(classifier, inputs, labels, split, noise, settings, seed, memory_limit)
+    if isinstance(classifier, NodeClassifier):
+        return _node_batches(classifier, inputs, labels, split, noise, settings, seed, memory_limit)
+    return _row_batches(classifier, inputs, labels, split, noise, settings, seed, memory_limit)
 
 
 def _node_batches(
-    classifier: NodeClassifier, inputs: Any, labels: Any, split: Split, noise: Law | None,
+    classifier: NodeClassifier, inputs: Any, labels: ArrayLike, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[NodeBatches, IntArray]:  # fmt: skip
     """The nodes of a graph as batches, and the labels that are learned."""
-    import torch
-
     graph = checked_graph(inputs, "; see Graph.from_pyg and others")
     _check_trainable(classifier.module)
     device = device_of(classifier.module)
@@ -148,7 +167,7 @@ def _node_batches(
 
 
 def _row_batches(
-    classifier: Any, inputs: Any, labels: Any, split: Split, noise: Law | None,
+    classifier: TrainableClassifier, inputs: Any, labels: ArrayLike, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[RowBatches, IntArray]:  # fmt: skip
     """Rows or small graphs as batches, and the labels that are learned."""
@@ -182,7 +201,7 @@ def _checked_noise(noise: Law | None, without: str) -> Law:
     return noise
 
 
-def _check_trainable(module: Any) -> None:
+def _check_trainable(module: torch.nn.Module) -> None:
     if not any(parameter.requires_grad for parameter in module.parameters()):
         raise InvalidInputError("expected a module with weights to train, got none")
 
@@ -190,8 +209,6 @@ def _check_trainable(module: Any) -> None:
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Torch's generator starts from the seed inside, and is as before afterwards."""
-    import torch
-
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield

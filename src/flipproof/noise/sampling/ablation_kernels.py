@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.compiled import compiled
-from flipproof.noise.sampling.philox import SUBSETS, U64, Place
+from flipproof.noise.sampling.counter import SUBSETS, U64, Place
 from flipproof.noise.sampling.value_kernels import below
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -16,8 +17,6 @@ ONE, SIX, SIXTY_THREE = U64(1), U64(6), U64(63)
 
 def _lowest_bit(_: Any, bits: Any) -> Any:
     def instruction(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        from llvmlite import ir
-
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), instruction

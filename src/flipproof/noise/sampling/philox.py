@@ -1,70 +1,23 @@
 """The random words: Philox4x32-10, a counter-based generator (Salmon et al., SC 2011).
 
-A word is a pure function of the seed and of where it is used, so any part of any noisy sample can be drawn by
-itself, in any order, on any machine. The 128-bit counter holds, injectively,
-
-    word 0: group (24 bits), purpose (6 bits), part (2 bits)      four words per group
-    word 1: row (32 bits)
-    word 2: sample, low 32 bits
-    word 3: sample, high 8 bits, role (2 bits), block (22 bits)
-
-and the key is the 64-bit seed.
+What its counter holds is said in `counter`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from flipproof.base.compiled import compiled, data_address, inlined
+from flipproof.noise.sampling.counter import GROUP_BITS, GROUP_MASK, TIES, TILE_BITS, TILE_GROUP_BITS, U64
 
-U64 = np.uint64
 LOW = U64(0xFFFFFFFF)
 _M0, _M1 = U64(0xD2511F53), U64(0xCD9E8D57)
 _W0, _W1 = U64(0x9E3779B9), U64(0xBB67AE85)
 _32, _30, _24, _10, _8 = U64(32), U64(30), U64(24), U64(10), U64(8)
-
-# What words are used for. Words of different purposes are never the same.
-NONZEROS = U64(0)
-"""Does a non-zero flip? Its place among the non-zeros of the row says which bits of which tile of words decide."""
-ENTRIES = U64(1)
-"""Does an entry flip? Word number = its place in the row."""
-POSITIONS = U64(2)
-"""How many zeros of a block flip (its first four words), and which."""
-VALUES = U64(3)
-"""Which other value a flipped entry takes."""
-SUBSETS = U64(4)
-"""Is an entry one of those that an ablation keeps? The next word decides, or the one after it."""
-FRACTIONS = U64(5)
-"""A number between zero and one: words 2 i and 2 i + 1 make that of entry i."""
-_TIES = U64(16)
-"""First of the nine purposes of the further words of a non-zero; those of an entry follow at twice the number."""
-
-SAMPLE_LIMIT = 2**40
-ROW_LIMIT = 2**32
-BLOCK_LIMIT = 2**22
-GROUP_BITS = 24
-GROUP_MASK = 2**GROUP_BITS - 1
-_TILE_GROUP_BITS = 3
-"""A tile has 2**3 groups of four words."""
-TILE_BITS = GROUP_BITS - _TILE_GROUP_BITS
-"""A block has 2**TILE_BITS tiles: those of block b have the numbers from b << TILE_BITS on."""
-WORD_LIMIT = 2 ** (GROUP_BITS + 22)
-"""How many numbered words a row has, so that each can have further words of its own."""
-
-
-class Place(NamedTuple):
-    """Where words are used: everything in the counter but group, purpose and block."""
-
-    seed: Any
-    role: Any
-    sample: Any
-    part: Any
-    row: Any
 
 
 @inlined
@@ -202,7 +155,7 @@ def fill_tiles(words: Any, at: Any, place: Any, purpose: Any, tile: Any, other_p
 @inlined
 def _tile_counter(place: Any, purpose: Any, tile: Any) -> Any:
     """The counter of the first group of a tile, and the key."""
-    return counter_and_key(place, purpose, U64(tile >> TILE_BITS), U64((tile << _TILE_GROUP_BITS) & GROUP_MASK))
+    return counter_and_key(place, purpose, U64(tile >> TILE_BITS), U64((tile << TILE_GROUP_BITS) & GROUP_MASK))
 
 
 @compiled
@@ -222,7 +175,7 @@ def fill_words(words: Any, place: Any, purpose: Any, first: int, count: int) -> 
 @compiled
 def further_word(place: Any, purpose: Any, number: int, digit: int) -> Any:
     """The `digit`-th further 32 bits of a numbered word, for a comparison that the first 32 left open."""
-    kind = _TIES * (purpose + U64(1)) + U64((digit - 1) >> 2)
+    kind = TIES * (purpose + U64(1)) + U64((digit - 1) >> 2)
     words = group_of_words(place, kind, U64(number >> GROUP_BITS), U64(number & GROUP_MASK))
     return _lane(words, (digit - 1) & 3)
 

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.noise.sampling.bit_law import EVERY_ENTRY, SCATTERED, BitLaw, BitRows, Scratch, scratch_for
+from flipproof.noise.sampling.counter import ROW_LIMIT, SAMPLE_LIMIT, StreamWords
+from flipproof.noise.sampling.exact_probabilities import binomial_table, digits_of
 from flipproof.theory.law import FlipNoise, Law
-
-_FLIPS_PER_BLOCK = 64
-_SMALLEST_BLOCK, _LARGEST_BLOCK = 2**12, 2**20
-_DENSE_FROM = 0.125
-"""From this p_plus on, looking at every entry costs no more than finding those that flip."""
 
 
 class Role(IntEnum):
@@ -117,11 +115,13 @@ class Stream:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or not 0 <= self.seed < 2**64:
             raise InvalidInputError(f"expected seed to be an integer in [0, 2**64), got {self.seed!r}")
 
-    def words(self, role: Role) -> Any:
+    def words(self, role: Role) -> StreamWords:
         """The stream of a role as the compiled loops take it."""
-        from flipproof.noise.sampling import bit_kernels as kernels
+        return StreamWords(np.uint64(self.seed), np.uint64(role), np.uint64(self.part))
 
-        return kernels.StreamWords(np.uint64(self.seed), np.uint64(role), np.uint64(self.part))
+
+LoopArguments = tuple[StreamWords, tuple[int, int], IntArray, BitRows, BitLaw, Scratch]
+"""What a compiled loop needs to draw rows of bits: stream, samples, rows, clean ones, law, working memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,11 +136,15 @@ class BitSampler:
     entries: IntArray
     noise: FlipNoise
     stream: Stream
-    _law: Any = field(init=False, repr=False)
+    _law: BitLaw = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         _check_rows(self.rows)
-        object.__setattr__(self, "_law", _bit_law(self.noise, int(self.entries.max(initial=0))))
+        longest = int(self.entries.max(initial=0))
+        law = BitLaw.of(self.noise.p_plus, self.noise.p_minus, longest)
+        if longest > law.longest_row:
+            raise TooLargeError(f"expected at most {law.longest_row} entries in a row with {self.noise}, got {longest}")
+        object.__setattr__(self, "_law", law)
 
     @property
     def rows(self) -> int:
@@ -150,9 +154,6 @@ class BitSampler:
     @property
     def distance(self) -> Fraction:
         """Total variation distance of one sample of all rows: that of one table, for every block."""
-        from flipproof.noise.sampling.bit_kernels import SCATTERED
-        from flipproof.noise.sampling.coins import binomial_table
-
         if self._law.method != SCATTERED:
             return Fraction(0)
         size = int(self._law.block_size)
@@ -167,40 +168,38 @@ class BitSampler:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, NDArray[Any]]:
         """Starts and positions, in order, of the ones of every (sample, row), samples first."""
-        from flipproof.noise.sampling import bit_kernels as kernels
+        from flipproof.noise.sampling.bit_kernels import draw_bits  # which loads numba, longer than all the rest
 
         expected = self.expected_ones(rows) * len(samples)
         ends = np.zeros(len(samples) * rows.size + 1, dtype=np.int64)
         # The loops ask for room for all that a row could still get before they draw it.
-        every_entry = self._law.method == kernels.EVERY_ENTRY
+        every_entry = self._law.method == EVERY_ENTRY
         longest = self.entries[rows] if every_entry else self.starts[rows + 1] - self.starts[rows]
         capacity = int(expected + 12.0 * math.sqrt(expected)) + int(longest.max(initial=0)) + 4096
         while True:
             out = np.empty(capacity, dtype=self.positions.dtype)
-            total = kernels.draw_bits(out, ends[1:], *self.loop_arguments(role, samples, rows))
+            total = draw_bits(out, ends[1:], *self.loop_arguments(role, samples, rows))
             if total >= 0:
                 return ends, out[:total]
             capacity *= 2
 
-    def loop_arguments(self, role: Role, samples: range, rows: IntArray) -> tuple[Any, Any, Any, Any, Any, Any]:
-        """What a compiled loop needs to draw the rows: stream, samples, rows, clean ones, law, working memory."""
-        from flipproof.noise.sampling import bit_kernels as kernels
-
-        data = _unwritable(kernels.BitRows(self.starts, self.positions, self.entries))
+    def loop_arguments(self, role: Role, samples: range, rows: IntArray) -> LoopArguments:
+        """What a compiled loop needs to draw the rows."""
+        data = _unwritable(BitRows(self.starts, self.positions, self.entries))
         law = _unwritable(self._law)
-        return self.stream.words(role), span_of(samples), _view(rows), data, law, kernels.scratch_for(law)
+        return self.stream.words(role), sample_bounds(samples), _view(rows), data, law, scratch_for(law)
 
     def draw_kept(self, role: Role, samples: range, numbers: IntArray) -> tuple[IntArray, IntArray]:
         """Which of the given non-zeros of row 0 survive, for each sample; only with p_plus = 0.
 
         They are the ones that survive in a draw of the whole row.
         """
-        from flipproof.noise.sampling import bit_kernels as kernels
+        from flipproof.noise.sampling.bit_kernels import draw_kept_numbers  # which loads numba
 
         ends = np.zeros(len(samples) + 1, dtype=np.int64)
         out = np.empty(len(samples) * numbers.size, dtype=np.int64)
         stream = self.stream.words(role)
-        total = kernels.draw_kept_numbers(out, ends[1:], stream, span_of(samples), numbers, self._law.p_minus)
+        total = draw_kept_numbers(out, ends[1:], stream, sample_bounds(samples), numbers, self._law.p_minus)
         return ends, out[:total]
 
 
@@ -219,10 +218,8 @@ def _view(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def span_of(samples: range) -> tuple[int, int]:
+def sample_bounds(samples: range) -> tuple[int, int]:
     """The bounds of consecutive sample numbers. Past the limit they would run into another role's words."""
-    from flipproof.noise.sampling.philox import SAMPLE_LIMIT
-
     if samples.step != 1 or samples.start < 0 or samples.stop > SAMPLE_LIMIT:
         raise InvalidInputError(f"expected consecutive samples from [0, {SAMPLE_LIMIT}), got {samples!r}")
     return samples.start, samples.stop
@@ -230,35 +227,8 @@ def span_of(samples: range) -> tuple[int, int]:
 
 def _check_rows(rows: int) -> None:
     """Refuses rows that would have no words of their own."""
-    from flipproof.noise.sampling.philox import ROW_LIMIT
-
     if rows > ROW_LIMIT:
         raise TooLargeError(f"expected at most {ROW_LIMIT} rows, got {rows}")
-
-
-def _bit_law(noise: FlipNoise, most_entries: int) -> Any:
-    """How the rows of a space are drawn; the same for all of them, whichever are wanted."""
-    from flipproof.noise.sampling import bit_kernels as kernels
-    from flipproof.noise.sampling.coins import NO_TABLE, binomial_table, digits_of
-    from flipproof.noise.sampling.philox import BLOCK_LIMIT, WORD_LIMIT
-
-    size, table, limit = 1, NO_TABLE, most_entries
-    if noise.p_plus == 0.0:
-        method = kernels.DELETE_ONLY
-    elif noise.p_plus >= _DENSE_FROM:
-        method = kernels.EVERY_ENTRY
-        limit = WORD_LIMIT
-    else:
-        method = kernels.SCATTERED
-        wanted = _FLIPS_PER_BLOCK / max(noise.p_plus, _FLIPS_PER_BLOCK / _LARGEST_BLOCK)
-        size = max(1, min(most_entries, max(_SMALLEST_BLOCK, int(wanted))))
-        table = binomial_table(size, noise.p_plus)
-        limit = BLOCK_LIMIT * size
-    if most_entries > limit:
-        raise TooLargeError(f"expected at most {limit} entries in a row with {noise}, got {most_entries}")
-    return kernels.BitLaw(
-        digits_of(noise.p_plus), digits_of(noise.p_minus), method, size, table.first, table.high, table.low, table.guide
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,16 +259,16 @@ class ValueSampler:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
         """Every (sample, row) as one row of the result, samples first."""
-        from flipproof.noise.sampling import value_kernels as kernels
+        from flipproof.noise.sampling.value_kernels import CleanValues, draw_values  # which loads numba
 
         out = np.empty((len(samples) * rows.size, self.values.shape[1]), dtype=self.values.dtype)
-        kernels.draw_values(
+        draw_values(
             out,
             self.stream.words(role),
-            span_of(samples),
+            sample_bounds(samples),
             rows,
             _unwritable(
-                kernels.CleanValues(
+                CleanValues(
                     self.values,
                     self.law_of + np.int16(1),
                     _digit_table([0.0, *(noise.p_plus for noise in self.noises)]),
@@ -312,8 +282,6 @@ class ValueSampler:
 
 def _digit_table(probabilities: Sequence[float]) -> NDArray[np.uint64]:
     """The digits of several probabilities as one array, padded with zeros."""
-    from flipproof.noise.sampling.coins import digits_of
-
     table = np.zeros((len(probabilities), 34), dtype=np.uint64)
     for row, probability in zip(table, probabilities, strict=True):
         digits = digits_of(probability)

@@ -9,7 +9,8 @@ import numpy as np
 from flipproof.base.compiled import compiled
 from flipproof.noise.sampling.bitmaps import ONE, U64
 from flipproof.noise.sampling.coins import flips
-from flipproof.noise.sampling.philox import ENTRIES, FRACTIONS, LOW, VALUES, Place, fill_words
+from flipproof.noise.sampling.counter import ENTRIES, FRACTIONS, VALUES, Place
+from flipproof.noise.sampling.philox import LOW, fill_words
 
 _STRETCH = 4096
 

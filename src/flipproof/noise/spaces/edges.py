@@ -72,7 +72,7 @@ class Edges:
 
         Ranks must be in order, as samplers draw them: the same edges give the same index.
         """
-        from flipproof.noise.sampling.pair_kernels import pairs_of_ranks
+        from flipproof.noise.sampling.edge_kernels import pairs_of_ranks  # which loads numba
 
         ranks = self.ranks if ranks is None else ranks
         count, loops = ranks.size, self.loops.size

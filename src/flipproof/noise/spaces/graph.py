@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray, as_array, checked_count, checked_kind, one_of, read_only, read_only_csr
 from flipproof.errors import InvalidInputError
@@ -90,9 +91,7 @@ class Graph:
         cls, adjacency: Any, attributes: Any = None, *, noisy: str | None = None, directed: bool = False
     ) -> Graph:
         """A graph from a square sparse matrix of zeros and ones."""
-        starts, columns = binary_csr(adjacency, "the adjacency matrix")
-        if adjacency.shape[0] != adjacency.shape[1]:
-            raise InvalidInputError(f"expected a square adjacency matrix, got shape {adjacency.shape}")
+        starts, columns = adjacency_csr(adjacency)
         heads = np.repeat(np.arange(starts.size - 1), np.diff(starts))
         index = np.stack([heads, columns.astype(np.int64)])
         return cls.from_edge_index(index, starts.size - 1, attributes, noisy=noisy, directed=directed)
@@ -195,8 +194,8 @@ def checked_graph(given: Any, hint: str = "", expected: str = "a Graph") -> Grap
 def graph_counts(edges: list[Edges], attributes: Any) -> PartCounts:
     """Those of several graphs together. Attributes that get no noise are not counted."""
     structure = sum(each.pairs for each in edges), sum(each.count for each in edges)
-    own = getattr(attributes, "counts", None)
-    return {STRUCTURE: structure, ATTRIBUTES: (0, 0) if own is None else next(iter(own().values()))}
+    count_values = getattr(attributes, "counts", None)
+    return {STRUCTURE: structure, ATTRIBUTES: (0, 0) if count_values is None else next(iter(count_values().values()))}
 
 
 def graph_scope(edges: list[Edges], attributes: Any, offsets: IntArray, noises: Mapping[str, FlipNoise]) -> Scope:
@@ -218,6 +217,14 @@ def _left_alone(attributes: Any, noises: Mapping[str, FlipNoise]) -> tuple[str, 
     """What gets no noise: pairs of equal nodes never do."""
     structure = ("self-loops",) if STRUCTURE in noises else ("the edges",)
     return structure if attributes is None or ATTRIBUTES in noises else ("the attributes", *structure)
+
+
+def adjacency_csr(adjacency: Any) -> tuple[IntArray, NDArray[np.int32]]:
+    """Row starts and sorted columns of a square sparse matrix of zeros and ones."""
+    starts, columns = binary_csr(adjacency, "the adjacency matrix")
+    if adjacency.shape[0] != adjacency.shape[1]:
+        raise InvalidInputError(f"expected a square adjacency matrix, got shape {adjacency.shape}")
+    return starts, columns
 
 
 def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:

@@ -54,12 +54,12 @@ class GraphUnion:
         nodes = np.searchsorted(self.graph_of_node, bounds)
         edges = np.searchsorted(self.graph_of_node[self.edge_index[0]], bounds)
         for i in range(bounds.size - 1):
-            own = slice(nodes[i], nodes[i + 1])
+            which = slice(nodes[i], nodes[i + 1])
             part = GraphUnion(
-                nodes=int(own.stop - own.start),
-                edge_index=self.edge_index[:, edges[i] : edges[i + 1]] - own.start,
-                attributes=None if self.attributes is None else self.attributes[own],
-                graph_of_node=self.graph_of_node[own] - bounds[i],
+                nodes=int(which.stop - which.start),
+                edge_index=self.edge_index[:, edges[i] : edges[i + 1]] - which.start,
+                attributes=None if self.attributes is None else self.attributes[which],
+                graph_of_node=self.graph_of_node[which] - bounds[i],
                 graphs=int(bounds[i + 1] - bounds[i]),
             )
             for numbers, count in ((part.edge_index, part.nodes), (part.graph_of_node, part.graphs)):
@@ -190,7 +190,7 @@ class GraphsSampler:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> GraphUnion:
         """Every (sample, graph), samples first."""
-        from flipproof.noise.sampling.unions import union_index
+        from flipproof.noise.sampling.edge_kernels import union_index  # which loads numba
 
         copies = np.tile(rows, len(samples))
         nodes = Pieces(self.space.offsets, np.arange(self.space.nodes)).taken(rows).values

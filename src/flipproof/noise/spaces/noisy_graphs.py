@@ -11,7 +11,7 @@ import numpy as np
 
 from flipproof.base.values import IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import BitSampler, Role, Sampler
+from flipproof.noise.sampling.samplers import BitSampler, LoopArguments, Role, Sampler
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.rows import rows_between
 
@@ -129,8 +129,24 @@ class GraphSampler:
         return None if self.around is None else (replace(self, around=None), self.around.nodes[self.around.targets])
 
     @property
-    def attribute_bits(self) -> BitSampler | None:
-        """Flips the attributes, if these are bits that flip one by one."""
+    def attribute_columns(self) -> int | None:
+        """How many attributes a node has; None if the graph has no attributes."""
+        plain = self.graph.plain_attributes
+        return None if plain is None else int(plain.shape[1])
+
+    @property
+    def flips_attribute_bits(self) -> bool:
+        """Whether the attributes are bits that flip one by one, so that `attribute_arguments` are to be had."""
+        return self._attribute_bits is not None
+
+    def attribute_arguments(self, role: Role, samples: range, nodes: IntArray) -> LoopArguments:
+        """What a compiled loop needs to draw the attributes of some nodes."""
+        if self._attribute_bits is None:
+            raise InvalidInputError("expected attributes that are bits and flip one by one, got others")
+        return self._attribute_bits.loop_arguments(role, samples, nodes)
+
+    @property
+    def _attribute_bits(self) -> BitSampler | None:
         return getattr(self.attributes, "bits", None)
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NoisyGraphs:

@@ -22,7 +22,7 @@ class Space(Protocol):
 
     - `scope(noise)`, a `Scope` with one row for each input (one row for a graph, whose nodes share it). Without it
       nobody knows what an input can suffer, and sentences say less;
-    - `counts()`, by part how many entries there are and how many are not zero (see `counts_of`);
+    - `counts()`, by part how many entries there are and how many are not zero (see `counts_of` in `noise/laws.py`);
     - `words(noise, entries)`, what entries and their changes are called (see `noise/spaces/words.py`), or None where
       the user's own word for entries says enough;
     - `fixed_rows`, an array with one row for each prediction that noise leaves alone, or None;
@@ -38,30 +38,8 @@ class Space(Protocol):
         """Draws noisy copies; refuses a noise that does not fit."""
 
 
-def is_joint(space: Space) -> bool:
-    """Whether the data are one input that gets many predictions."""
-    return bool(getattr(space, "joint", False))
-
-
 PartCounts = dict[str, tuple[int, int]]
 """By part: how many entries there are, and how many of them are not zero."""
-
-
-def counts_of(space: Space) -> dict[str, Any]:
-    """The kind of a space and the counts of its parts, as JSON values; no counts if the space does not tell.
-
-    Example:
-        >>> from flipproof import DenseRows
-        >>> counts_of(DenseRows([[0, 1, 1], [1, 0, 0]]))
-        {'kind': 'DenseRows', 'parts': {'values': {'entries': 6, 'nonzero': 3}}}
-    """
-    own = getattr(space, "counts", None)
-    counts: PartCounts = {} if own is None else own()
-    parts = {name: counts[name] for name in space.parts if name in counts}
-    return {
-        "kind": type(space).__name__,
-        "parts": {name: {"entries": entries, "nonzero": nonzero} for name, (entries, nonzero) in parts.items()},
-    }
 
 
 def value_counts(values: NDArray[Any]) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from flipproof.datasets import ImageDataset, card
 from flipproof.datasets.kinds.image_file import described_images
-from flipproof.datasets.readers.own_files import is_own
+from flipproof.datasets.readers.user_files import is_user_file
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.noise.laws import Law
@@ -112,7 +112,7 @@ def _first_noise(dataset: str) -> str:
 
 def _described(dataset: str) -> tuple[int, bool]:
     """How many images there are, and whether they are read in black and white."""
-    if is_own(dataset):
+    if is_user_file(dataset):
         images, levels = described_images(dataset)
         return images, levels == 2
     return card(dataset).inputs, card(dataset).binary is not None

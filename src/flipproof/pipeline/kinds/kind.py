@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flipproof.datasets.loading import kind_of as kind_name_of
-from flipproof.datasets.loading import load
-from flipproof.datasets.readers.own_files import is_own
+from flipproof.datasets.loading import kind_of_data, load
+from flipproof.datasets.readers.user_files import is_user_file
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.noise.laws import Law
 from flipproof.pipeline.models import ESTIMATORS
@@ -132,7 +131,7 @@ def kind_of(dataset: str) -> Kind:
         >>> kind_of("mnist").name
         'images'
     """
-    return kind_named(kind_name_of(dataset))
+    return kind_named(kind_of_data(dataset))
 
 
 def lasting_name(dataset: str) -> str:
@@ -142,7 +141,7 @@ def lasting_name(dataset: str) -> str:
         >>> lasting_name("mnist")
         'mnist'
     """
-    return str(Path(dataset).resolve()) if is_own(dataset) else dataset
+    return str(Path(dataset).resolve()) if is_user_file(dataset) else dataset
 
 
 def checked_task(task: Task) -> Task:

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import IntArray, as_array
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, sampler_of, scope_of_outputs, space_for
+from flipproof.noise.laws import Law, counts_of, sampler_of, scope_of_outputs, space_for
 from flipproof.noise.sampling.samplers import Role, Sampler, joint_sampler
-from flipproof.noise.spaces.space import Space, counts_of
+from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.classifier import Classifier, checked_classifier
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
 from flipproof.smoothing.fingerprint.package_code import hashes_of_files, note_class, noting_modules, own_code

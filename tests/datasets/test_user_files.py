@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from refusals import refusal
 
 from flipproof.datasets import TableDataset, TextDataset, load
-from flipproof.datasets.readers import own_tables, text_lines
+from flipproof.datasets.readers import csv_table, text_lines
 
 TABLE = "city,Label,age\nRome,yes,10\nOslo,no,9\n,yes,10\n"
 
@@ -137,6 +137,6 @@ def test_files_that_are_too_long(written, monkeypatch):
     monkeypatch.setattr(text_lines, "_MOST_BYTES", 10)
     assert refusal(written("a.tsv", "a\tbcd\na\tbcd\n")).endswith("it has 12 bytes, more than 10")
     monkeypatch.undo()
-    monkeypatch.setattr(own_tables, "_MOST_CLASSES", 2)
+    monkeypatch.setattr(csv_table, "_MOST_CLASSES", 2)
     reason = "column 'label' has more than 2 different values by line 4; cut it into ranges first"
     assert refusal(written("a.csv", "label,x\n1,1\n2,2\n3,2\n")).endswith(reason)

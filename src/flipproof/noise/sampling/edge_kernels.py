@@ -1,4 +1,4 @@
-"""The compiled loop that puts many small graphs side by side: from the ranks of their edges to one edge index."""
+"""The compiled loops from ranks of edges to an edge index, of one graph or of many small ones side by side."""
 
 from __future__ import annotations
 
@@ -9,6 +9,28 @@ import numpy as np
 from flipproof.base.compiled import compiled
 from flipproof.base.values import IntArray
 from flipproof.noise.spaces.pieces import Pieces
+
+
+@compiled
+def pairs_of_ranks(rank: Any, nodes: Any, directed: bool, heads: Any, tails: Any) -> None:
+    """The node pair of each rank: ordered pairs row by row without the diagonal, or only those with head < tail."""
+    for i in range(rank.size):
+        r = rank[i]
+        if directed:
+            u = r // (nodes - 1)
+            v = r - u * (nodes - 1)
+            v += v >= u
+        else:
+            # Row u starts at u (2 nodes - u - 1) / 2; the float root may be off by a few rows, integers put it right.
+            half = nodes - 0.5
+            u = np.int64(half - np.sqrt(max(0.0, half * half - 2.0 * r)))
+            while (u * (2 * nodes - u - 1)) >> 1 > r:
+                u -= 1
+            while ((u + 1) * (2 * nodes - u - 2)) >> 1 <= r:
+                u += 1
+            v = r - ((u * (2 * nodes - u - 1)) >> 1) + u + 1
+        heads[i] = u
+        tails[i] = v
 
 
 def union_index(ranks: Pieces, loops: Pieces, offsets: IntArray, directed: bool) -> IntArray:
@@ -28,19 +50,19 @@ def _write_union(heads: Any, tails: Any, ranks: Any, loops: Any, offsets: Any, d
     at: Any = 0
     for i in range(offsets.size - 1):
         offset, others = offsets[i], offsets[i + 1] - offsets[i] - 1
-        own = all_ranks[rank_starts[i] : rank_starts[i + 1]]
-        reverse, u, first, stop = at + own.size, 0, 0, others  # pairs (u, ...) have the ranks from first to stop
-        for k in range(own.size):
-            while own[k] >= stop:
+        pairs = all_ranks[rank_starts[i] : rank_starts[i + 1]]
+        reverse, u, first, stop = at + pairs.size, 0, 0, others  # pairs (u, ...) have the ranks from first to stop
+        for k in range(pairs.size):
+            while pairs[k] >= stop:
                 u += 1
                 first = stop
                 stop += others if directed else others - u
-            v = own[k] - first
+            v = pairs[k] - first
             v += v >= u if directed else u + 1
             heads[at + k], tails[at + k] = offset + u, offset + v
             if not directed:
                 heads[reverse + k], tails[reverse + k] = offset + v, offset + u
-        at = reverse if directed else reverse + own.size
+        at = reverse if directed else reverse + pairs.size
         for k in range(loop_starts[i], loop_starts[i + 1]):
             heads[at] = tails[at] = offset + all_loops[k]
             at += 1

@@ -16,7 +16,7 @@ from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.datasets.kinds.node_file import NODES_FILE
 from flipproof.datasets.kinds.text_dataset import TextDataset
 from flipproof.datasets.readers.code_book import CodeBook, check_classes
-from flipproof.datasets.readers.own_tables import read_table
+from flipproof.datasets.readers.csv_table import read_table
 from flipproof.datasets.readers.text_lines import check_file, reading_lines
 from flipproof.errors import FileFormatError
 from flipproof.files.archive import reading_archive
@@ -68,17 +68,17 @@ def register_reader(suffix: str, kind: str, read: Callable[[Any], Any]) -> None:
     _READERS[suffix] = (kind, read)
 
 
-def is_own(name_or_path: str | os.PathLike[str]) -> bool:
+def is_user_file(name_or_path: str | os.PathLike[str]) -> bool:
     """Whether this is the path of a file, not the name of a dataset.
 
     Example:
-        >>> is_own("mine.csv"), is_own("mnist")
+        >>> is_user_file("mine.csv"), is_user_file("mnist")
         (True, False)
     """
     return isinstance(name_or_path, os.PathLike) or _suffix(name_or_path) in (*_READERS, ".npz")
 
 
-def load_own(path: str | os.PathLike[str]) -> Any:
+def load_user_file(path: str | os.PathLike[str]) -> Any:
     """The dataset in a file."""
     check_file(Path(path), "dataset")
     if _suffix(path) in _READERS:

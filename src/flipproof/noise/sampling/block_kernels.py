@@ -1,0 +1,190 @@
+"""Compiled loops on one block of a sparse row of bits: where it lies, and which of its entries are chosen.
+
+Blocks are what `bit_kernels` makes rows of. Entries are chosen as if all of them were zeros.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flipproof.base.compiled import compiled, fetch_ahead, inlined, never_inlined
+from flipproof.noise.sampling.bitmaps import ONE, SIX, SIXTY_THREE, U64
+from flipproof.noise.sampling.counter import NONZEROS, POSITIONS, TILE_BITS
+from flipproof.noise.sampling.philox import LOW, fill_tile, fill_tiles
+
+_SMALL_BLOCK = 2**12
+"""Blocks of at most so many entries take half a word for each."""
+
+
+class Block(NamedTuple):
+    """A part of a row that is drawn at once: its number, its entries, and which of the ones of the row it has."""
+
+    number: Any
+    begin: Any
+    stop: Any
+    first: Any
+    last: Any
+
+
+class Lookup(NamedTuple):
+    """The table in which entries of a block are looked up next, to be fetched meanwhile: its address, bytes per row."""
+
+    address: Any
+    pitch: Any
+
+
+@inlined
+def next_block(positions: Any, end: Any, length: Any, size: Any, block: Any) -> Any:
+    """The entries after a block; none when the row, whose ones end before `end`, does."""
+    begin, stop = block.stop, min(length, block.stop + size)
+    if stop == length:
+        return Block(block.number + 1, begin if begin < stop else length, stop, block.last, end)
+    last = block.last
+    while last < end and positions[last] < stop:
+        last += 1
+    return Block(block.number + 1, begin, stop, block.last, last)
+
+
+@inlined
+def begin_block(words: Any, place: Any, start: Any, block: Any) -> None:
+    """The words that almost every block needs: a tile for the coins of its first ones, and one for its entries."""
+    fill_tiles(words, 0, place, NONZEROS, ((block.first - start) >> 6) << 1, POSITIONS, block.number << TILE_BITS)
+
+
+@inlined
+def choose_entries(
+    places: Any,
+    place: Any,
+    block: Any,
+    size: Any,
+    fewest: Any,
+    high: Any,
+    low: Any,
+    guide: Any,
+    bitmap: Any,
+    words: Any,
+) -> Any:
+    """Lists Bin(size, p_plus) distinct entries of a block, uniformly, and sets their bits; returns how many.
+
+    The first tile of the block is in words[32:64]. Four words make the count. Each of the next, or each half of them
+    if entries are few, becomes an entry by multiplication; those that would favour some entries are passed over. No
+    branch depends on an entry: no processor could predict it.
+    """
+    tile, count = block << TILE_BITS, fewest + _binomial(words, high, low, guide)
+    halves, used, found, wanted = size <= _SMALL_BLOCK, U64(0), U64(0), U64(count)
+    limit, unfair = U64(size), U64((2**16 if halves else 2**32) % size)
+    while found < wanted:
+        tile, used, stop = _more_entries(words, place, tile, used, wanted - found, halves)
+        for i in range(used, stop):
+            position, fair = _entry(words, i, limit, unfair, halves)
+            word, bit = position >> SIX, position & SIXTY_THREE
+            marked = bitmap[word]
+            fresh = fair & ~(marked >> bit) & ONE
+            bitmap[word] = marked | (fresh << bit)
+            places[found] = np.int64(position)
+            found += fresh
+        used = stop
+    return count
+
+
+@inlined
+def choose_zeros(
+    out: Any, place: Any, block: Any, size: Any, fewest: Any, high: Any, low: Any, guide: Any, state: Any, turn: Any,
+    words: Any, candidates: Any, lookup: Any,
+) -> Any:  # fmt: skip
+    """Chooses entries and writes those that are zeros of the row, in no order; returns how many.
+
+    `state` has a byte for every entry of the block and one more. The highest bit says that the entry is not to be
+    written, the others in which turn it was chosen last, a number from 1 to 127.
+    """
+    halves = size <= _SMALL_BLOCK
+    most = U64(64) if halves else U64(32)
+    tile, wanted = block.number << TILE_BITS, U64(fewest + _binomial(words, high, low, guide))
+    found, to = U64(0), U64(0)
+    used = most >> U64(3)  # four words have made the count
+    state[size] = np.uint8(turn)  # stands for the words that are passed over: chosen already
+    _list_candidates(candidates, words, size, halves)
+    while found < wanted:
+        if used == most:
+            tile += 1
+            fill_tile(words, 32, place, POSITIONS, tile)
+            _list_candidates(candidates, words, size, halves)
+            used = U64(0)
+        to, found, used = _zeros_among(
+            out, to, candidates, used, most, found, wanted, U64(block.begin), state, turn, lookup
+        )
+    return np.int64(to)
+
+
+@inlined
+def _list_candidates(candidates: Any, words: Any, size: Any, halves: bool) -> None:
+    """The entries that the words of a tile stand for; `size` for one that would favour some of them."""
+    if halves:
+        limit, unfair = np.uint32(size), np.uint32(2**16 % size)
+        for i in range(32):
+            for half in range(2):
+                product = ((words[32 + i] >> np.uint32(16 * half)) & np.uint32(0xFFFF)) * limit
+                fair = np.uint32(product & np.uint32(0xFFFF)) >= unfair
+                candidates[2 * i + half] = product >> np.uint32(16) if fair else limit
+    else:
+        for i in range(32):
+            product = U64(words[32 + i]) * U64(size)
+            candidates[i] = np.uint32(product >> U64(32)) if product & LOW >= U64(2**32 % size) else np.uint32(size)
+
+
+@compiled
+def _zeros_among(
+    out: Any, to: Any, candidates: Any, i: Any, stop: Any, found: Any, wanted: Any, begin: Any, state: Any, turn: Any,
+    lookup: Any,
+) -> Any:  # fmt: skip
+    """Writes those of candidates[i:stop] that are to be, until enough are found; where all this ended.
+
+    A function of its own: what surrounds it would leave it too few registers.
+    """
+    never_inlined()
+    while (i < stop) & (found < wanted):
+        position = U64(candidates[i])
+        known = U64(state[position])
+        state[position] = np.uint8(known & U64(128) | turn)
+        fetch_ahead(lookup.address + position * lookup.pitch)
+        out[to] = np.uint32(begin + position)
+        since = known ^ turn
+        found += U64(since & U64(127) != U64(0))
+        to += U64(since - U64(1) < U64(127))
+        i += ONE
+    return to, found, i
+
+
+@inlined
+def _more_entries(words: Any, place: Any, tile: Any, used: Any, missing: Any, halves: bool) -> Any:
+    """Sees to words for entries: of which tile they are, where they begin and where to look again."""
+    most = U64(64) if halves else U64(32)
+    if used == U64(0):
+        used = U64(8) if halves else U64(4)  # four words of the first tile have made the count
+    elif used == most:
+        tile += 1
+        fill_tile(words, 32, place, POSITIONS, tile)
+        used = U64(0)
+    return tile, used, min(most, used + missing)
+
+
+@inlined
+def _entry(words: Any, i: Any, limit: Any, unfair: Any, halves: bool) -> Any:
+    """Entry number i of a tile, and one, or zero if its word would favour some entries (Lemire 2019)."""
+    if halves:
+        product = U64((words[U64(32) + (i >> ONE)] >> np.uint32((i & ONE) << U64(4))) & np.uint32(0xFFFF)) * limit
+        return product >> U64(16), U64(product & U64(0xFFFF) >= unfair)
+    product = U64(words[U64(32) + i]) * limit
+    return product >> U64(32), U64(product & LOW >= unfair)
+
+
+@inlined
+def _binomial(words: Any, high: Any, low: Any, guide: Any) -> Any:
+    """How many thresholds lie at or below a uniform 128-bit number, made of the first four words of a block."""
+    upper, lower = (U64(words[32]) << U64(32)) | U64(words[33]), (U64(words[34]) << U64(32)) | U64(words[35])
+    index = guide[words[32] >> np.uint32(24)]
+    while index < high.size and (high[index] < upper or (high[index] == upper and low[index] <= lower)):
+        index += 1
+    return index
