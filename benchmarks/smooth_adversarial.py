@@ -17,7 +17,7 @@ import torch
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.models.training.smooth_adversarial import FlipAttack, train_adversarially
+from flipproof.models.training.smooth_adversarial import FlipAttack, train_against
 
 SEEDS = (0, 1)
 BUDGETS = {"digits": [(0, 0), (1, 1), (2, 2), (4, 4)], "cora_ml": [(0, 0), (4, 0), (4, 16), (16, 64)]}
@@ -52,7 +52,7 @@ def measured(problem, attack, seed):
     """Trains once, and certifies."""
     classifier, inputs, labels, split, noise, settings = problem(seed)
     start = time.perf_counter()
-    history = train_adversarially(classifier, inputs, labels, split, noise, attack, settings, seed=seed, progress=False)
+    history = train_against(classifier, inputs, labels, split, noise, attack, settings, seed=seed, progress=False)
     seconds = time.perf_counter() - start
     one_graph = isinstance(inputs, fp.Graph)
     voted = inputs if one_graph else inputs[split.test]

@@ -11,7 +11,7 @@ from noting_attack import Noting
 import flipproof as fp
 from flipproof.baselines import gaussian
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedRows
-from flipproof.models.training.smooth_adversarial import BallAttack, FlipAttack, train_adversarially
+from flipproof.models.training.smooth_adversarial import BallAttack, FlipAttack, train_against
 from flipproof.models.training.train import batches_of
 from flipproof.noise.laws import sampler_of
 from flipproof.noise.sampling.samplers import Role
@@ -109,7 +109,7 @@ def weights(classifier):
 def trained(case, attack=None, seed=0, **options):
     classifier, *given, usual = CASES[case]()
     state, attack = torch.random.get_rng_state(), usual if attack is None else attack
-    history = train_adversarially(classifier, *given, attack, settings(**options), seed=seed, progress=False)
+    history = train_against(classifier, *given, attack, settings(**options), seed=seed, progress=False)
     assert torch.equal(torch.random.get_rng_state(), state)
     return weights(classifier), history
 
@@ -200,7 +200,7 @@ def test_the_module_is_left_ready_for_use_and_inputs_as_they_were():
     for case in ("dense bits", "nodes"):
         classifier, inputs, *given = CASES[case]()
         before = inputs.attributes.matrix.toarray() if case == "nodes" else inputs.copy()
-        train_adversarially(classifier, inputs, *given, settings(), progress=False)
+        train_against(classifier, inputs, *given, settings(), progress=False)
         after = inputs.attributes.matrix.toarray() if case == "nodes" else inputs
         assert np.array_equal(before, after)
         assert not any(part.training for part in classifier.module.modules())
@@ -223,7 +223,7 @@ def test_rows_of_bits_are_certified_further():
         if attack is None:
             fp.train(classifier, bits, labels, SPLIT, FLIPS, how, seed=seed, progress=False)
         else:
-            train_adversarially(classifier, bits, labels, SPLIT, FLIPS, attack, how, seed=seed, progress=False)
+            train_against(classifier, bits, labels, SPLIT, FLIPS, attack, how, seed=seed, progress=False)
         votes = fp.vote(classifier, bits[SPLIT.test], FLIPS, n_select=200, n_estimate=2000, progress=False)
         certificates = fp.certify(votes)
         good = (certificates.label == labels[SPLIT.test]) & ~certificates.abstained
@@ -244,7 +244,7 @@ def test_rows_of_real_numbers_are_certified_further():
         if attack is None:
             fp.train(classifier, space, labels, SPLIT, GAUSSIAN, how, seed=seed, progress=False)
         else:
-            train_adversarially(classifier, space, labels, SPLIT, GAUSSIAN, attack, how, seed=seed, progress=False)
+            train_against(classifier, space, labels, SPLIT, GAUSSIAN, attack, how, seed=seed, progress=False)
         votes = fp.vote(
             classifier, fp.RealRows(values[SPLIT.test]), GAUSSIAN, n_select=200, n_estimate=2000, progress=False
         )
@@ -302,7 +302,7 @@ def test_what_cannot_be_attacked_is_refused(change, words):
     given = usual | {"attack": ATTACK, "settings": settings(), "progress": False} | change
     before = weights(given["classifier"]) if hasattr(given["classifier"], "module") else None
     with pytest.raises(fp.InvalidInputError, match=words):
-        train_adversarially(**given)
+        train_against(**given)
     if before is not None:
         assert np.array_equal(before, weights(given["classifier"]))
 

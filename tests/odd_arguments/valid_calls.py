@@ -306,8 +306,8 @@ def make_calls(folder):
              "settings": robust_training.RobustSettings(total=1, steps=1)},
             fine={"settings": ("None",)}, slow=2,
         ),
-        "smooth_adversarial.train_adversarially": Call(
-            smooth_adversarial.train_adversarially,
+        "smooth_adversarial.train_against": Call(
+            smooth_adversarial.train_against,
             {"classifier": torch_rows(), "inputs": fp.DenseRows(BITS), "noise": NOISE,
              "attack": smooth_adversarial.FlipAttack(add=1), **training},
             slow=2,

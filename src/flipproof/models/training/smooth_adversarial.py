@@ -50,14 +50,14 @@ from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings
 from flipproof.theory.law import FlipNoise
 
-__all__ = ["Attack", "BallAttack", "FlipAttack", "train_adversarially"]
+__all__ = ["Attack", "BallAttack", "FlipAttack", "train_against"]
 
 _BYTES_PER_ATTRIBUTE = 56
 """Dense numbers of four bytes and more: noisy bits and their gradients, with copies of both, and what these are summed
 and compared in."""
 
 
-def train_adversarially(
+def train_against(
     classifier: NodeClassifier | TorchClassifier,
     inputs: Any,
     labels: ArrayLike,
@@ -99,7 +99,7 @@ def train_adversarially(
         >>> split = Split(train=np.arange(8), validation=np.arange(8, 12), test=[])
         >>> settings = TrainingSettings(noisy_samples=4, average="softmax", epochs=20, learning_rate=0.1)
         >>> noise, attack = FlipNoise(0.1, 0.4), FlipAttack(add=1, delete=2)
-        >>> history = train_adversarially(classifier, rows, labels, split, noise, attack, settings)
+        >>> history = train_against(classifier, rows, labels, split, noise, attack, settings)
         >>> classifier(rows[:4])
         array([0, 1, 0, 1])
     """
