@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,11 +74,6 @@ class JointSampler(Sampler, Protocol):
 
     def unrestricted(self) -> tuple[JointSampler, IntArray] | None:
         """Draws all again, and the places of the targets in it; None if nothing was left out."""
-
-
-def joint_sampler(sampler: Sampler) -> JointSampler | None:
-    """The sampler, if it draws one input that gets many predictions; None if each row gets one."""
-    return cast("JointSampler", sampler) if hasattr(sampler, "outputs") else None
 
 
 SamplerMaker = Callable[[Any, Any, int], Sampler]

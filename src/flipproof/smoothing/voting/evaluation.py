@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import Role, Sampler, joint_sampler
+from flipproof.noise.sampling.samplers import JointSampler, Role, Sampler
 from flipproof.smoothing.classifier import Classifier, ClassifierError, Engine, engine_for
 from flipproof.smoothing.voting.answers import Answer
 from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan, InputSize, check_fits
@@ -200,3 +200,8 @@ def _label_counts(labels: NDArray[Any], classes: int) -> IntArray:
     outputs = labels.shape[1]
     flat = np.arange(outputs) * classes + labels.astype(np.int64)
     return np.bincount(flat.ravel(), minlength=outputs * classes).reshape(outputs, classes).astype(np.int64)
+
+
+def joint_sampler(sampler: Sampler) -> JointSampler | None:
+    """The sampler, if it draws one input that gets many predictions; None if each row gets one."""
+    return cast("JointSampler", sampler) if hasattr(sampler, "outputs") else None

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from flipproof.base.values import IntArray, as_array
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, counts_of, sampler_of, scope_of_outputs, space_for
-from flipproof.noise.sampling.samplers import Role, Sampler, joint_sampler
+from flipproof.noise.sampling.samplers import Role, Sampler
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.classifier import Classifier, checked_classifier
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
@@ -24,7 +24,7 @@ from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.voting.checkpoint import Checkpoint
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
 from flipproof.smoothing.voting.drawn_samples import SampleRanges, Source, merged_versions
-from flipproof.smoothing.voting.evaluation import Evaluation
+from flipproof.smoothing.voting.evaluation import Evaluation, joint_sampler
 from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 _ROWS_AT_ONCE = 4096
