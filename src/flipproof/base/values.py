@@ -6,16 +6,21 @@ import math
 import numbers
 from collections.abc import Callable, Collection, Sequence, Sized
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.errors import InvalidInputError, not_among
 
+if TYPE_CHECKING:
+    import scipy.sparse
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+RowArray: TypeAlias = "NDArray[Any] | scipy.sparse.csr_array"
+"""Numbers of inputs or nodes, one row for each, dense or sparse."""
 
 
 def read_only_csr(matrix: Any) -> Any:

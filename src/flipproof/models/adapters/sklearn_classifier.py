@@ -10,9 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray, sorted_rows
+from flipproof.base.values import IntArray, RowArray, sorted_rows
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.tensors import RowArray
 from flipproof.smoothing.classifier import signed
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 

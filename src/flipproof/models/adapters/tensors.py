@@ -6,23 +6,19 @@ import functools
 import warnings
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from flipproof.base.values import chosen, sorted_rows
+from flipproof.base.values import RowArray, chosen, sorted_rows
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_modules import torch
 
 if TYPE_CHECKING:
     from flipproof.noise.spaces.graphs import GraphUnion
     from flipproof.noise.spaces.noisy_graphs import NoisyGraph
-
-
-RowArray: TypeAlias = "NDArray[Any] | scipy.sparse.csr_array"
-"""Numbers of inputs or nodes, one row for each, dense or sparse."""
 
 
 Rows = NDArray[Any] | scipy.sparse.sparray | scipy.sparse.spmatrix

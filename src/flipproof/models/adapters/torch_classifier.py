@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import scipy.sparse
 
-from flipproof.base.values import IntArray, checked_count
+from flipproof.base.values import IntArray, RowArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.tensors import RowArray, dense_tensor
+from flipproof.models.adapters.tensors import dense_tensor
 from flipproof.models.adapters.torch_modules import (
     call_module,
     checked_classes,

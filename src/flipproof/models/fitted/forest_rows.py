@@ -9,9 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flipproof.base.values import FloatArray, IntArray, read_only
+from flipproof.base.values import FloatArray, IntArray, RowArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.tensors import RowArray
 from flipproof.models.fitted.forest_kernels import Chains, TreeNodes, chain_heads, dense_labels, sparse_labels
 from flipproof.models.fitted.row_arrays import finite_numbers, integer_list, rows_of
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint

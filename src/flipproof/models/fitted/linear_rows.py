@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray
+from flipproof.base.values import IntArray, RowArray
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.tensors import RowArray
 from flipproof.models.fitted.row_arrays import finite_numbers, rows_of
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 

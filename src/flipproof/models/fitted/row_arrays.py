@@ -9,9 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.values import IntArray, read_only, sorted_rows
+from flipproof.base.values import IntArray, RowArray, read_only, sorted_rows
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.tensors import RowArray
 
 
 def rows_of(batch: RowArray, width: int) -> Any:
