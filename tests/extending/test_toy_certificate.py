@@ -54,7 +54,7 @@ def test_its_words(toy):
     certain = int(np.flatnonzero(toy.max_radius() == toy.max_radius().max())[0])
     sentence = fp.in_words(toy, certain, unit="row")
     bits = toy.max_radius().max()
-    assert sentence.endswith(f"keeps its prediction for this row whenever at most {bits} bits are flipped.")
+    assert sentence.endswith(f"if nothing else changes: at most {bits} bits are flipped.")
     vague = int(np.flatnonzero((toy.max_radius() == 0) & ~toy.abstained)[0])
     assert fp.in_words(toy, vague).startswith("No robustness proven")
 
@@ -62,7 +62,7 @@ def test_its_words(toy):
 def test_its_page(toy, tmp_path):
     fp.write_report(tmp_path / "toy.html", toy, labels=parity_of_many(INPUTS), unit="row")
     page = (tmp_path / "toy.html").read_text(encoding="utf-8")
-    assert "keeps its prediction whenever at most r bits are flipped" in page
+    assert "if nothing else changes: at most r bits are flipped" in page
     assert "certified accuracy" in page
 
 

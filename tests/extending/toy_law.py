@@ -33,6 +33,11 @@ class RedrawNoise(Noise):
         return (Axis(None, "change"),)
 
     @property
+    def changes_entries(self) -> bool:
+        """One change is one entry, so an input of 9 entries can suffer no more than 9."""
+        return True
+
+    @property
     def words(self) -> str:
         """For a terminal."""
         return f"redraws entries with probability {self.probability:g}, {self.values} values"
@@ -103,4 +108,4 @@ class RedrawSampler:
 
 
 register_sampler(RedrawNoise, DenseRows, lambda space, law, seed: RedrawSampler(space.values, law, seed))
-register_masses("redraw", ("change",), masses)
+register_masses("redraw", ("change",), masses, changes_entries=True)

@@ -29,6 +29,9 @@ class Proofs:
             radius that was asked for means "at least".
         abstained: where not even the prediction on the input itself is proved.
         along: what the radius counts: "add", "delete", "structure.add" and the like, or "any" kinds of change.
+        ids: what the inputs are called; by default 0, 1, 2, ...
+        checked: whether the classifier was seen to give one label to one noisy input; None where that is not known, or
+            where there are no votes.
 
     Example:
         >>> from flipproof.theory.certificate import Subject
@@ -43,6 +46,8 @@ class Proofs:
     radius: NDArray[Any]
     abstained: BoolArray
     along: str = ANY
+    ids: IntArray | None = None
+    checked: bool | None = None
 
     def __post_init__(self) -> None:
         shapes = {np.shape(getattr(self, name)) for name in ("label", "radius", "abstained")}
@@ -54,12 +59,18 @@ class Proofs:
         object.__setattr__(self, "label", read_only(np.asarray(self.label, dtype=np.int64)))
         object.__setattr__(self, "radius", read_only(radius))
         object.__setattr__(self, "abstained", read_only(np.asarray(self.abstained, dtype=bool)))
+        ids = np.arange(self.label.size) if self.ids is None else np.asarray(self.ids, dtype=np.int64)
+        if ids.shape != self.label.shape:
+            raise InvalidInputError(f"expected {self.label.size} ids, got shape {ids.shape}")
+        object.__setattr__(self, "ids", read_only(ids))
 
     @classmethod
     def of(cls, certificate: Certificate, along: str, radius: NDArray[Any] | None = None) -> Proofs:
         """The proofs of any certificate along one axis; `radius`, if it was computed already."""
         found = certificate.max_radius(along) if radius is None else radius
-        return cls(certificate.promise, certificate.label, found, certificate.abstained, along)
+        votes = getattr(certificate, "votes", certificate)
+        ids, checked = getattr(votes, "ids", None), getattr(votes, "checked", None)
+        return cls(certificate.promise, certificate.label, found, certificate.abstained, along, ids, checked)
 
     def __len__(self) -> int:
         return int(self.label.size)
@@ -72,10 +83,13 @@ class Proofs:
 
     def selected(self, rows: IntArray) -> Proofs:
         """The proofs about some of the inputs, in this order."""
-        return Proofs(self.promise, self.label[rows], self.radius[rows], self.abstained[rows], self.along)
+        arrays = self.label[rows], self.radius[rows], self.abstained[rows]
+        return Proofs(self.promise, *arrays, self.along, np.asarray(self.ids)[rows], self.checked)
 
     def certified(self, radii: float) -> BoolArray:
         """For every input, whether its prediction is proved at this radius."""
+        if isinstance(radii, bool) or not isinstance(radii, int | float | np.number):
+            raise InvalidInputError(f"expected a radius as a number, got {radii!r}")
         return np.asarray((self.radius >= radii) & ~self.abstained)
 
     def max_radius(self, along: str = ANY) -> NDArray[Any]:
@@ -89,12 +103,13 @@ class Proofs:
         number = checked_index(index, len(self), "index")
         radius = self.radius[number].item()
         return Claim(
-            input=number,
+            input=int(np.asarray(self.ids)[number]),
             label=None if self.abstained[number] else int(self.label[number]),
             budgets=(Budget(self.axes, radius, UNBOUNDED),),
             fixed=None,
             alpha=self.promise.alpha,
             simultaneous=self.promise.simultaneous,
+            checked=self.checked,
             threat=self.promise.threat_of(radius),
             whose=self.promise.subject.value,
         )
@@ -105,7 +120,7 @@ class Proofs:
 
     def to_columns(self) -> dict[str, Any]:
         """One column per fact, one row per input, as `pandas.DataFrame` and others accept it."""
-        return {"input": np.arange(len(self)), **certificate_columns(self)}
+        return {"input": self.ids, **certificate_columns(self)}
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Writes `to_columns` as CSV, whole or not at all."""

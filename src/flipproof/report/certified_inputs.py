@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import BoolArray, IntArray
 from flipproof.errors import InvalidInputError
+from flipproof.noise.laws import sampler_of
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.words import ANY, EXCHANGE
 from flipproof.report.described_inputs import DescribedInputs, check_names, inputs_of
@@ -71,7 +72,7 @@ class CertifiedInputs:
         """Raises if these are not the data that were voted on: their pictures would mislead."""
         if self.votes.run is not None:
             check_data(self.votes.run.identity, space)
-        elif (given := inputs_of(space, space.sampler(self.noise, 0).rows)) != self.inputs:
+        elif (given := inputs_of(space, sampler_of(space, self.noise, 0).rows)) != self.inputs:
             raise InvalidInputError(f"expected the data of {self.inputs} inputs, got those of {given}")
 
     @cached_property
@@ -112,7 +113,7 @@ class CertifiedInputs:
     @cached_property
     def checked(self) -> bool | None:
         """Whether equal noisy inputs were checked to get equal labels; None if the votes were counted elsewhere."""
-        return self.votes.checked
+        return self.votes.checked if self.is_smoothed else getattr(self.certificates, "checked", None)
 
     @cached_property
     def engine(self) -> str | None:
@@ -235,8 +236,7 @@ class CertifiedInputs:
 
         An input that withstands changes of all its entries withstands any larger count as well.
         """
-        scope = self.votes.scope
-        return (radii >= (count if scope is None else np.minimum(count, scope.totals))) & ~self.abstained
+        return np.asarray(radii >= np.minimum(count, self.certificates.bounded.room_together)) & ~self.abstained
 
     @cached_property
     def lead(self) -> Lead:

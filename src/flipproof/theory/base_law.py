@@ -92,6 +92,15 @@ class Noise(Law):
         """Whether some entry has more than two values."""
         return True
 
+    @property
+    def changes_entries(self) -> bool:
+        """Whether one change gives one entry another value, whatever that is.
+
+        Only then can an input suffer no more changes than it has entries. A law that counts something else, such as the
+        steps between levels, leaves this False: radii are then not limited by the size of the input.
+        """
+        return bool(self.flips)
+
     def regions(self, radii: Radii) -> Regions:
         """The regions between an input and any other input with exactly these numbers of changes, in any entries.
 
@@ -116,6 +125,7 @@ class Noise(Law):
 _Kind = TypeVar("_Kind", bound=Law)
 _Made = TypeVar("_Made", bound=type[Law])
 _READERS: dict[str, Callable[[Mapping[str, Any]], Law]] = {}
+_OWNERS: dict[str, str] = {}
 
 
 def register_law(name: str) -> Callable[[_Made], _Made]:
@@ -136,14 +146,24 @@ def register_law(name: str) -> Callable[[_Made], _Made]:
     """
 
     def register(made: _Made) -> _Made:
-        register_reader(name, lambda record: made(**record[name]))
+        def read(record: Mapping[str, Any]) -> Law:
+            return made(**record[name])
+
+        read.__module__, read.__qualname__ = made.__module__, made.__qualname__
+        register_reader(name, read)
         return made
 
     return register
 
 
 def register_reader(name: str, read: Callable[[Mapping[str, Any]], Law]) -> None:
-    """Registers the function that reads records with a field of this name."""
+    """Registers the function that reads records with a field of this name.
+
+    A name belongs to whoever registered it first; only the same definition, run again, may replace itself.
+    """
+    owner = f"{read.__module__}.{read.__qualname__}"
+    if not name or _OWNERS.setdefault(name, owner) != owner:
+        raise InvalidInputError(f"expected a name that no other law has, got {name!r}")
     _READERS[name] = read
 
 

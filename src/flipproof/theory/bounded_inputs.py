@@ -109,7 +109,9 @@ class BoundedInputs:
     @property
     def room_together(self) -> IntArray:
         """[inputs]: how many changes of all kinds together an input has room for."""
-        return self._unbounded(1)[:, 0] if self.scope is None else self.scope.totals
+        if self.scope is None or not self.noise.changes_entries:
+            return self._unbounded(1)[:, 0]
+        return self.scope.totals
 
     def _unbounded(self, columns: int) -> IntArray:
         return np.full((len(self), columns), UNBOUNDED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal, localcontext
 from enum import Enum
 from typing import Any, Protocol
 
@@ -50,7 +51,13 @@ class Promise:
             >>> Promise("somebody", Subject.BASE, "at most r edges are deleted", "exact").threat_of(3)
             'at most 3 edges are deleted'
         """
-        return re.sub(r"\br\b", f"{radius:,.4g}" if radius != int(radius) else f"{int(radius):,}", self.threat)
+        return re.sub(r"\br\b", f"{int(radius):,}" if radius == int(radius) else _rounded_down(radius), self.threat)
+
+
+def _rounded_down(radius: float) -> str:
+    """Four digits of a radius, never more than is proved."""
+    with localcontext(prec=4, rounding=ROUND_DOWN):
+        return format(+Decimal(repr(float(radius))), ",f")
 
 
 class Certificate(Protocol):

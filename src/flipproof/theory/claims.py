@@ -105,7 +105,7 @@ class Claims:
         """The leading claim about one input, chosen in the same way as the claims about all inputs."""
         row = np.array([number])
         one = inputs.selected(row)
-        stairs = Stairs.of(one, page_counts(one)) if has_boxes(inputs.noise) else None
+        stairs = Stairs.of(one, page_counts(inputs)) if has_boxes(inputs.noise) else None
         return cls.leading(one, predictions.selected(row), lead, stairs)[0]
 
     @classmethod
@@ -176,7 +176,7 @@ def _alone(inputs: BoundedInputs) -> IntArray:
 def _room_beside(inputs: BoundedInputs, counts: IntArray) -> IntArray:
     """How many changes of each kind there is room for, if changes of the other kinds stay within their counts."""
     room, scope = inputs.room, inputs.scope
-    if scope is None or not scope.makes_room:
+    if scope is None or not scope.makes_room or not inputs.noise.flips:
         return room
     # only deletions make room for more additions than there are empty places
     return np.stack([scope.zeros[:, 0] + counts[:, 1], room[:, 1]], axis=1)

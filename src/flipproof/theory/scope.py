@@ -82,10 +82,12 @@ class Scope:
         return self._by_axis(noise, self.zeros)
 
     def _by_axis(self, noise: Noise, additions: IntArray) -> IntArray:
+        if not noise.changes_entries:
+            return np.full((len(self), len(axes_of(noise))), UNBOUNDED)
         number = {name: i for i, name in enumerate(noise.part_names)}
 
         def column(axis: Axis) -> IntArray:
-            if not noise.flips:  # axes of other laws do not say which entries they change
+            if not noise.flips:  # of other laws it is only known that an entry changes
                 counts = additions + self.nonzeros
             else:
                 counts = additions if axis.kind == "add" else self.nonzeros

@@ -129,7 +129,7 @@ class StatedCertificate:
 
     def room(self, claim: StatedClaim, beside: bool = False) -> tuple[int, ...]:
         """How many changes along each axis the input can suffer, alone or beside changes of other kinds."""
-        if self.scope is None or claim.zeros is None or claim.nonzeros is None:
+        if self.scope is None or claim.zeros is None or claim.nonzeros is None or not self._counts_entries:
             return (UNBOUNDED,) * len(self.axes)
         freed = claim.nonzeros if beside and self.scope.makes_room else (0,) * len(claim.nonzeros)
         if self.other_law is not None:  # of which it is only known that an entry changes
@@ -139,9 +139,14 @@ class StatedCertificate:
             for axis in self.axes
         )
 
+    @property
+    def _counts_entries(self) -> bool:
+        """Whether an input can suffer no more changes than it has entries."""
+        return self.other_law is None or self.other_law.changes_entries
+
     def total_room(self, claim: StatedClaim) -> int:
         """How many changes of all kinds together the input can suffer."""
-        if self.scope is None or claim.zeros is None or claim.nonzeros is None:
+        if self.scope is None or claim.zeros is None or claim.nonzeros is None or not self._counts_entries:
             return UNBOUNDED
         return sum(claim.zeros) + (2 if self.scope.makes_room else 1) * sum(claim.nonzeros)
 

@@ -32,20 +32,23 @@ class _Known:
 
     kinds: tuple[str, ...]
     masses: Masses
+    changes_entries: bool
 
 
 _KNOWN: dict[str, _Known] = {}
 
 
-def register_masses(name: str, kinds: Sequence[str], masses: Masses) -> None:
+def register_masses(name: str, kinds: Sequence[str], masses: Masses, changes_entries: bool = False) -> None:
     """Teaches the checker a law.
 
     Args:
         name: the one name in records of the law, {name: fields}.
         kinds: the kinds of change that it counts, in the order of its axes: some of "add", "delete", "change".
         masses: from the fields and numbers of changes by kind to the exact masses of all regions.
+        changes_entries: whether one change gives one entry another value, so that an input can suffer no more changes
+            than it has entries.
     """
-    _KNOWN[name] = _Known(tuple(kinds), masses)
+    _KNOWN[name] = _Known(tuple(kinds), masses, changes_entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,11 @@ class OtherLaw:
     def kinds(self) -> tuple[str, ...]:
         """The changes that an attacker can make."""
         return _KNOWN[self.name].kinds
+
+    @property
+    def changes_entries(self) -> bool:
+        """Whether one change gives one entry another value."""
+        return _KNOWN[self.name].changes_entries
 
     def holds(self, points: Iterable[tuple[int, ...]], p_lower: Fraction, p_upper: Fraction) -> bool | None:
         """Whether the margin is left at all points, given as numbers of changes by kind; None if they are too many."""

@@ -141,4 +141,4 @@ def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: 
     certificates = certify_votes(votes, alpha)
     radius = certificates.max_l0_radius(limit=limit) if along is None else certificates.max_radius(along, limit=limit)
     promise = Promise("Jia et al. 2020", Subject.SMOOTHED, _THREATS[along], "two-class", alpha)
-    return Proofs(promise, certificates.label, radius, certificates.abstained)
+    return Proofs(promise, certificates.label, radius, certificates.abstained, ids=votes.ids, checked=votes.checked)

@@ -98,7 +98,7 @@ def certify(
     radius = largest_radius(tight.noise, tight.p_lower, tight.p_upper, along, divergence, limit)
     how = f"{Divergence.named(divergence)} divergence, {tight.rule}"
     promise = Promise("Dvijotham et al. 2020", Subject.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
-    return Proofs(promise, tight.label, radius, tight.abstained)
+    return Proofs(promise, tight.label, radius, tight.abstained, ids=votes.ids, checked=votes.checked)
 
 
 def largest_radius(

@@ -39,7 +39,8 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS, lim
     _checked_even(checked_votes(votes).noise, "votes under noise")
     certificates = certify_votes(votes, alpha, rule)
     promise = Promise("Lee et al. 2019", Subject.SMOOTHED, "any change of r entries", str(certificates.rule), alpha)
-    return Proofs(promise, certificates.label, certificates.max_l0_radius(limit=limit), certificates.abstained)
+    radius = certificates.max_l0_radius(limit=limit)
+    return Proofs(promise, certificates.label, radius, certificates.abstained, ids=votes.ids, checked=votes.checked)
 
 
 def _checked_even(noise: Law, what: str) -> None:

@@ -31,7 +31,8 @@ def proofs_of(votes: Votes, system: str, threat: str, alpha: float, rule: str, r
     named = Rule.named(rule)
     bounds, abstained = bounds_of(votes, alpha, named)
     promise = Promise(system, Subject.SMOOTHED, threat, str(named), alpha)
-    return Proofs(promise, bounds.label, radius_at(bounds.p_lower, bounds.p_upper), abstained)
+    radius = radius_at(bounds.p_lower, bounds.p_upper)
+    return Proofs(promise, bounds.label, radius, abstained, ids=votes.ids, checked=votes.checked)
 
 
 def bounds_of(votes: Votes, alpha: float, rule: Rule) -> tuple[Bounds, BoolArray]:

@@ -21,6 +21,8 @@ else:
         """Loads torch when something of it is first used: it is optional, and slower to load than all the rest."""
 
         def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):  # what tools ask of any object says nothing of torch
+                raise AttributeError(name)
             return getattr(require("torch"), name)
 
     torch = _Torch()

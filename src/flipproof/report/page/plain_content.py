@@ -14,7 +14,7 @@ from flipproof.report.page.packing import endless, first_texts, packed, tile
 from flipproof.report.section import Section
 from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, counts_past, mean_radius
 from flipproof.report.words.numbers import percent, share_words
-from flipproof.report.words.promises import axis_words, claim_words
+from flipproof.report.words.promises import axis_words, claim_words, unchecked_words
 from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT
 
@@ -33,7 +33,7 @@ def plain_content(section: Section, inputs: bool = True) -> dict[str, Any]:
         "words": {
             "promise": plain_promise(certified),
             "not_promised": _not_promised(certified),
-            "cautions": [],
+            "cautions": unchecked_words(certified),
         },
         "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
         "command": section.command,
@@ -77,8 +77,9 @@ def plain_promise(certified: CertifiedInputs) -> list[str]:
     robust = int(np.logical_or.reduce([radii >= 1 for radii in certified.radii.values()]).sum())
     return [
         f"{robust:,} of {described.count(inputs)} ({percent(robust, inputs)}) have a radius of at least 1.",
-        f"The {promise.subject.value} keeps its prediction whenever {promise.threat}, where r is the radius of "
-        f"{described.one}. For {abstained:,}, nothing is proved, not even without any change.",
+        f"The {promise.subject.value} keeps its prediction under this attack and any weaker one, if nothing else "
+        f"changes: {promise.threat}, where r is the radius of {described.one}. For {abstained:,}, nothing is proved, "
+        "not even without any change.",
         _guarantee(certified),
     ]
 

@@ -63,9 +63,16 @@ def claim_words(claim: Claim, described: DescribedInputs) -> str:
     if not claim.withstands_a_change:
         return f"No robustness proven: even one change might change the prediction for this {described.unit}."
     if claim.threat:
-        return f"The {claim.whose} keeps its prediction for this {described.unit} whenever {claim.threat}."
-    attack = _attack_on_part(claim.budgets, described)
-    return f"No attacker who {attack} can change the prediction for this {described.unit}."
+        proved = (
+            f"the {claim.whose} keeps its prediction for this {described.unit} under this attack and any weaker one, "
+            f"if nothing else changes: {claim.threat}."
+        )
+    else:
+        attack = _attack_on_part(claim.budgets, described)
+        proved = f"no attacker who {attack} can change the prediction for this {described.unit}."
+    if claim.checked is False:
+        return f"If {_FUNCTION}, which was not checked, {proved}"
+    return proved[0].upper() + proved[1:]
 
 
 def unchecked_words(certified: CertifiedInputs) -> list[str]:

@@ -204,4 +204,4 @@ def _label_counts(labels: NDArray[Any], classes: int) -> IntArray:
 
 def joint_sampler(sampler: Sampler) -> JointSampler | None:
     """The sampler, if it draws one input that gets many predictions; None if each row gets one."""
-    return cast("JointSampler", sampler) if hasattr(sampler, "outputs") else None
+    return cast("JointSampler", sampler) if hasattr(sampler, "unrestricted") else None
