@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 _HEAD, _TAIL = 700, 300
-"""Of a longer message, so many characters at its beginning and, where it says what to do, at its end are shown."""
+"""Numbers of characters: a longer message is cut in the middle, between its beginning and the advice at its end."""
 _REASON = 300
 
 

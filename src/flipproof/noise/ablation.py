@@ -1,4 +1,4 @@
-"""Ablation: noise that keeps exactly so many entries of an input and hides all others (Levine and Feizi 2020)."""
+"""Ablation: noise that keeps a fixed number of an input's entries and hides all others (Levine and Feizi 2020)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_ENTRIES = 2**31
 @register_law("ablation")
 @dataclass(frozen=True, slots=True)
 class AblationNoise(Law):
-    """Keeps exactly `kept` of the `entries` of an input, every set of so many with the same probability.
+    """Keeps exactly `kept` of the `entries` of an input, every set of this size with the same probability.
 
     Certificates for it come from `flipproof.baselines.ablation`.
 
@@ -109,7 +109,7 @@ def _check_entries(noise: AblationNoise, entries: int, name: str) -> None:
 
 
 def _ablated_graph(graph: Graph, noise: AblationNoise, seed: int) -> GraphSampler:
-    """All attributes of all nodes are one input: exactly so many of the whole matrix are kept."""
+    """All attributes of all nodes are one input: a fixed number of the whole matrix is kept."""
     if graph.noisy != "attributes" or not isinstance(graph.attributes, SparseRows):
         raise InvalidInputError("expected a graph whose attributes, zeros and ones, get the noise, got another one")
     rows = graph.attributes
@@ -193,7 +193,7 @@ class AblatedBits(_Ablated):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AblatedMatrix(_Ablated):
-    """A sparse matrix, one row per node, of which exactly so many entries are kept altogether; hidden ones are zero."""
+    """A sparse matrix, one row per node, of which a fixed number of entries is kept; hidden ones are zero."""
 
     matrix: SparseRows
 

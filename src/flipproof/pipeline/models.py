@@ -167,7 +167,7 @@ def own_model_errors(task: Task) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EstimatorModel:
-    """An estimator that is fitted to rows of so many columns.
+    """An estimator fitted to rows with this number of columns.
 
     Attributes:
         task: what was asked; of its training, `noisy_samples` and `balanced` count.

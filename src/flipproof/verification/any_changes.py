@@ -200,7 +200,7 @@ def _power_below(slope: Fraction) -> int:
 
 
 def _bound(moves: tuple[Move, ...], radius: int) -> WorstCase | None:
-    """The worst case of so many imaginary changes. None if it has too many digits."""
+    """The worst case of a number of imaginary changes. None if it has too many digits."""
     shares, denominator = _imaginary_change(moves)
     if not shares:
         return WorstCase.in_order([Cell(1, 0), Cell(0, 1)], 1)
@@ -226,7 +226,7 @@ def _imagined(moves: tuple[Move, ...], radius: int) -> WorstCase:
 
 
 def _power(shares: Sequence[_Share], radius: int) -> dict[int, int]:
-    """The masses of so many changes by the sum of exponents, which decides the ratio."""
+    """The masses of a number of changes by the sum of exponents, which decides the ratio."""
     masses = {0: 1}
     for _ in range(radius):
         check_time()

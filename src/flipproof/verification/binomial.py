@@ -13,16 +13,16 @@ _ONE = 1 << 96
 """The first term of a sum; every other one is computed relative to it, and rounded at its 96th binary digit."""
 
 _NEGLIGIBLE = 70
-"""Terms are added until one is smaller than the sum by so many binary digits."""
+"""Terms are added until one is smaller than the sum by this number of binary digits."""
 
 _FAR_LARGER = _ONE << 400
-"""A share of one in so many is smaller than any alpha."""
+"""One over this number is smaller than any alpha."""
 
 _MOST_TERMS = 2**22
 """With more, as for a hundred billion samples, a sum takes too long."""
 
 _OFTEN = 2**10 - 1
-"""The time is looked at after so many terms."""
+"""The clock is read after this number of terms."""
 
 _DIGITS = 60
 """Binary digits of the odds that a search for a bound ends with."""

@@ -23,7 +23,7 @@ _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextlib.contextmanager
 def minutes_at_most(minutes: float) -> Iterator[None]:
-    """`check_time` raises inside when so many minutes are over.
+    """`check_time` raises inside when these minutes are over.
 
     Example:
         >>> with minutes_at_most(0):

@@ -20,7 +20,7 @@ Masses = Callable[[Mapping[str, Any], Mapping[str, int]], Iterable[tuple[Fractio
 """From the fields of a law and changes by kind to exact (clean mass, changed mass), one pair for each region."""
 
 _BYTES_OF_CHANGE = 200
-"""About how much memory the regions of so many changes take, over the square of their number."""
+"""About how many bytes the regions take, over the square of the number of changes."""
 
 _MOST_POINTS = 2**12
 """More combinations of numbers of changes are not looked at."""
@@ -114,7 +114,7 @@ def box(point: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def ball(axes: int, radius: int) -> Iterator[tuple[int, ...]]:
-    """All points with at most so many changes in all.
+    """All points with at most `radius` changes in all.
 
     Example:
         >>> sorted(ball(2, 1))

@@ -21,7 +21,7 @@ from flipproof.errors import FileFormatError
 
 _MOST_JSON, _MOST_DESCRIPTION, _DEEPEST = 2**24, 2**20, 64
 _MOST_UNPACKED, _MOST_TIMES = 2**25, 40
-"""All members of an archive may unpack to so many bytes, or to so many times what the file has."""
+"""The largest size to which an archive may unpack, in bytes and as a multiple of the file's size."""
 _DESCRIPTION = "metadata.json"
 _HEADER = re.compile(rb"\{'descr': '([|<a-zA-Z0-9]{3})', 'fortran_order': False, 'shape': \(([0-9, ]{0,60})\), \} *\n?")
 _TYPECODES = {"|b1": "b", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "<i8": "q", "<f8": "d"}

@@ -96,7 +96,7 @@ def _check_portions(archive: Archive, ranges: Sequence[Ranges], table: str, tota
 
 
 def read_inputs(folder: Path, inputs: int, classes: int) -> InputsFile:
-    """`inputs.npz`, if it is about so many inputs and classes."""
+    """`inputs.npz`, if it is about this number of inputs and classes."""
     with reading_archive(folder / INPUTS) as archive:
         record = archive.description()
         check_form(record, schema_of("inputs"))

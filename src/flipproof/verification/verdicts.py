@@ -278,7 +278,7 @@ def _apart(p: Fraction, side: int) -> Fraction:
 
 
 def _holds(axis: StatedAxis, radius: int, bounds: _Bounds) -> bool | None:
-    """Whether the margin is left after so many changes; None if that would take too long."""
+    """Whether a margin is left after this number of changes; None if that would take too long."""
     if isinstance(axis.law, OtherLaw):
         along = (tuple(count * (kind == axis.kind) for kind in axis.law.kinds) for count in range(radius + 1))
         return axis.law.holds(along, bounds.p_lower, bounds.p_upper)
@@ -287,7 +287,7 @@ def _holds(axis: StatedAxis, radius: int, bounds: _Bounds) -> bool | None:
 
 
 def _all_hold(certificate: StatedCertificate, radius: int, bounds: _Bounds) -> bool | None:
-    """Whether the margin is left after so many changes of all kinds together; None if that would take too long."""
+    """Whether a margin is left after this number of changes of all kinds together; None if that would take too long."""
     if certificate.other_law is not None:
         return certificate.other_law.holds(ball(len(certificate.axes), radius), bounds.p_lower, bounds.p_upper)
     laws = dict.fromkeys(axis.law for axis in certificate.axes if isinstance(axis.law, FlipLaw))

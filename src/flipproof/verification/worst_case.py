@@ -1,4 +1,4 @@
-"""The worst case over all classifiers, in exact fractions: what is left of a margin after so many changes."""
+"""The worst case over all classifiers, in exact fractions: what is left of a margin after a number of changes."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _by_falling_ratio(one: Cell, two: Cell) -> int:
 
 
 def worst_case(law: FlipLaw, kind: str, count: int) -> WorstCase | None:
-    """The cells of so many changes of one kind. None if there are too many."""
+    """The cells of a number of changes of one kind. None if there are too many."""
     return worst_case_of_all([(law, kind, count)])
 
 
@@ -161,7 +161,7 @@ def _mirrored(single: tuple[Cell, ...]) -> bool:
 
 
 def _cells(law: FlipLaw, kind: str, count: int) -> Iterator[Cell]:
-    """Every way in which the outcomes can share so many entries; each stands for as many noisy inputs as fit it."""
+    """Every way in which the outcomes can share a number of entries; each stands for as many noisy inputs as fit it."""
     single, _ = outcomes(law, kind)
     every = _merged_cells(single, count) if _mirrored(single) else _separate_cells(single, count)
     return (cell for cell in every if any(cell))

@@ -151,7 +151,7 @@ def hidden_bounds(weights: Weights, scene: Scene, threat: BitThreat, nodes: IntA
 
 
 def gamma(steps: int, roundoff: float) -> float:
-    """The relative error of a sum of products after so many rounded steps, in whatever order they are taken."""
+    """The relative error of a sum of products after this number of rounded steps, in any order."""
     return steps * roundoff / (1.0 - steps * roundoff) if steps * roundoff < 0.5 else math.inf
 
 
@@ -207,7 +207,7 @@ def _candidates(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Bits [units, senders, candidates] among which the best `count` are, and how flipping them changes them.
 
-    All ones, and so many of the largest weights that enough of them belong to zeros. Sign 0 means: not to be flipped.
+    All ones, and the largest weights until enough of them belong to zeros. Sign 0 means: not to be flipped.
     """
     bits = scene.attributes[senders]
     numbers = np.diff(bits.indptr)

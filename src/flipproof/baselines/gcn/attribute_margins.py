@@ -185,7 +185,7 @@ def _worst_flips(
 def _lowest_rows(
     pull: torch.Tensor, first: torch.Tensor, scene: Scene, threat: BitThreat, paths: Paths, most: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Far nodes [targets, rivals, at most `most`] whose lowest moves are lowest, and whether there are so many."""
+    """Far nodes [targets, rivals, at most `most`] whose lowest moves are lowest, and whether there are `most`."""
     lows = torch.cat([moves.amin(dim=2) for moves, _ in _moves(pull, paths.far, first, scene, threat)])
     sizes = np.diff(paths.starts)
     shape = (sizes.size, pull.shape[1], min(most, int(sizes.max())))

@@ -1,8 +1,8 @@
 """Certificates of a GCN under deleted edges (Zügner and Günnemann, KDD 2020).
 
 The paper is "Certifiable robustness of graph convolutional networks under structure perturbations". The network is that
-of Kipf and Welling with two layers; at most Q edges of an undirected graph are deleted, at most so many at each node.
-The label of a node is proved if its margin over every other class is positive under all such deletions.
+of Kipf and Welling with two layers; at most Q edges of an undirected graph are deleted, and at most a given number at
+each node. The label of a node is proved if its margin over every other class is positive under all such deletions.
 
 As in the paper the margin is a bilinear program: the target's row of the normalised adjacency times a hidden layer
 that depends on the other rows, with ReLUs replaced by their convex hull, McCormick envelopes, and branching. The

@@ -21,7 +21,7 @@ from flipproof.base.values import BoolArray, FloatArray, IntArray
 
 
 def slack_of(*terms: int) -> float:
-    """The relative error of a computation with sums of so many terms, each inside the next."""
+    """The relative error of a computation with nested sums, given the number of terms of each."""
     return 8.0 * ROUNDOFF * (sum(terms) + 64)
 
 

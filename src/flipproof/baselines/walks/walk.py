@@ -22,8 +22,8 @@ class Threat:
     Attributes:
         fragile: integers [2, edges]: (i, j) may be switched, removed if it is there and added if not, independently
             of (j, i).
-        local: at most so many of the fragile edges (i, .) of each node i; one number, one per node, or None for all.
-        total: at most so many in all; None leaves it to the local budgets.
+        local: how many fragile edges (i, .) of each node i may switch; one number, one per node, or None for all.
+        total: how many may switch in all; None leaves it to the local budgets.
 
     Example:
         >>> Threat([[0, 1], [1, 0]], local=1).total is None

@@ -28,7 +28,7 @@ def gunzipped(content: bytes, size: int) -> bytes:
 
 
 def unzipped(content: bytes, member: str, most: int) -> bytes:
-    """A member of a zip file that holds at most so many bytes."""
+    """A member of a zip file that holds at most `most` bytes."""
     with _unpacking("zip"), zipfile.ZipFile(io.BytesIO(content)) as archive:
         if member not in archive.namelist():
             raise FileFormatError(f"it has no member {member}")

@@ -91,7 +91,7 @@ _PARTS = ("train", "validation", "test")
 
 
 def checked_split(given: Any, count: int, owner: str) -> Split | None:
-    """Returns a split of so many owners ("node", "graph"), or None if there is none."""
+    """Returns a split, whose size must be the number of owners ("node", "graph"), or None if there is none."""
     if given is None:
         return None
     split = checked_kind(given, Split, "split")

@@ -77,8 +77,8 @@ class Vocabulary:
 
         Args:
             messages: those to learn from, without any that are to be certified.
-            least: in so many messages a word has to be.
-            most: only so many words, without the one that stands for all others.
+            least: the number of messages that a word must occur in.
+            most: the largest number of words, not counting the one that stands for all others.
         """
         counts = Counter(word for message in checked_messages(messages) for word in set(words_of(message)))
         limit = None if most is None else checked_count(most, "most")

@@ -35,7 +35,7 @@ class GraphClassifier:
         classes: how many labels there are.
         one_hot: how many kinds of nodes there are, if the only attribute of a node is its kind; the module then gets
             a column of zeros and ones for each. None: the module gets the attributes as they are.
-        graphs_at_once: the module is called with so many graphs, and once with the rest: what it makes of them should
+        graphs_at_once: the number of graphs in a call of the module; what it makes of them should
             fit into the processor's cache. Its last bits may depend on it, so it is part of the fingerprint.
 
     Example:

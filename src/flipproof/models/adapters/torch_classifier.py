@@ -33,7 +33,7 @@ class TorchClassifier:
         classes: how many labels there are.
         dtype: the numbers that the module expects, "int64" for tokens.
         transform: what to do with the tensor first, for example scale it.
-        rows_at_once: the module is called with so many rows, and once with the rest: what it makes of them should fit
+        rows_at_once: the number of rows in a call of the module; what it makes of them should fit
             into the processor's cache. Its last bits may depend on it, so it is part of the fingerprint.
 
     Example:

@@ -13,7 +13,7 @@ import numpy as np
 from flipproof.base.compiled import compiled
 
 _TESTS_PER_SEARCH = 8
-"""Looking up one non-zero in a chain takes about as long as so many tests."""
+"""Looking up one non-zero in a chain takes about as long as this number of tests."""
 
 
 class TreeNodes(NamedTuple):

@@ -15,9 +15,9 @@ from flipproof.noise.sampling.counter import NONZEROS, U64, Place
 from flipproof.noise.sampling.philox import fill_tile
 
 _AHEAD = 2
-"""Rows of the neighbours of a node are fetched while those of the node so many before it are summed."""
+"""Rows of a node's neighbours are fetched while those of an earlier node are summed: this number of nodes earlier."""
 _WIDE = 32
-"""Rows of at least so many numbers are worth fetching."""
+"""Rows with at least this many numbers are worth fetching."""
 
 
 class Adjacency(NamedTuple):
@@ -210,7 +210,7 @@ def perceptron(out: Any, products: Any, first_bias: Any, second: Any, second_bia
 
 @compiled
 def page_rank(state: Any, features: Any, adjacency: Any, steps: Any, teleport: Any) -> None:
-    """Z <- (1 - teleport) A Z + teleport H, so many times, starting with H."""
+    """Z <- (1 - teleport) A Z + teleport H, `steps` times, starting with H."""
     stay, jump, before = np.float32(1.0 - teleport), np.float32(teleport), np.empty_like(state)
     state[:] = features
     for _ in range(steps):

@@ -61,7 +61,7 @@ class FlipAttack:
         return replace(self, add=self.add * done // all_, delete=self.delete * done // all_)
 
     def of_many(self, inputs: int) -> FlipAttack:
-        """The attack on something that holds so many inputs, with the budgets of all of them."""
+        """The attack on one object that holds several inputs, with the budgets of all of them."""
         return replace(self, add=self.add * inputs, delete=self.delete * inputs)
 
     def climb(self, clean: NDArray[Any], gradient: Gradient) -> NDArray[Any]:
@@ -86,7 +86,7 @@ class FlipAttack:
 
 
 def _steepest(gain: FloatArray, allowed: BoolArray, most: int) -> IntArray:
-    """Where the largest gains above zero are, at most so many."""
+    """Where the largest gains above zero are, at most `most` of them."""
     places = np.flatnonzero(allowed & (gain > 0.0))
     if places.size <= most:
         return places

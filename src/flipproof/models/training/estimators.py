@@ -29,7 +29,7 @@ def fit_estimator(
         labels: class numbers, one per input; only those of `rows` are used.
         rows: the numbers of the inputs to learn from.
         noise: the law of the noise, that of the votes to come.
-        copies: so many noisy copies of every row; 0 means the rows as they are.
+        copies: the number of noisy copies of every row; 0 means the rows without noise.
         seed: of the noise.
         memory_limit: what all copies may take.
 

@@ -1,4 +1,4 @@
-"""The compiled loop that draws which of some entries are kept when exactly so many of all are."""
+"""The compiled loop that draws which entries are kept when a fixed number of them is."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class BitLaw(NamedTuple):
 
     @classmethod
     def of(cls, p_plus: float, p_minus: float, most_entries: int) -> BitLaw:
-        """How rows of at most so many entries are drawn; all of them alike, whichever are wanted."""
+        """How rows with at most this many entries are drawn: all alike, whichever rows are wanted."""
         method, size, table = DELETE_ONLY, 1, NO_TABLE
         if p_plus >= _DENSE_FROM:
             method = EVERY_ENTRY

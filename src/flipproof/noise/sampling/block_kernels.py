@@ -15,7 +15,7 @@ from flipproof.noise.sampling.counter import NONZEROS, POSITIONS, TILE_BITS
 from flipproof.noise.sampling.philox import LOW, fill_tile, fill_tiles
 
 _SMALL_BLOCK = 2**12
-"""Blocks of at most so many entries take half a word for each."""
+"""Blocks with at most this many entries take half a word for each."""
 
 
 class Block(NamedTuple):
