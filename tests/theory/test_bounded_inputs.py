@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.theory.base_law import register_law, register_reader
+from flipproof.theory.base_law import Axis, register_law, register_reader
 from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.claims import Claims, Predictions
 from flipproof.theory.scope import Scope
-from tests.extending.toy_law import RedrawNoise
+from tests.extending.toy_law import RedrawNoise, RedrawSampler
 
 ALL = fp.Radii(change=50)
 
@@ -70,3 +70,22 @@ def test_the_name_of_a_law_is_not_taken_away(name):
 
 def test_a_law_that_is_defined_again_keeps_its_name():
     register_law("redraw")(RedrawNoise)
+
+
+@pytest.mark.parametrize(
+    "axes", [(), None, [Axis(None, "change")], (Axis("part", "change"),), (Axis(None, "melt"),), ("change",),
+             (Axis(None, "add"), Axis(None, "add"))],
+)  # fmt: skip
+def test_axes_that_radii_cannot_say_are_refused(axes):
+    odd = type("Odd", (CountedSteps,), {"axes": axes})(0.5, 3)
+    for call in (lambda: bounded(odd).certified(ALL), lambda: fp.critical_probability(odd, ALL)):
+        with pytest.raises(fp.InvalidInputError, match="expected the axes of Odd to be some of Axis"):
+            call()
+
+
+@pytest.mark.parametrize("distance", [None, "x", float("nan"), 2.0, -0.1, 1])
+def test_a_sampler_says_how_far_it_is_from_its_law(distance, monkeypatch):
+    monkeypatch.setattr(RedrawSampler, "distance", distance)
+    classifier = fp.FunctionClassifier(lambda rows: np.zeros(len(rows), int), classes=2)
+    with pytest.raises(fp.InvalidInputError, match="expected the sampler's distance from its law to be in"):
+        fp.vote(classifier, np.ones((2, 3), int), RedrawNoise(0.5, 3), 10, 10, progress=False)

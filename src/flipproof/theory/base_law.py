@@ -122,6 +122,7 @@ class Noise(Law):
         return [{"part": None, "law": self.record()}]
 
 
+_OWN_AXES = tuple(Axis(None, kind) for kind in KINDS)
 _Kind = TypeVar("_Kind", bound=Law)
 _Made = TypeVar("_Made", bound=type[Law])
 _READERS: dict[str, Callable[[Mapping[str, Any]], Law]] = {}
@@ -191,4 +192,16 @@ def checked_law(law: object, kind: type[_Kind], expected: str, got: str = "{!r}"
 
 def checked_noise(noise: object) -> Noise:
     """Returns `noise` if certificates can be made under it, or raises."""
-    return checked_law(noise, Noise, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]
+    law = checked_law(noise, Noise, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]
+    if not law.flips:
+        _check_axes(law)
+    return law
+
+
+def _check_axes(law: Noise) -> None:
+    """A law that is not made of flips has one part; its axes are what `Radii` can say."""
+    axes = law.axes
+    fit = isinstance(axes, tuple) and all(isinstance(axis, Axis) and axis in _OWN_AXES for axis in axes)
+    if not axes or not fit or len(set(axes)) < len(axes):
+        known = ", ".join(map(repr, _OWN_AXES))
+        raise InvalidInputError(f"expected the axes of {type(law).__name__} to be some of {known}, got {axes!r}")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.theory.any_law import worst_at
-from flipproof.theory.base_law import checked_law
+from flipproof.theory.base_law import checked_law, checked_noise
 from flipproof.theory.frontier import frontier
 from flipproof.theory.l0_ball import largest_l0_radius
 from flipproof.theory.law import Law, Noise
@@ -76,7 +76,7 @@ class BoundedInputs:
         """The inputs under a law; a law without regions is refused."""
         expected, got = "votes under a FlipNoise or a JointNoise", "{}; see flipproof.baselines"
         noise = checked_law(law, Noise, expected, got)  # type: ignore[type-abstract]
-        return cls(noise, p_lower, p_upper, scope, unanswered)
+        return cls(checked_noise(noise), p_lower, p_upper, scope, unanswered)
 
     def __len__(self) -> int:
         return int(self.p_lower.size)

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ class VoteTask:
         """Checks the arguments of `vote`."""
         checked, space = checked_classifier(classifier), space_for(inputs, noise)
         sampler = sampler_of(space, noise, seed)
+        _check_distance(sampler)
         joint = joint_sampler(sampler)
         limit = sampler.rows if joint is None else joint.outputs
         return cls(checked, space, noise, seed, _checked_targets(targets, limit), sampler)
@@ -178,6 +180,13 @@ def device_record(classifier: Any) -> dict[str, str]:
     for tensor in module.parameters() if hasattr(module, "parameters") else ():
         return {} if tensor.device.type == "cpu" else {"device": tensor.device.type}
     return {}
+
+
+def _check_distance(sampler: Sampler) -> None:
+    """The distance is charged to alpha: a number that says nothing would make certificates say too much."""
+    distance: object = sampler.distance
+    if not isinstance(distance, Fraction | int | float) or not 0 <= distance < 1:
+        raise InvalidInputError(f"expected the sampler's distance from its law to be in [0, 1), got {distance!r}")
 
 
 def _checked_targets(targets: ArrayLike | None, limit: int) -> IntArray | None:
