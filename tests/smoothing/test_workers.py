@@ -788,3 +788,15 @@ def test_torch_has_one_thread_if_it_is_there(tmp_path):
         print(torch.get_num_threads())
     """
     assert run_script(tmp_path, script).stdout.split() == ["False", "1", "2"]
+
+
+def test_one_process_needs_nothing_of_workers(tmp_path):
+    script = """
+        import sys
+        import flipproof as fp
+
+        classifier = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 1).astype(int), classes=2)
+        fp.vote(classifier, [[0, 1, 1]], fp.FlipNoise(0.1, 0.2), 10, 10, progress=False)
+        print([name for name in sys.modules if name == "ray" or "smoothing.workers" in name])
+    """
+    assert run_script(tmp_path, script).stdout.strip() == "[]"
