@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from flipproof.extras import provide
+from flipproof.extras import provide as _provide
 
 if TYPE_CHECKING:
     from flipproof import baselines as baselines
@@ -112,7 +112,7 @@ _HOMES = {
     "theory.tables": ("critical_table", "mu_table", "rho_table"),
     "theory.worst_case": ("critical_probability", "mu", "rho", "rho_upper"),
 }
-provide("plots", "flipproof.report.figures.figures")  # which certificates draw with
+_provide("plots", "flipproof.report.figures.figures")  # which certificates draw with
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("baselines", "datasets")

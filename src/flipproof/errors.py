@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 _HEAD, _TAIL = 700, 300
@@ -73,6 +72,8 @@ def not_among(what: str, names: Iterable[str], given: object) -> InvalidInputErr
         >>> not_among("rule", ["multi-class", "two-class"], "two-clas")
         InvalidInputError("expected rule to be one of multi-class, two-class, got 'two-clas'; did you mean two-class?")
     """
+    import difflib  # only this error needs it, and importing the package should be quick
+
     known = list(names)
     alike = {name.lower().replace("-", "_"): name for name in known}
     near = difflib.get_close_matches(str(given).lower().replace("-", "_"), alike, n=1, cutoff=0.5)
