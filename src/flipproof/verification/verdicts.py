@@ -239,12 +239,12 @@ class Checker:
         return _CONFIRMED if holds else _wrong(f"radius any {radius}, which the bounds do not prove")
 
     def _next_holds(self, claim: StatedClaim, axis: StatedAxis, radius: int) -> bool:
-        """Whether the next radius holds. Slightly too good bounds nearly always settle it; otherwise the best ones do."""
+        """Whether the next radius holds; tries slightly too good bounds first, which nearly always settle it."""
         too_good = _Bounds(_apart(claim.p_lower, 1), _apart(claim.p_upper, -1))
         return bool(_holds(axis, radius + 1, too_good)) and bool(_holds(axis, radius + 1, self._best(claim)))
 
     def _is_unbounded(self, axis: StatedAxis, bounds: _Bounds) -> bool:
-        """Whether noise hides the changes, or no other label is possible and noise never tells inputs apart for sure."""
+        """Whether noise hides the changes, or no other label is possible and noise never surely tells inputs apart."""
         check_time()
         return (isinstance(axis.law, FlipLaw) and moves_nothing(axis.law, axis.kind)) or (
             bounds.p_upper == 0 < bounds.p_lower and self.overlapping
