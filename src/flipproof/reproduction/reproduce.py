@@ -84,7 +84,7 @@ def reproduce(
 
 
 def _steps(labs: list[ScaledStudy], finish: Callable[[ScaledStudy], None]) -> Iterator[_Step]:
-    """Every run once, placed before the rows of the first study that needs it."""
+    """The steps of a plan: each study's rows, and each run once, before the rows of the first study that needs it."""
     planned: set[Path] = set()
     for scaled in labs:
         for trial in scaled.trials():

@@ -55,7 +55,7 @@ def _every_noise(scale: Scale, seed: int) -> list[Task]:
 
 
 def _training_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
-    """Trials with many noisy copies, which take long and therefore use few seeds."""
+    """Trials for several numbers of noisy copies; the slow ones, with many copies, use few seeds."""
     chosen = dict.fromkeys(_COPIES, seeds) | dict.fromkeys(scale.slow_copies, seeds[: scale.slow_seeds])
     return [
         Trial(node_task(scale, FlipNoise(0.01, 0.6), seed=seed, noisy_samples=copies), scale.many)

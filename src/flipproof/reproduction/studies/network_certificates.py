@@ -14,7 +14,7 @@ from flipproof.theory.law import FlipNoise
 _DELETIONS = (0.4, 0.6, 0.8, 0.9)
 _ALSO = ((0.01, 0.8), (0.0, 0.8))
 _MORE_NODES = 10
-"""The factor by which node numbers grow where proofs need no linear programs."""
+"""This many times more nodes are compared where proofs need no linear programs."""
 
 
 def _attributes(scale: Scale, seed: int) -> Task:

@@ -31,7 +31,7 @@ _SMALL_TASKS = ((2, 1), (2, 3), (2, 7), (4, 3), (16, 3), (256, 1), (256, 3), (25
 """The categories and radii of tasks with few enough entries for Lee's algorithm to be quick."""
 _DIVERGENCES = ("renyi", "hockey-stick")
 _LOOKS_AGAIN = 12
-"""Experiments use this many times fewer photos than digits."""
+"""There are this many times fewer photos than digits, so training may take this many times more epochs."""
 
 
 _Way = Callable[[FlipNoise, Radii], float]

@@ -108,7 +108,7 @@ class Outcome:
         return certify(self.votes, _ALPHA, rule)
 
     def accuracies(self, certificates: Certificates) -> Iterator[Row]:
-        """Test accuracies of the trained model on clean inputs and of the smoothed model; abstentions count as wrong."""
+        """Test accuracies of the trained model on clean inputs and of the smoothed one; abstentions count as wrong."""
         labels, inputs = self.inputs.labels, self.inputs
         base = inputs.accuracy(np.equal(inputs.base_label, labels))
         smoothed = inputs.accuracy(np.equal(certificates.label, labels) & ~certificates.abstained)
