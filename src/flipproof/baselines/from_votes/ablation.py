@@ -31,7 +31,7 @@ _MOST_CHANGES = 2**20
 def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> Proofs:
     """The largest number of entries that may change in any way, from votes under an `AblationNoise`.
 
-    Each input's radius is correct with probability at least 1 - alpha over the samples.
+    Each input's certificate is correct with probability at least 1 - alpha over the samples.
 
     Example:
         >>> noise = AblationNoise(entries=784, kept=45)

@@ -123,7 +123,7 @@ def _community_of(found: Any) -> dict[int, int] | None:
 def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: int = SEARCH_LIMIT) -> Proofs:
     """The largest number of changed pairs that neither split nor merge the victims, for each set of victims.
 
-    Each set's radius is correct with probability at least 1 - alpha over the samples.
+    Each set's certificate is correct with probability at least 1 - alpha over the samples.
 
     Args:
         votes: votes of a `Together` classifier.

@@ -86,7 +86,7 @@ def certify(
 ) -> Proofs:
     """The largest number of changes of one kind that a divergence proves, from votes of `flipproof.vote`.
 
-    Each input's radius is correct with probability at least 1 - alpha over the samples.
+    Each input's certificate is correct with probability at least 1 - alpha over the samples.
 
     Example:
         >>> from flipproof import FlipNoise

@@ -30,7 +30,7 @@ _SAFETY = 1e-12
 def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> Proofs:
     """The radius of the largest certified ball, from votes under a `GaussianNoise`.
 
-    Each input's radius is correct with probability at least 1 - alpha over the samples.
+    Each input's certificate is correct with probability at least 1 - alpha over the samples.
 
     Example:
         >>> votes = Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=GaussianNoise(0.5))

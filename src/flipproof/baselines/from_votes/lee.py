@@ -29,7 +29,7 @@ from flipproof.theory.search import SEARCH_LIMIT
 def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS, limit: int = SEARCH_LIMIT) -> Proofs:
     """The largest number of entries that may change in any way, from votes under symmetric noise.
 
-    Each input's radius is correct with probability at least 1 - alpha over the samples.
+    Each input's certificate is correct with probability at least 1 - alpha over the samples.
 
     Example:
         >>> votes = Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=FlipNoise(0.1, 0.1))
