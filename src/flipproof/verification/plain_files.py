@@ -71,7 +71,7 @@ def _file(path: Path) -> BufferedReader:
 
 
 def parsed(text: bytes) -> dict[str, Any]:
-    """Parses a mapping from UTF-8 JSON text; refuses NaN, infinities, duplicate names and lone surrogates."""
+    """Parses a mapping from UTF-8 JSON text; refuses NaN, infinities, duplicate names and unprintable characters."""
     if len(text) > _MOST_JSON:
         raise FileFormatError(f"more than {_MOST_JSON} bytes of JSON")
     record = json.loads(
