@@ -1,8 +1,8 @@
-"""The other certificates that the paper names, each behind the same verbs and with the same shape of result.
+"""The other certificates that the paper names, all with the same function names and the same form of result.
 
-Each system is a module: `flipproof.baselines.ablation.certify(votes)`. They are imported when they are first used.
-`from_votes` has those that need only votes, `gcn` and `walks` those that look into a network. This room may import
-everything below it: models, noise, theory.
+Each system is a module, imported on first use: `flipproof.baselines.ablation.certify(votes)`.
+`from_votes` holds the systems that need only votes, `gcn` and `walks` those that look into a network. This subpackage
+may import everything below it: models, noise, theory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flipproof.models.training import smooth_adversarial as smooth_adversarial
 
 PUBLIC = ("proofs", "walks.page_rank", "walks.walk")
-"""The modules that other rooms may import."""
+"""The modules that other subpackages may import."""
 
 _HOMES = {
     "ablation": "baselines.from_votes.ablation",

@@ -1,4 +1,4 @@
-"""What callers of certificates for networks ask for, checked in one place: which graph, nodes, radii and budgets."""
+"""Checks the arguments of certificates for networks in one place: graph, nodes, radii and budgets."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from flipproof.noise.spaces.graph import Graph, checked_graph
 from flipproof.theory.radii import UNBOUNDED
 
 NO_LIMIT = 2**62
-"""A local budget that nobody can spend; sums of two fit an int64."""
+"""A local budget too large to be spent; the sum of two such budgets fits an int64."""
 
 
 def graph_of(data: Any, noisy: str) -> Graph:
-    """The graph of a dataset, whose "attributes" or "structure" are attacked, or the graph itself; with attributes."""
+    """Returns a graph with attributes: the given one, or a dataset's, whose "attributes" or "structure" are noisy."""
     given = data.graph(noisy) if isinstance(data, NodeDataset) else data
     graph = checked_graph(given, expected="a NodeDataset or a Graph")
     if graph.attributes is None:
@@ -26,13 +26,13 @@ def graph_of(data: Any, noisy: str) -> Graph:
 
 
 def check_width(attributes: Any, weights: Any) -> None:
-    """Raises unless a network whose first weights are [features, hidden] takes these attributes [nodes, features]."""
+    """Raises unless a network with first weights [features, hidden] accepts these attributes [nodes, features]."""
     if attributes.shape[1] != len(weights):
         raise InvalidInputError(f"expected {len(weights)} attributes of a node, got {attributes.shape[1]}")
 
 
 def checked_nodes(given: Any, nodes: int) -> IntArray:
-    """Returns numbers of nodes; all of them for None.
+    """Returns the given node numbers; None stands for all nodes.
 
     Example:
         >>> checked_nodes([2, 0], nodes=3), checked_nodes(None, nodes=3)
@@ -48,7 +48,7 @@ def checked_nodes(given: Any, nodes: int) -> IntArray:
 
 
 def checked_radii(given: Any, name: str) -> tuple[int, ...]:
-    """Returns all radii that are asked for, each once and in increasing order, and first the radius 0.
+    """Returns the requested radii in increasing order without duplicates, starting with radius 0.
 
     Example:
         >>> checked_radii([3, 1, 3], "budgets")
@@ -65,7 +65,7 @@ def checked_radii(given: Any, name: str) -> tuple[int, ...]:
 
 
 def checked_local(given: Any) -> IntArray:
-    """Returns the budget of every node, or those of all nodes one by one; None is no limit.
+    """Returns one budget for every node, or a budget per node; None means no limit.
 
     Example:
         >>> checked_local(2), checked_local([0, 3])

@@ -1,4 +1,4 @@
-"""Proofs: the largest radius that a system proves for every input, in one shape for all systems."""
+"""The largest radius that a system proves for every input, in one form for all systems."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from flipproof.theory.radii import UNBOUNDED, Axis
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proofs:
-    """The largest radius that is proved for every input: a `Certificate` with one axis.
+    """The largest proved radius of every input: a `Certificate` with one axis.
 
     Attributes:
-        promise: what a radius means, and how probable an error is.
+        promise: the meaning of a radius, and the probability of an error.
         label: the prediction, one per input.
-        radius: one per input; 0 where only the prediction on the input itself is known. One that equals the largest
-            radius that was asked for means "at least".
-        abstained: where not even the prediction on the input itself is proved.
+        radius: one per input; 0 where only the prediction on the input itself is known. A radius equal to the largest
+            requested one means "at least".
+        abstained: True where not even the prediction on the input itself is proved.
         along: what the radius counts: "add", "delete", "structure.add" and the like, or "any" kinds of change.
-        ids: what the inputs are called; by default 0, 1, 2, ...
-        checked: whether the classifier was seen to give one label to one noisy input; None where that is not known, or
-            where there are no votes.
+        ids: the names of the inputs; by default 0, 1, 2, ...
+        checked: whether the classifier was seen to label a repeated noisy input consistently; None where that is
+            unknown or no votes exist.
 
     Example:
         >>> from flipproof.theory.certificate import Subject
@@ -66,7 +66,7 @@ class Proofs:
 
     @classmethod
     def of(cls, certificate: Certificate, along: str, radius: NDArray[Any] | None = None) -> Proofs:
-        """The proofs of any certificate along one axis; `radius`, if it was computed already."""
+        """The proofs of any certificate along one axis; pass `radius` if it was computed already."""
         found = certificate.max_radius(along) if radius is None else radius
         votes = getattr(certificate, "votes", certificate)
         ids, checked = getattr(votes, "ids", None), getattr(votes, "checked", None)
@@ -82,12 +82,12 @@ class Proofs:
         return (Axis(part or None, kind),)
 
     def selected(self, rows: IntArray) -> Proofs:
-        """The proofs about some of the inputs, in this order."""
+        """The proofs about the inputs in `rows`, in that order."""
         arrays = self.label[rows], self.radius[rows], self.abstained[rows]
         return Proofs(self.promise, *arrays, self.along, np.asarray(self.ids)[rows], self.checked)
 
     def certified(self, radii: float) -> BoolArray:
-        """For every input, whether its prediction is proved at this radius."""
+        """Whether each input's prediction is proved at this radius."""
         if isinstance(radii, bool) or not isinstance(radii, int | float | np.number):
             raise InvalidInputError(f"expected a radius as a number, got {radii!r}")
         return np.asarray((self.radius >= radii) & ~self.abstained)
@@ -99,7 +99,7 @@ class Proofs:
         return self.radius
 
     def claim(self, index: int) -> Claim:
-        """What is proved about one input, as a value."""
+        """The claim that is proved about one input."""
         number = checked_index(index, len(self), "index")
         radius = self.radius[number].item()
         return Claim(
@@ -115,13 +115,13 @@ class Proofs:
         )
 
     def certified_ratio(self, radii: Iterable[float]) -> FloatArray:
-        """The share of inputs that are certified, at each of the radii."""
+        """The share of certified inputs at each radius."""
         return np.array([float(self.certified(radius).mean()) if len(self) else 0.0 for radius in radii])
 
     def to_columns(self) -> dict[str, Any]:
-        """One column per fact, one row per input, as `pandas.DataFrame` and others accept it."""
+        """One column per fact and one row per input, in a form that `pandas.DataFrame` accepts."""
         return {"input": self.ids, **certificate_columns(self)}
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Writes `to_columns` as CSV, whole or not at all."""
+        """Writes `to_columns` as a CSV file, completely or not at all."""
         write_csv(path, self.to_columns(), shown_radius)

@@ -1,7 +1,7 @@
-"""Several certificates of the same inputs in one table: what each system proves, against which attacker.
+"""Compares several certificates for the same inputs in one table: what each system proves against which attacker.
 
-A system that can be compared is a function that yields entries. It imports `pipeline`, `baselines` and all below.
+Each system is a function that yields entries. This subpackage may import `pipeline`, `baselines` and all below them.
 """
 
 PUBLIC = ("compare", "comparison", "setting")
-"""The modules that other rooms may import."""
+"""The modules that other subpackages may import."""

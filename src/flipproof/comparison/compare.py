@@ -1,4 +1,4 @@
-"""All certificates that apply to a setting, made one after another. Runs are kept, so a comparison can be resumed."""
+"""Makes all certificates that apply to a setting, in turn, and keeps the runs so that a comparison can be resumed."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from flipproof.theory.radii import axes_of
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A system that can be compared.
+    """A certification system that can take part in a comparison.
 
     Attributes:
-        applies: whether it can certify a task.
-        entries: what it proves.
-        slow: whether its proofs are worth keeping in a file.
-        by_default: whether it takes part in a comparison where the user names no systems.
+        applies: tells whether the system can certify a task.
+        entries: yields what the system proves.
+        slow: whether its proofs are slow enough to be worth keeping in a file.
+        by_default: whether it takes part when the user names no systems.
     """
 
     applies: Callable[[PreparedTask], bool]
@@ -72,7 +72,7 @@ RIVALS: Mapping[str, Rival] = {
     "page_rank": Rival(joins_all_nodes, page_rank_entries, slow=True),
     "page_rank_all_edges": Rival(has_noisy_edges, page_rank_all_edges_entries, slow=True, by_default=False),
 }
-"""All systems for classifiers of discrete data, in the order of tables."""
+"""All systems for classifiers of discrete data, in the order in which tables list them."""
 
 
 def compare(
@@ -87,18 +87,18 @@ def compare(
 ) -> Comparison:
     """Certifies the same inputs with every system that applies.
 
-    Systems that need votes train the model of the task under their own noise; those about a network itself train the
-    one that they are made for, without noise. Finished work is kept.
+    Systems that need votes train the task's model under their own noise. Systems that certify a network itself train
+    the network that they are made for, without noise. Finished work is kept.
 
     Args:
-        path: of a folder, for the runs and proofs of all systems.
-        task: data, model, noise and training of the certificate of this package.
-        systems: some of `RIVALS`; by default those that apply to the task and do not take hours.
-        terms: see `Terms`.
-        samples: of every vote.
-        machine: what may be used.
-        tell: is told which system comes next, how many are done, and how many there are.
-        runs: where the runs of all systems are, if they are not in the folder.
+        path: a folder for the runs and proofs of all systems.
+        task: data, model, noise and training for flipproof's own certificate.
+        systems: names from `RIVALS`; by default the systems that apply to the task and do not take hours.
+        terms: the terms of the comparison, see `Terms`.
+        samples: the numbers of samples for every vote.
+        machine: the hardware that may be used.
+        tell: called with the next system, the number of finished systems and their total number.
+        runs: the store of all systems' runs, if it is not in the folder.
     """
     machine, terms = machine or Machine(), terms or Terms()
     check_can_vote(machine, task)
@@ -119,7 +119,7 @@ def compare(
 
 
 def _room(prepared: PreparedTask, noise: Noise, inputs: IntArray) -> dict[str, IntArray]:
-    """By attacker, how many changes each input can suffer."""
+    """The largest possible number of changes to each input, by attacker."""
     scope = scope_of_outputs(prepared.certified.space, noise, prepared.certified.labels.size)
     if scope is None:
         return {}
@@ -128,7 +128,7 @@ def _room(prepared: PreparedTask, noise: Noise, inputs: IntArray) -> dict[str, I
 
 
 def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
-    """Systems that apply, in the order of tables."""
+    """The chosen systems that apply, in the order in which tables list them."""
     fitting = [name for name, rival in RIVALS.items() if rival.applies(prepared)]
     if systems is None:
         return [name for name in fitting if RIVALS[name].by_default]
@@ -145,7 +145,7 @@ def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
 
 
 def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
-    """What a system proves; a slow one reads its file if that has the proofs of the same settings."""
+    """What a system proves; proofs of a slow system are read from its file if that was made with the same settings."""
     rival, settings = RIVALS[system], _settings_record(setting)
     known = known_entries(file, settings) if rival.slow else None
     if known is not None and all(_answers(entry, setting) for entry in known):
@@ -157,7 +157,7 @@ def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
 
 
 def _settings_record(setting: Setting) -> dict[str, Any]:
-    """Everything that proofs about a network itself depend on, as JSON values."""
+    """All settings that proofs about a network itself depend on, as JSON values."""
     return {
         "task": {name: value for name, value in setting.prepared.task_record().items() if name != "noise"},
         "data": setting.prepared.record.fingerprint,
@@ -168,6 +168,6 @@ def _settings_record(setting: Setting) -> dict[str, Any]:
 
 
 def _answers(entry: Entry, setting: Setting) -> bool:
-    """Whether an entry fits the setting: its file may have been edited."""
+    """Whether an entry read from a file fits the setting; the file may have been edited."""
     radius = entry.proofs.radius
     return len(entry.proofs) == setting.inputs.size and bool((radius <= setting.terms.radii[-1]).all())

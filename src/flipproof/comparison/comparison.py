@@ -1,4 +1,4 @@
-"""What several systems prove about the same inputs, as values: one entry for each system and kind of attacker."""
+"""Values that hold what several systems prove about the same inputs: one entry per system and kind of attacker."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ class Entry:
     """What one system proves against one kind of attacker.
 
     Attributes:
-        system: its name; "flipproof" is the certificate of this package, others are modules of `flipproof.baselines`.
-        attacker: the kind of changes that are made: "delete", "add", "change", for a joint noise "structure.add" and
-            the like; or "any".
-        model: whose predictions are proved.
-        noise: the law of the votes in words; "none" for a proof about the classifier itself.
-        proofs: one for each of the inputs.
-        seconds: what training, votes and certificates took.
-        spared: what the attackers of this proof leave alone, though others of their kind do not; mostly nothing.
+        system: its name; "flipproof" is this package's own certificate, other names are modules of
+            `flipproof.baselines`.
+        attacker: the kind of changes made: "delete", "add" or "change"; for a joint noise "structure.add" and the like;
+            or "any".
+        model: the model whose predictions are proved.
+        noise: the noise law behind the votes, in words; "none" for a proof about the classifier itself.
+        proofs: one per input.
+        seconds: the time that training, votes and certificates took.
+        spared: what this proof's attackers leave alone although other attackers of their kind do not; mostly nothing.
     """
 
     system: str
@@ -42,11 +43,11 @@ class Entry:
 
     @property
     def name(self) -> tuple[str, str, str]:
-        """What tells this entry from others against the same attacker."""
+        """Identifies this entry among all entries against the same attacker."""
         return (self.system, self.model, self.noise)
 
     def to_record(self) -> dict[str, Any]:
-        """JSON values."""
+        """The entry as JSON values."""
         promise, proofs = self.proofs.promise, self.proofs
         return {
             "system": self.system,
@@ -69,7 +70,7 @@ class Entry:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Entry:
-        """The inverse of `to_record`. The record may come from anywhere: whatever does not fit is refused."""
+        """Reads what `to_record` returns. The record is not trusted: anything unexpected is refused."""
         words = {name: record[name] for name in ("system", "against", "model", "noise", "spared")}
         words |= {name: record["promise"][name] for name in ("threat", "rule")}
         if not all(isinstance(word, str) for word in words.values()):
@@ -90,14 +91,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Entries about the same inputs.
+    """The entries of several systems about the same inputs.
 
     Attributes:
-        entries: of all systems.
+        entries: the entries of all systems.
         inputs: the numbers of the inputs.
         labels: their true labels.
-        room: by attacker, how many changes of this kind each input can suffer. Whoever withstands all of them is
-            certified at every larger radius, and no mean counts more.
+        room: by attacker, the largest possible number of such changes to each input. An input that withstands all of
+            them is certified at every larger radius, and means count no larger radius for it.
 
     Example:
         >>> promise = Promise("somebody", Subject.BASE, "r bits change", "exact")
@@ -123,23 +124,23 @@ class Comparison:
 
     @property
     def attackers(self) -> tuple[str, ...]:
-        """All kinds of attackers; "any" comes last."""
+        """All kinds of attackers, with "any" last."""
         found = dict.fromkeys(entry.attacker for entry in self.entries)
         return (*(each for each in found if each != ANY), *(each for each in found if each == ANY))
 
     def against(self, attacker: str) -> list[Entry]:
-        """One entry for each system and noise: what it proves against this attacker, or else against any."""
+        """One entry per system and noise: its proofs against this attacker, or if it has none, against any attacker."""
         best = {entry.name: entry for entry in self.entries if entry.attacker == ANY}
         best |= {entry.name: entry for entry in self.entries if entry.attacker == attacker}
         order = dict.fromkeys(entry.name for entry in self.entries)
         return [best[name] for name in order if name in best]
 
     def accuracy(self, entry: Entry) -> float:
-        """The share of inputs with a right label that the system does not abstain from."""
+        """The share of inputs that are labelled correctly and without abstaining."""
         return self._share(entry.proofs.certified(0) & (entry.proofs.label == self.labels))
 
     def certified(self, entry: Entry, attacker: str, radius: int) -> BoolArray:
-        """For each input, whether it withstands this many changes, or as many as it can suffer."""
+        """Whether each input withstands this many changes, or as many as are possible."""
         return np.asarray((entry.proofs.radius >= np.minimum(radius, self._room(attacker))) & ~entry.proofs.abstained)
 
     def certified_ratio(self, entry: Entry, attacker: str, radius: int) -> float:
@@ -147,7 +148,7 @@ class Comparison:
         return self._share(self.certified(entry, attacker, radius))
 
     def certified_accuracy(self, entry: Entry, attacker: str, radius: int) -> float:
-        """The share of inputs whose label is right and proved."""
+        """The share of inputs whose label is correct and proved."""
         return self._share(self.certified(entry, attacker, radius) & (entry.proofs.label == self.labels))
 
     def mean_radius(self, entry: Entry, attacker: str, most: int) -> float:
@@ -162,7 +163,7 @@ class Comparison:
         return float(numbers.mean()) if numbers.size else 0.0
 
     def rows(self, radii: list[int]) -> Iterator[dict[str, Any]]:
-        """One row for each attacker, system and radius, with all that is needed to draw it."""
+        """One row per attacker, system and radius, with everything needed to draw it."""
         for attacker in self.attackers:
             for entry in self.against(attacker):
                 promise = entry.proofs.promise

@@ -1,4 +1,4 @@
-"""Files that keep what slow systems have proved, so that nothing is proved twice."""
+"""Keeps the proofs of slow systems in files, so that nothing is proved twice."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
 
 
 def write_entries(file: Path, settings: Mapping[str, Any], entries: Iterable[Entry]) -> None:
-    """Writes the entries, with the settings that they depend on."""
+    """Writes the entries and the settings that they depend on."""
     write_json(file, _ENTRIES, {"asked": settings, "entries": [entry.to_record() for entry in entries]})
 
 
 def known_entries(file: Path, settings: Mapping[str, Any]) -> list[Entry] | None:
-    """The entries in a file that was made with these settings; None if there is none, or it is damaged."""
+    """Reads the entries of a file made with these settings; None if there is no such file or it is damaged."""
     if not file.exists():
         return None
     try:

@@ -1,4 +1,4 @@
-"""What systems are compared on: a task with its data, some of its inputs, terms and samples."""
+"""The setting of a comparison: a task with its data, some of its inputs, terms and samples."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Terms:
     """The terms on which systems are compared.
 
     Attributes:
-        nodes: how many test nodes, chosen at random, if the inputs are nodes; None: all. Proofs about a network itself
-            take seconds for each.
-        largest_radius: up to which these proofs are looked for.
-        even: the flip probability of noise that treats zeros and ones alike; None: one that suits the data.
-        kept_share: the share of entries that an ablation leaves to be seen.
-        also: further noises, as (p_plus, p_minus), for the certificate of this package.
-        alpha: the probability, for each input, that a proof from samples is wrong.
+        nodes: how many test nodes are chosen at random, if the inputs are nodes; None: all. Proofs about a network
+            itself take seconds per node.
+        largest_radius: the largest radius at which proofs about a network itself are attempted.
+        even: the flip probability of noise that treats zeros and ones alike; None: a value that suits the data.
+        kept_share: the share of entries that an ablation leaves visible.
+        also: further noises, as (p_plus, p_minus), for flipproof's own certificate.
+        alpha: the failure probability of a proof from samples, for each input.
         rule: "multi-class" or "two-class", for all proofs from samples.
     """
 
@@ -58,7 +58,7 @@ class Terms:
 
     @property
     def radii(self) -> list[int]:
-        """Those that proofs about a network itself are looked for: all up to 10, and then every fifth.
+        """The radii at which proofs about a network itself are attempted: all up to 10, then every fifth.
 
         Example:
             >>> Terms(largest_radius=21).radii
@@ -70,15 +70,15 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """A task whose inputs are to be certified by several systems.
+    """A task whose inputs several systems certify.
 
     Attributes:
-        runs: of all of them.
+        runs: the runs of all systems.
         prepared: the task with its data.
-        noise: of the task: the law under which the certificate of this package gets its votes.
+        noise: the task's noise: the law under which flipproof's own certificate gets its votes.
         inputs: which of the certified inputs are compared.
-        terms: see `Terms`.
-        samples: of every vote.
+        terms: the terms of the comparison, see `Terms`.
+        samples: the numbers of samples for every vote.
     """
 
     runs: Runs
@@ -92,7 +92,7 @@ class Setting:
         self.further_noises()
 
     def further_noises(self) -> list[FlipNoise]:
-        """Those of the terms, with as many categories as the data have."""
+        """The further noises in the terms, with as many categories as the data have."""
         if not self.terms.also:
             return []
         law = as_flip_noise(self.noise)
@@ -105,7 +105,7 @@ class Setting:
 
 
 def compared_inputs(prepared: PreparedTask, nodes: int | None) -> IntArray:
-    """Test nodes of a graph at random, in order; of all else the inputs that the task wants certified."""
+    """Random test nodes of a graph, sorted; for other data, the inputs that the task wants certified."""
     test = np.asarray(prepared.certified.split.test)
     if prepared.task.kind != "nodes" or nodes is None or nodes >= test.size:
         return test

@@ -1,4 +1,4 @@
-"""Systems that prove something about the smoothed classifier, each from votes under a noise of its own."""
+"""Systems that certify the smoothed classifier, each from votes under its own noise."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _EVEN = {
     ("images", "levels"): 0.8,
     ("text", "substitution"): 0.75,
 }
-"""Flip probabilities of noise that treats zeros and ones alike, by what gets it; as published where it was."""
+"""Flip probabilities of noise that treats zeros and ones alike, by task kind and noisy part; some are published."""
 _DEFAULT_EVEN = 0.1
 OURS = "flipproof"
 _DIVERGENCES = ("renyi", "hockey-stick")
 
 
 def flipproof_entries(setting: Setting) -> Iterator[Entry]:
-    """The certificate of this package, along every axis and for any change."""
+    """Makes flipproof's own certificate, along every axis and for any change."""
     for noise in (setting.noise, *setting.further_noises()):
         yield from _tight_entries(setting, noise)
 
@@ -50,7 +50,7 @@ def _tight_entries(setting: Setting, noise: Noise) -> Iterator[Entry]:
 
 
 def divergence_entries(setting: Setting) -> Iterator[Entry]:
-    """Certificates from two divergences, made from the same votes as flipproof's."""
+    """Makes certificates from two divergences, using the same votes as flipproof's own certificate."""
     votes, seconds = _votes(setting, setting.noise)
     for divergence in _DIVERGENCES:
         for axis in map(str, axes_of(setting.noise)):
@@ -59,12 +59,12 @@ def divergence_entries(setting: Setting) -> Iterator[Entry]:
 
 
 def has_even_noise(prepared: PreparedTask) -> bool:
-    """Whether there is one law for all entries."""
+    """Whether one flip law applies to all entries."""
     return as_flip_noise(prepared.noise) is not None
 
 
 def lee_entries(setting: Setting) -> Iterator[Entry]:
-    """The symmetric certificate, with a model trained under its own noise, or that of the task if it is symmetric."""
+    """Makes the symmetric certificate, with a model trained under its own noise, or the task's if that is symmetric."""
     noise, wanted, task = as_flip_noise(setting.noise), setting.terms.even, setting.prepared.task
     if noise is None:
         raise InvalidInputError(f"expected one law for all entries, got {setting.noise}")
@@ -76,12 +76,12 @@ def lee_entries(setting: Setting) -> Iterator[Entry]:
 
 
 def can_be_hidden(prepared: PreparedTask) -> bool:
-    """Whether there is an ablation of such data."""
+    """Whether ablation can be applied to the task's data."""
     return entries_of(prepared.certified.space) is not None
 
 
 def ablation_entries(setting: Setting) -> Iterator[Entry]:
-    """Randomized ablation, with a model trained under it."""
+    """Certifies by randomized ablation, with a model trained under it."""
     entries = entries_of(setting.prepared.certified.space)
     if entries is None:
         raise InvalidInputError(f"expected data that can be hidden, got {setting.prepared.task.kind}")
@@ -92,7 +92,7 @@ def ablation_entries(setting: Setting) -> Iterator[Entry]:
 
 
 def _votes(setting: Setting, noise: Law) -> tuple[Votes, float]:
-    """Votes of the model, trained and evaluated under a noise, and how long that took."""
+    """The votes of the model, trained and evaluated under a noise, and the seconds that this took."""
     return setting.runs.voted(replace(setting.prepared.task, noise=noise), setting.samples)
 
 

@@ -1,4 +1,4 @@
-"""Systems that prove something about a network itself: trained without noise, and made for one architecture."""
+"""Systems that certify a network itself, which is trained without noise; each is made for one architecture."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _FLIPS = {"add": "add", "delete": "delete", ANY: "both"}
 
 
 def has_noisy_attributes(prepared: PreparedTask) -> bool:
-    """Whether an attacker changes attributes of nodes."""
+    """Whether the attacker changes attributes of nodes."""
     return (prepared.task.kind, prepared.task.noisy) == ("nodes", "attributes")
 
 
 def has_noisy_edges(prepared: PreparedTask) -> bool:
-    """Whether an attacker changes edges between nodes of an undirected graph."""
+    """Whether the attacker changes edges between nodes of an undirected graph."""
     return (prepared.task.kind, prepared.task.noisy) == ("nodes", "structure") and not _graph(prepared).edges.directed
 
 
 def joins_all_nodes(prepared: PreparedTask) -> bool:
-    """Whether an attacker changes edges of a graph without isolated nodes, which would have no edge to keep."""
+    """Whether the attacker changes edges of a graph without isolated nodes, which would have no edge to keep."""
     if not has_noisy_edges(prepared):
         return False
     graph = _graph(prepared)
@@ -46,7 +46,7 @@ def joins_all_nodes(prepared: PreparedTask) -> bool:
 
 
 def gcn_attributes_entries(setting: Setting) -> Iterator[Entry]:
-    """A GCN with two layers under flips of attribute bits; all of them may be at one node."""
+    """Certifies a two-layer GCN under flips of attribute bits, all of which may be at one node."""
     radii, (classifier, trained) = setting.terms.radii, _trained(setting, "gcn")
     for attacker, flips in _FLIPS.items():
         start = time.perf_counter()
@@ -58,7 +58,7 @@ def gcn_attributes_entries(setting: Setting) -> Iterator[Entry]:
 
 
 def gcn_structure_entries(setting: Setting) -> Iterator[Entry]:
-    """A GCN with two layers under deleted edges."""
+    """Certifies a two-layer GCN under deleted edges."""
     show, (classifier, trained) = setting.runs.machine.progress, _trained(setting, "gcn")
     start = time.perf_counter()
     with single_threaded():
@@ -69,7 +69,7 @@ def gcn_structure_entries(setting: Setting) -> Iterator[Entry]:
 
 
 def page_rank_entries(setting: Setting) -> Iterator[Entry]:
-    """PPNP with the features of an APPNP, under deleted edges outside a spanning forest, as published."""
+    """Certifies PPNP with an APPNP's features when edges outside a spanning forest are deleted, as published."""
     model, trained = _page_rank(setting)
     proofs, seconds = _page_rank_proofs(setting, model, outside_forest(model.adjacency), " outside a spanning forest")
     spared = "edges of a spanning forest"
@@ -77,7 +77,7 @@ def page_rank_entries(setting: Setting) -> Iterator[Entry]:
 
 
 def page_rank_all_edges_entries(setting: Setting) -> Iterator[Entry]:
-    """PageRank certificates with a self-loop at every node, so that an attacker may delete any other edge."""
+    """Makes PageRank certificates with a self-loop at every node, so that an attacker may delete any other edge."""
     model, trained = _page_rank(setting)
     looped = model.with_self_loops()
     proofs, seconds = _page_rank_proofs(setting, looped, all_edges(looped.adjacency), "")
@@ -90,7 +90,7 @@ def _page_rank(setting: Setting) -> tuple[PageRank, float]:
 
 
 def _page_rank_proofs(setting: Setting, model: PageRank, fragile: IntArray, where: str) -> tuple[Proofs, float]:
-    """What is proved if the fragile edges are deleted, and how long that took."""
+    """The proofs for deletions of fragile edges, and the seconds that they took."""
     start = time.perf_counter()
     with single_threaded():
         proofs = certify_page_rank(
@@ -105,7 +105,7 @@ def _graph(prepared: PreparedTask) -> Graph:
 
 
 def _trained(setting: Setting, name: str) -> tuple[Any, float]:
-    """A network that was trained without noise, and how long that took."""
+    """A network trained without noise, and the seconds that training took."""
     task = setting.prepared.task
     spec = task.model if task.model.name == name else ModelSpec(name)
     training = replace(task.training, noisy_samples=0)

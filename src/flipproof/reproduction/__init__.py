@@ -1,11 +1,11 @@
-"""The paper (Bojchevski, Gasteiger and Günnemann, ICML 2020): its experiments, measured beside its numbers.
+"""Repeats the paper's experiments (Bojchevski, Gasteiger and Günnemann, ICML 2020) and compares the numbers.
 
-`studies` says what to run and turns runs into rows, `pages` turns rows into figures and a page. It may import
-everything but the command line.
+`studies` defines the runs and turns them into rows; `pages` turns rows into figures and a page. This subpackage may
+import everything but the command line.
 """
 
 PUBLIC = (
     "pages.figures", "pages.page", "pages.rows", "pages.tables", "reproduce", "scale", "studies.registry", "study",
     "study_result",
 )  # fmt: skip
-"""The modules that other rooms may import."""
+"""The modules that other subpackages may import."""

@@ -1,4 +1,4 @@
-"""The experiments of the paper, one after another: runs are shared and kept, so that it can be gone on with."""
+"""Runs the paper's experiments in turn; runs are shared and kept, so that an interrupted reproduction can resume."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from flipproof.reproduction.study_result import StudyResult
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """How far a plan has come.
+    """The progress of a plan.
 
     Attributes:
-        words: what comes next.
+        words: the next step.
         done: how many steps are done.
-        of: how many there are in all.
-        seconds_left: about how long the others take, from what took how long; None before anything is known.
+        of: how many steps there are in total.
+        seconds_left: estimated time for the remaining steps, from the times so far; None before any are known.
     """
 
     words: str
@@ -35,13 +35,13 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A run that is to be made, or the rows of a study.
+    """One step of a plan: a run, or the rows of a study.
 
     Attributes:
-        words: what it is.
-        effort: about how many seconds it takes; only ratios matter.
-        work: makes it.
-        there: whether it is there already.
+        words: a description of the step.
+        effort: the approximate seconds that it takes; only ratios matter.
+        work: carries out the step.
+        there: whether its result exists already.
     """
 
     words: str
@@ -59,16 +59,16 @@ def reproduce(
     keep: Callable[[StudyResult], None] = lambda result: None,
     tell: Callable[[Ahead], None] = lambda ahead: None,
 ) -> list[StudyResult]:
-    """Makes all runs that some experiments need, and then their rows.
+    """Makes all runs that the experiments need, and computes their rows.
 
     Args:
-        studies: which experiments.
-        path: of a folder for runs, which are not made again.
-        scale: how much work.
-        seeds: of splits, weights and noise.
-        machine: what may be used.
-        keep: is given what each experiment found, as soon as it has found it.
-        tell: is told how far the plan has come.
+        studies: the experiments.
+        path: a folder for runs; existing runs are not repeated.
+        scale: the amount of work.
+        seeds: the seeds of splits, weights and noise.
+        machine: the hardware that may be used.
+        keep: called with the result of each experiment as soon as it is known.
+        tell: called with the progress of the plan.
     """
     labs = [ScaledStudy(study, Path(path), machine or Machine(), scale, seeds) for study in studies]
     if not labs or not seeds:
@@ -84,7 +84,7 @@ def reproduce(
 
 
 def _steps(labs: list[ScaledStudy], finish: Callable[[ScaledStudy], None]) -> Iterator[_Step]:
-    """Every run once, before the rows of the first study that needs it; then these."""
+    """The steps of a plan: each study's rows, and each run once, before the rows of the first study that needs it."""
     planned: set[Path] = set()
     for scaled in labs:
         for trial in scaled.trials():
@@ -97,7 +97,7 @@ def _steps(labs: list[ScaledStudy], finish: Callable[[ScaledStudy], None]) -> It
 
 
 def _follow(steps: list[_Step], tell: Callable[[Ahead], None]) -> None:
-    """How long the others take is guessed from what steps took so far, by their effort."""
+    """Carries out the steps; estimates the remaining time from the time and effort of the steps so far."""
     left = [0.0 if step.there() else step.effort for step in steps]
     spent = made = 0.0
     for done, step in enumerate(steps):

@@ -1,4 +1,4 @@
-"""How much work an experiment may be: minutes, an hour or two, or what the paper did."""
+"""The amount of work for an experiment: minutes, an hour or two, or as much as in the paper."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from flipproof.pipeline.machine import Samples
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Sizes of an experiment.
+    """The sizes of an experiment.
 
     Attributes:
-        name: of the scale.
-        samples: for experiments with one trained model, or a few.
-        most: for the one line of the first table that is also measured with more samples; None: it is not.
-        many: for experiments with dozens of trained models.
-        few: for accuracies, which need no bounds.
-        epochs: training stops there, or before.
-        image_epochs: the same for images.
-        seeds: how many splits and trained models, where spreads are of interest.
-        slow_seeds: the same for what takes ten times as long as the rest.
-        slow_copies: numbers of noisy copies in training, beyond 10.
-        images: how many test images.
-        nodes: how many test nodes are compared with proofs that solve linear programs for each.
+        name: the name of the scale.
+        samples: samples for experiments with one or a few trained models.
+        most: samples for the one line of the first table that is also measured with more samples; None: it is not.
+        many: samples for experiments with dozens of trained models.
+        few: samples for accuracies, which need no bounds.
+        epochs: the largest number of training epochs; training may stop earlier.
+        image_epochs: the largest number of training epochs for images.
+        seeds: the number of splits and trained models where spreads are of interest.
+        slow_seeds: the number of splits and trained models for work that takes ten times as long as the rest.
+        slow_copies: numbers of noisy copies in training beyond 10.
+        images: the number of test images.
+        nodes: the number of test nodes for proofs that solve linear programs for each node.
         farthest: the largest radius of such proofs.
-        patience: seconds that the algorithm of Lee et al. may take for one radius.
+        patience: the seconds that the algorithm of Lee et al. may take for one radius.
     """
 
     name: str

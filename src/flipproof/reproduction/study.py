@@ -1,4 +1,4 @@
-"""Studies of the paper, and a study at a scale, with the runs that studies share."""
+"""The paper's studies, and a study at a given scale with the runs that studies share."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Study:
     """An experiment of the paper.
 
     Attributes:
-        name: on the command line.
-        title: what it shows.
-        trials: the runs that it needs, at a scale, with these seeds.
-        rows: what comes out, when all trials are done.
-        effort: about how many seconds that takes, without the trials.
+        name: the name on the command line.
+        title: what the study shows.
+        trials: gives the runs that the study needs, for a scale and seeds.
+        rows: computes the results once all trials are done.
+        effort: the approximate seconds that computing the rows takes, without the trials.
     """
 
     name: str
@@ -35,14 +35,14 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class ScaledStudy:
-    """A study at a scale, with seeds, and a store of the runs that it needs.
+    """A study at a scale with seeds, and the store of the runs that it needs.
 
     Attributes:
-        study: which.
-        path: of a folder for the runs of all studies; equal trials are made once.
-        machine: what may be used.
-        scale: see `Scale`.
-        seeds: of splits, weights and noise.
+        study: the study.
+        path: a folder for the runs of all studies; equal trials are run once.
+        machine: the hardware that may be used.
+        scale: the amount of work, see `Scale`.
+        seeds: the seeds of splits, weights and noise.
     """
 
     study: Study
@@ -56,15 +56,15 @@ class ScaledStudy:
         return self.study.trials(self.scale, self.seeds)
 
     def runs(self, samples: Samples) -> Runs:
-        """The runs with these numbers of samples: what a study finds must not depend on other studies."""
+        """The store of runs with these numbers of samples; a study's results must not depend on other studies."""
         return Runs(self.path / f"runs-{samples.n_select}-{samples.n_estimate}", self.machine, self.path / "models")
 
     def folder_of(self, trial: Trial) -> Path:
-        """Where the run of a trial is."""
+        """The folder of a trial's run."""
         return self.runs(trial.samples).folder_of(trial.task)
 
     def outcome(self, trial: Trial) -> Outcome:
-        """The outcome of a trial, which is run if that was not done yet."""
+        """The outcome of a trial; runs the trial first if necessary."""
         votes, seconds = self.runs(trial.samples).voted(trial.task, trial.samples)
         folder = RunFolder.open(self.folder_of(trial))
         epochs = read_section(folder, "training", TrainingRecord, TRAIN).epochs

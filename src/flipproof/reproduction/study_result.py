@@ -1,4 +1,4 @@
-"""The result of an experiment, with everything that it depends on, as files are written from it."""
+"""The result of an experiment with everything it depends on, in the form in which it is written to files."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from flipproof.smoothing.run import versions
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudyResult:
-    """The rows of a study.
+    """The rows that a study produced.
 
     Attributes:
         scaled: the study, its scale and its seeds.
-        rows: what came out.
+        rows: the results.
     """
 
     scaled: ScaledStudy
     rows: list[Row]
 
     def record(self) -> dict[str, Any]:
-        """JSON values: the task of every run, when and where rows were made, and the rows."""
+        """JSON values: the task of every run, when and where the rows were made, and the rows."""
         scaled = self.scaled
         return {
             "study": scaled.study.name,
@@ -42,7 +42,7 @@ class StudyResult:
 
 
 def _circumstances() -> dict[str, Any]:
-    """When, with what, and where."""
+    """The time, the software and the machine of a measurement."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "commit": _commit(),
@@ -52,7 +52,7 @@ def _circumstances() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """Of the checkout that this file is part of, if it is; "+" where something in it has been changed since."""
+    """The commit of the checkout that contains this file, if any; "+" marks changes made since."""
     here = Path(__file__)
     if _git("-C", str(here.parent), "ls-files", "--error-unmatch", here.name) is None:
         return None

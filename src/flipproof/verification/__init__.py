@@ -1,7 +1,7 @@
-"""An independent check of certificates, from their files alone, in exact and interval arithmetic.
+"""Checks certificates independently, from their files alone, in exact and interval arithmetic.
 
-It shares no code with what makes certificates: it imports only the standard library and the errors of this package.
+It shares no code with the part that makes certificates: it imports only the standard library and this package's errors.
 """
 
 PUBLIC = ("certificate", "check", "level", "limits", "verdicts")
-"""The modules that other rooms may import."""
+"""The modules that other subpackages may import."""

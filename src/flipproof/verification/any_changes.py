@@ -1,7 +1,8 @@
-"""Whether a prediction withstands any changes, whichever they are and of whatever kinds, in exact arithmetic.
+"""Decides in exact arithmetic whether a prediction withstands a number of changes of any mixture of kinds.
 
-Either all ways to share the changes among the kinds are looked at, or one imaginary change takes the place of all: it
-is worse than every kind, so as many of it are worse than any mixture (docs/theory.md, statement 17).
+There are two methods. The first tries every way to divide the changes among the kinds. The second replaces every change
+by an imaginary one that is at least as bad as each kind, so that the same number of imaginary changes is at least as
+bad as any mixture (docs/theory.md, statement 17).
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ from flipproof.verification.worst_case import (
 )
 
 _STEP = Fraction(17, 16)
-"""The slopes of the imaginary change are powers of it."""
+"""The slopes of the imaginary change are powers of this number."""
 
 _MOST_SPLITS, _MOST_BYTES = 2_000, 2**25
-"""More ways to share the changes, and cells that take more memory, are not looked at."""
+"""The check gives up on more ways to divide the changes than this, and on cells that take more bytes."""
 
 Point = tuple[Fraction, Fraction]
-"""A probability before a change, and the largest one that an event can have after it; or the distance of two such."""
+"""An event's probability before a change and the largest it can have after it; or the difference of two such pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One kind of change, and what it does: the concave line on which the points lie that its outcomes make."""
+    """One kind of change and its effect: the concave line through the points that its outcomes define."""
 
     law: FlipLaw
     kind: str
@@ -47,16 +48,16 @@ class Move:
 
 
 def holds(laws: Iterable[FlipLaw], radius: int, p_lower: Fraction, p_upper: Fraction) -> bool | None:
-    """Whether the prediction keeps its lead after any `radius` changes, each of any kind in any part.
+    """Whether the prediction keeps its lead after `radius` changes, each of any kind in any part.
 
     Args:
-        laws: of the parts.
+        laws: the laws of the parts.
         radius: the number of changes; `UNBOUNDED` stands for every number.
-        p_lower: what the prediction has at least, before the changes.
-        p_upper: what every other label has at most, before the changes.
+        p_lower: a lower bound on the probability of the prediction before the changes.
+        p_upper: an upper bound on the probability of every other label before the changes.
 
     Returns:
-        True if that is proved, False if some changes are found that refute it, None if it would take too long to know.
+        True if this is proved, False if some changes refute it, None if deciding would take too long.
 
     Example:
         >>> laws = [FlipLaw(Fraction(1, 2), Fraction(1, 2), categories) for categories in (3, 5, 9)]
@@ -69,7 +70,7 @@ def holds(laws: Iterable[FlipLaw], radius: int, p_lower: Fraction, p_upper: Frac
     if not moves or not radius or _is_endless(moves, p_lower, p_upper):
         return True
     if radius == UNBOUNDED:
-        return False  # enough changes of one kind that shows turn every lead that is not endless
+        return False  # enough changes of one visible kind overturn any lead that is not endless
     every = _every_split(moves, radius)
     if every is not None:
         return all(worst is not None and margin(worst, p_lower, p_upper) > 0 for worst in every)
@@ -81,10 +82,11 @@ def holds(laws: Iterable[FlipLaw], radius: int, p_lower: Fraction, p_upper: Frac
 
 
 def _is_endless(moves: Sequence[Move], p_lower: Fraction, p_upper: Fraction) -> bool:
-    """Whether no number of changes turns the prediction.
+    """Whether no number of changes can overturn the prediction.
 
-    That needs a label that was certain or others that were impossible, and noise that makes of changed inputs nothing
-    new. If only one of the two is so, the changed input must still become all that the clean one could.
+    That requires a prediction that was certain or other labels that were impossible, and noise that turns a changed
+    input into nothing new. If only one of the first two conditions holds, the noisy changed input must also still be
+    able to take every value that the noisy clean one could.
     """
     nothing_new = all(move.line[0][1] == 0 for move in moves)
     nothing_lost = all(move.line[-2][1] < 1 for move in moves)
@@ -94,7 +96,7 @@ def _is_endless(moves: Sequence[Move], p_lower: Fraction, p_upper: Fraction) -> 
 
 @lru_cache(maxsize=64)
 def _worst_moves(laws: tuple[FlipLaw, ...]) -> tuple[Move, ...]:
-    """The kinds of change than which no other is worse; none that noise hides."""
+    """The kinds of change that no other kind outdoes, without those that noise hides."""
     distinct = {move.line: move for law in laws for kind in law.kinds if not _hidden(move := _move(law, kind))}
     others = tuple(distinct.values())
     return tuple(move for move in others if not any(_is_worse(one, move) for one in others))
@@ -114,13 +116,13 @@ def _hidden(move: Move) -> bool:
 
 
 def _is_worse(one: Move, other: Move) -> bool:
-    """Whether a line is nowhere below another one, and not the same."""
+    """Whether one line is nowhere below another, and differs from it."""
     check_time()
     return one is not other and all(_height(one.line, p) >= height for p, height in other.line)
 
 
 def _height(line: Sequence[Point], p: Fraction) -> Fraction:
-    """How high a line is at a place."""
+    """The height of a line at p."""
     for (start, low), (end, high) in pairwise(line):
         if p <= end:
             return low + (p - start) * (high - low) / (end - start)
@@ -128,7 +130,7 @@ def _height(line: Sequence[Point], p: Fraction) -> Fraction:
 
 
 def _highest_line(points: Iterable[Point]) -> tuple[Point, ...]:
-    """The least concave line above all points, by its corners."""
+    """The corners of the least concave line above all points."""
     corners: list[Point] = []
     for point in sorted(points):
         if corners and corners[-1][0] == point[0]:
@@ -144,7 +146,7 @@ def _slope(one: Point, two: Point) -> Fraction:
 
 
 def _every_split(moves: tuple[Move, ...], radius: int) -> Iterable[WorstCase | None] | None:
-    """The worst cases of all ways to share the changes among the moves. None if there are too many."""
+    """The worst cases of all ways to divide the changes among the moves, or None if there are too many."""
     if comb(radius + len(moves) - 1, radius) > _MOST_SPLITS:
         return None
     shares = [
@@ -166,7 +168,7 @@ def _counts(total: int, places: int) -> Iterator[tuple[int, ...]]:
 
 
 class _Share(NamedTuple):
-    """What the imaginary change makes with a slope of `_STEP` ** exponent: a whole number over a denominator."""
+    """The mass that the imaginary change has at slope `_STEP` ** exponent: a whole number over a denominator."""
 
     exponent: int
     clean: int
@@ -174,9 +176,9 @@ class _Share(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _imaginary_change(moves: tuple[Move, ...]) -> tuple[tuple[_Share, ...], int]:
-    """The shares of a change that is worse than all moves, and their denominator.
+    """The shares of an imaginary change that is at least as bad as every move, and their denominator.
 
-    Every piece of the highest line is made of two pieces, with the next smaller and the next larger power as slopes.
+    Each piece of the highest line is replaced by two, whose slopes are the next smaller and the next larger power.
     """
     masses: dict[int, Fraction] = {}
     for (start, low), (end, high) in pairwise(_highest_line(point for move in moves for point in move.line)):
@@ -190,7 +192,7 @@ def _imaginary_change(moves: tuple[Move, ...]) -> tuple[tuple[_Share, ...], int]
 
 
 def _power_below(slope: Fraction) -> int:
-    """The exponent of the largest power of `_STEP` that is not above a slope."""
+    """The exponent of the largest power of `_STEP` that is at most the slope."""
     k = int((log(slope.numerator) - log(slope.denominator)) / log(_STEP))
     while _STEP**k > slope:
         k -= 1
@@ -200,7 +202,7 @@ def _power_below(slope: Fraction) -> int:
 
 
 def _bound(moves: tuple[Move, ...], radius: int) -> WorstCase | None:
-    """The worst case of a number of imaginary changes. None if it has too many digits."""
+    """The worst case of `radius` imaginary changes, or None if it has too many digits."""
     shares, denominator = _imaginary_change(moves)
     if not shares:
         return WorstCase.in_order([Cell(1, 0), Cell(0, 1)], 1)
@@ -226,7 +228,7 @@ def _imagined(moves: tuple[Move, ...], radius: int) -> WorstCase:
 
 
 def _power(shares: Sequence[_Share], radius: int) -> dict[int, int]:
-    """The masses of a number of changes by the sum of exponents, which decides the ratio."""
+    """The masses of `radius` changes, by the sum of exponents, which determines the ratio."""
     masses = {0: 1}
     for _ in range(radius):
         check_time()

@@ -1,4 +1,4 @@
-"""Confidence bounds checked by interval arithmetic: binomial tails between two integers' ratio, rounded outwards."""
+"""Checks confidence bounds by interval arithmetic: binomial tails as ratios of integers, rounded outwards."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from flipproof.errors import TooLargeError
 from flipproof.verification.limits import check_time
 
 _ONE = 1 << 96
-"""The first term of a sum; every other one is computed relative to it, and rounded at its 96th binary digit."""
+"""The first term of a sum; all others are computed relative to it and rounded at its 96th binary digit."""
 
 _NEGLIGIBLE = 70
-"""Terms are added until one is smaller than the sum by this number of binary digits."""
+"""Terms are added until one is smaller than the sum by this many binary digits."""
 
 _FAR_LARGER = _ONE << 400
 """One over this number is smaller than any alpha."""
 
 _MOST_TERMS = 2**22
-"""With more, as for a hundred billion samples, a sum takes too long."""
+"""A sum with more terms, as for a hundred billion samples, takes too long."""
 
 _OFTEN = 2**10 - 1
-"""The clock is read after this number of terms."""
+"""The clock is read each time this many terms have been added."""
 
 _DIGITS = 60
-"""Binary digits of the odds that a search for a bound ends with."""
+"""A search for a bound ends at this many binary digits of the odds."""
 
 
 def tail_above(votes: int, samples: int, p: Fraction) -> Fraction:
-    """At least P(Binomial(samples, p) >= votes), and hardly more.
+    """A tight upper bound on P(Binomial(samples, p) >= votes).
 
     Example:
         >>> float(tail_above(2, 3, Fraction(1, 2)))
@@ -43,7 +43,7 @@ def tail_above(votes: int, samples: int, p: Fraction) -> Fraction:
 
 
 def tail_below(votes: int, samples: int, p: Fraction) -> Fraction:
-    """At most P(Binomial(samples, p) >= votes), and hardly less."""
+    """A tight lower bound on P(Binomial(samples, p) >= votes)."""
     below = _sum_of_terms(votes, samples, p, upwards=False, round_up=True)
     if below is None:
         return Fraction(0)
@@ -52,11 +52,11 @@ def tail_below(votes: int, samples: int, p: Fraction) -> Fraction:
 
 
 def _sum_of_terms(votes: int, samples: int, p: Fraction, *, upwards: bool, round_up: bool) -> int | None:
-    """The probabilities of `votes`, votes + 1, ... in units of the first one; downwards those of votes - 1, ...
+    """The summed probabilities of `votes`, votes + 1, ... in units of the first; downwards, of votes - 1, ...
 
-    Each term is the one before times a ratio, and the ratios fall: so what is cut off is less than a geometric series.
-    A sum that is far larger than the first term settles every question: it is not finished. Rounded down, the part is
-    a bound all the same; rounded up, there is none.
+    Each term is the previous one times a ratio, and the ratios fall, so a geometric series bounds the truncated rest.
+    Once the sum is far larger than the first term, every question is settled and the summation stops early. Rounded
+    down, the partial sum is still a bound; rounded up, there is none.
     """
     yes, no = p.numerator, p.denominator - p.numerator
     if upwards:
@@ -83,7 +83,7 @@ def _sum_of_terms(votes: int, samples: int, p: Fraction, *, upwards: bool, round
 
 @lru_cache(maxsize=2**13)
 def is_lower_bound(p: Fraction, votes: int, samples: int, alpha: Fraction) -> bool:
-    """Whether it is proved that P(Binomial(samples, p) >= votes) <= alpha, so that p is a lower bound at alpha."""
+    """Whether P(Binomial(samples, p) >= votes) <= alpha is proved, which makes p a lower bound at alpha."""
     if p == 0:
         return True
     return 0 < p < 1 and votes > 0 and tail_above(votes, samples, p) <= alpha
@@ -91,25 +91,25 @@ def is_lower_bound(p: Fraction, votes: int, samples: int, alpha: Fraction) -> bo
 
 @lru_cache(maxsize=2**13)
 def is_above_every_lower_bound(p: Fraction, votes: int, samples: int, alpha: Fraction) -> bool:
-    """Whether it is proved that no lower bound at alpha is as large as p."""
+    """Whether it is proved that every lower bound at alpha is smaller than p."""
     if p >= 1 or votes == 0:
         return p > 0
     return p > 0 and tail_below(votes, samples, p) > alpha
 
 
 def is_upper_bound(p: Fraction, votes: int, samples: int, alpha: Fraction) -> bool:
-    """The twin of `is_lower_bound`: for "anything else", 1 - p is a lower bound."""
+    """Whether p is proved to be an upper bound at alpha: 1 - p is a lower bound for all other outcomes together."""
     return is_lower_bound(1 - p, samples - votes, samples, alpha)
 
 
 def is_below_every_upper_bound(p: Fraction, votes: int, samples: int, alpha: Fraction) -> bool:
-    """The twin of `is_above_every_lower_bound`."""
+    """Whether it is proved that every upper bound at alpha is larger than p."""
     return is_above_every_lower_bound(1 - p, samples - votes, samples, alpha)
 
 
 @lru_cache(maxsize=2**12)
 def best_lower_bound(votes: int, samples: int, alpha: Fraction) -> Fraction:
-    """The largest lower bound that is proved, up to the last of its digits.
+    """The largest lower bound that can be proved, up to its last digit.
 
     Example:
         >>> round(float(best_lower_bound(99_000, 100_000, Fraction(1, 100))), 6)
@@ -125,7 +125,7 @@ def best_lower_bound(votes: int, samples: int, alpha: Fraction) -> Fraction:
 
 
 def _bracket(votes: int, samples: int, alpha: Fraction) -> tuple[Fraction, Fraction]:
-    """A lower bound and a number that is none, found by going away from the share of votes in growing steps."""
+    """A lower bound and a number that is not one, found by moving away from the share of votes in growing steps."""
     share = Fraction(2 * votes - 1, 2 * samples)
     step = Fraction(1, isqrt(min(votes, samples - votes)) + 1)
     below, above, odds = Fraction(0), Fraction(1), share / (1 - share)
@@ -139,12 +139,12 @@ def _bracket(votes: int, samples: int, alpha: Fraction) -> tuple[Fraction, Fract
 
 
 def _rounded(number: Fraction) -> Fraction:
-    """With few digits, so that what is computed with it has not too many."""
+    """Rounds a number to few digits, so that results computed from it do not have too many."""
     digits = number.denominator.bit_length() - number.numerator.bit_length() + 64
     scale = Fraction(2) ** digits
     return Fraction(round(number * scale)) / scale
 
 
 def best_upper_bound(votes: int, samples: int, alpha: Fraction) -> Fraction:
-    """The twin of `best_lower_bound`."""
+    """The smallest upper bound that can be proved, up to its last digit."""
     return 1 - best_lower_bound(samples - votes, samples, alpha)

@@ -1,4 +1,4 @@
-"""A certificate file as the checker reads it: every claim as exact numbers, and the votes that are to support it."""
+"""A certificate file as the checker reads it: every claim as exact numbers, with the votes that should support it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from flipproof.verification.worst_case import FlipLaw
 
 FORMAT, VERSION = "flipproof-certificates", 4
 UNBOUNDED = 2**63 - 1
-"""How the arrays say that no number of changes matters."""
+"""The radius in the arrays that means: no number of changes matters."""
 
 ANY = "max_any"
-"""The name of the radii of all kinds together."""
+"""The name of the radii for changes of all kinds together."""
 
 _COUNTS, _NUMBERS, _TRUTHS, _FLOATS = ("I", "q"), ("q",), ("b",), ("d",)
-"""The types of numbers that arrays may have."""
+"""The number types that arrays may have."""
 _MOST_DIGITS = 400
-"""The smallest float64 is a fraction with fewer."""
+"""Fractions may have this many digits; even the smallest float64 needs fewer."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatedPromise:
-    """How probable an error may be, and who may spend how much of that; as exact fractions."""
+    """The failure probability and how the bounds divide it, as exact fractions."""
 
     alpha: Fraction
     rule: str
@@ -42,7 +42,7 @@ class StatedPromise:
 
 @dataclass(frozen=True, slots=True)
 class StatedAxis:
-    """One kind of changes in one part, the name of its radii, and the number of the part."""
+    """One kind of change in one part, the name of its radii, and the number of the part."""
 
     name: str
     law: FlipLaw | OtherLaw
@@ -52,7 +52,7 @@ class StatedAxis:
 
 @dataclass(frozen=True, slots=True)
 class StatedScope:
-    """What is said of all inputs: what gets no noise, and whether a deletion makes room for an addition."""
+    """Statements about all inputs: what gets no noise, and whether a deletion makes room for an addition."""
 
     fixed: tuple[str, ...]
     makes_room: bool
@@ -60,9 +60,9 @@ class StatedScope:
 
 @dataclass(frozen=True, slots=True)
 class StatedClaim:
-    """What is claimed about one input, its votes, and how many entries it has: by part, zeros and others.
+    """The claim about one input, its votes, and its numbers of zero and nonzero entries in each part.
 
-    Where these numbers are not stated there is no end to changes.
+    Where the numbers of entries are not stated, the number of changes is unlimited.
     """
 
     label: int
@@ -96,7 +96,7 @@ class StatedCertificate:
 
     @property
     def other_law(self) -> OtherLaw | None:
-        """The law, if it is not made of flips."""
+        """The law if it is not made of flips, otherwise None."""
         law = self.axes[0].law
         return law if isinstance(law, OtherLaw) else None
 
@@ -107,11 +107,11 @@ class StatedCertificate:
 
     @property
     def arrays_file(self) -> Path:
-        """Where the arrays are."""
+        """The path of the file with the arrays."""
         return self.path.with_suffix(".npz")
 
     def claim(self, index: int) -> StatedClaim:
-        """What is claimed about one input."""
+        """The claim about one input."""
         number = {name: column.numbers[index] for name, column in self.columns.items() if len(column.shape) == 1}
         return StatedClaim(
             label=number["label"],
@@ -128,11 +128,11 @@ class StatedCertificate:
         )
 
     def room(self, claim: StatedClaim, beside: bool = False) -> tuple[int, ...]:
-        """How many changes along each axis the input can suffer, alone or beside changes of other kinds."""
+        """The most changes possible in the input along each axis, alone or beside changes of other kinds."""
         if self.scope is None or claim.zeros is None or claim.nonzeros is None or not self._counts_entries:
             return (UNBOUNDED,) * len(self.axes)
         freed = claim.nonzeros if beside and self.scope.makes_room else (0,) * len(claim.nonzeros)
-        if self.other_law is not None:  # of which it is only known that an entry changes
+        if self.other_law is not None:  # all we know of it is that an entry changes
             return (claim.zeros[0] + claim.nonzeros[0] + freed[0],) * len(self.axes)
         return tuple(
             claim.zeros[axis.part] + freed[axis.part] if axis.kind == "add" else claim.nonzeros[axis.part]
@@ -141,18 +141,18 @@ class StatedCertificate:
 
     @property
     def _counts_entries(self) -> bool:
-        """Whether an input can suffer no more changes than it has entries."""
+        """Whether the number of entries limits the number of changes to an input."""
         return self.other_law is None or self.other_law.changes_entries
 
     def total_room(self, claim: StatedClaim) -> int:
-        """How many changes of all kinds together the input can suffer."""
+        """The most changes possible in the input, all kinds together."""
         if self.scope is None or claim.zeros is None or claim.nonzeros is None or not self._counts_entries:
             return UNBOUNDED
         return sum(claim.zeros) + (2 if self.scope.makes_room else 1) * sum(claim.nonzeros)
 
 
 def read_certificate(path: Path) -> StatedCertificate:
-    """Reads and checks the form of a certificate; what it claims is not looked at here."""
+    """Reads a certificate and checks its form, but not its claims."""
     record = read_record(path)
     with refusing(path):
         if record.get("format") != FORMAT:
@@ -178,7 +178,7 @@ def read_certificate(path: Path) -> StatedCertificate:
 def _columns(
     path: Path, axes: Sequence[StatedAxis], scope: StatedScope | None, inputs: int, classes: int
 ) -> dict[str, Array]:
-    """All arrays, each of its shape and type; there are no others."""
+    """All arrays, each with the expected shape and type; other arrays are refused."""
     radii = (ANY, *(f"max_{axis.name}" for axis in axes))
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(
         ("input", "label", "runner_up", "abstained", "p_lower", "p_upper", *radii), (inputs,)
@@ -200,13 +200,13 @@ def _columns(
 
 
 def check_array(name: str, column: Array, shape: tuple[int, ...], kinds: Sequence[str]) -> None:
-    """Refuses an array of another shape, of another type, or with numbers that are no counts and no probabilities."""
+    """Refuses an array with an unexpected shape or type, or with numbers that are neither counts nor probabilities."""
     if column.shape != shape:
         raise FileFormatError(f"{name} of shape {column.shape} instead of {shape}")
     if column.kind not in kinds:
         raise FileFormatError(f"{name} with numbers of another type")
     most = {"d": 1.0, "b": 1}.get(column.kind, UNBOUNDED)
-    if not all(0 <= number <= most for number in column.numbers):  # a NaN is not, either
+    if not all(0 <= number <= most for number in column.numbers):  # this also refuses NaN
         raise FileFormatError(f"{name} with a number outside [0, {most}]")
 
 
@@ -247,7 +247,7 @@ def _count(record: Mapping[str, Any], name: str) -> int:
 
 
 def _float(record: Mapping[str, Any], name: str) -> Fraction:
-    """A float64 between 0 and 1, written as the fraction that it is."""
+    """A float64 between 0 and 1, read as an exact fraction."""
     digits = record[name].split("/")
     if max(map(len, digits)) > _MOST_DIGITS:
         raise FileFormatError(f"{name} with too many digits")

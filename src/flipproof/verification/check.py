@@ -1,4 +1,4 @@
-"""The whole check of a certificate: the files beside it, and every claim in it."""
+"""The complete check of a certificate: the files beside it and every claim in it."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _BUILT_ON = (Verdict.CONFIRMED, Verdict.LOOSER)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """What was found: how far the check went, objections to the files, and one finding for every input.
+    """The result of a check: how far it went, objections to the files, and one finding per input.
 
     Attributes:
-        certificate: what was checked.
-        wanted: the level that a check must reach.
-        level: the one that was reached.
-        objections: what does not fit, in words.
-        findings: one for every input.
-        notes: what could not be looked at, in words.
+        certificate: the certificate that was checked.
+        wanted: the level that the check must reach.
+        level: the level that it reached.
+        objections: each inconsistency, in words.
+        findings: one per input.
+        notes: what could not be checked, in words.
     """
 
     certificate: StatedCertificate = field(repr=False)
@@ -46,7 +46,7 @@ class Check:
 
     @property
     def confirmed(self) -> bool:
-        """Whether everything that was wanted was looked at, and there is nothing to object to."""
+        """Whether the check reached the wanted level and found nothing to object to."""
         fits = self.level >= self.wanted and not self.objections
         return fits and all(finding.verdict is Verdict.CONFIRMED for finding in self.findings)
 
@@ -57,9 +57,9 @@ class Check:
         return {verdict: counted[verdict] for verdict in Verdict}
 
     def certified_at(self, radii: Mapping[str, int]) -> int:
-        """How many inputs are certified against changes of several kinds at once, in exact arithmetic.
+        """How many inputs are certified against simultaneous changes of several kinds, in exact arithmetic.
 
-        Only the bounds of inputs that are not wrong are built on.
+        Only inputs whose bounds were not found wrong can count.
         """
         axes = {axis.name: axis for axis in self.certificate.axes}
         if unknown := [name for name in radii if name not in axes]:
@@ -72,9 +72,9 @@ class Check:
             return sum(not claim.abstained and self._certified(claim, wanted) for claim in claims)
 
     def _certified(self, claim: StatedClaim, radii: tuple[int, ...]) -> bool:
-        """Whether an input is certified; no attacker can change more entries than there are."""
+        """Whether an input is certified; no attacker can change more entries than exist."""
         reached = radii
-        if self.level >= Level.EVIDENCE:  # else the numbers of entries are mere statements
+        if self.level >= Level.EVIDENCE:  # below that, the numbers of entries are unverified
             room = self.certificate.room(claim, beside=True)
             reached = tuple(min(each) for each in zip(radii, room, strict=True))
         holds = _holds(self.certificate, reached, claim)
@@ -83,7 +83,7 @@ class Check:
         return holds
 
     def others(self) -> Iterator[tuple[int, Finding]]:
-        """The inputs that are not confirmed."""
+        """The inputs whose claims are not confirmed, with their findings."""
         return ((i, each) for i, each in enumerate(self.findings) if each.verdict is not Verdict.CONFIRMED)
 
 
@@ -102,17 +102,17 @@ def verify(
     minutes: float = USUAL_MINUTES,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Check:
-    """Checks `certificates.json`, or that of a run folder, against its votes and against the files beside it.
+    """Checks a `certificates.json` file against its votes and the files beside it.
 
     Args:
-        path: of the file or of the folder.
-        arithmetic_only: whether it is enough that bounds and radii follow from the counts that are stated. Else the
-            evidence must be there: the run folder with votes, weights and inputs.
-        minutes: claims that take longer than this are "not checked".
-        progress: is told how many inputs are done, and of how many.
+        path: the file, or the run folder that contains it.
+        arithmetic_only: whether it is enough that bounds and radii follow from the stated counts. Otherwise the
+            evidence must be present: the run folder with votes, weights and inputs.
+        minutes: time limit; claims not reached within it are "not checked".
+        progress: called with the number of inputs done and the total number.
 
     Raises:
-        FileFormatError: a file cannot be read, or is no certificate.
+        FileFormatError: a file cannot be read or is not a certificate.
 
     Example:
         >>> import tempfile, flipproof as fp

@@ -1,4 +1,4 @@
-"""Whether the evidence is there: the run folder that certificates lie in fits itself, and the certificates fit it."""
+"""Checks the evidence: the run folder must be consistent in itself and with the certificates in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from flipproof.verification.run_files import (
 from flipproof.verification.statements import ROLES, joined, laws, wrong_hash
 
 OWN = "certificates.json"
-"""The certificates that `run.json` knows; others may lie beside them."""
+"""The certificates that `run.json` records; the folder may hold other certificates."""
 
 STALE = "votes were added since these certificates were made; run flipproof certify, and check the new ones"
 
@@ -36,12 +36,12 @@ _NEAR = 1e-12
 
 
 def missing(path: Path) -> tuple[str, ...]:
-    """The files of a run that are not beside a certificate."""
+    """The names of the run's files that are missing beside a certificate."""
     return tuple(name for name in (RECORD, VOTES, WEIGHTS, INPUTS) if not path.with_name(name).exists())
 
 
 def objections(certificate: StatedCertificate) -> Iterator[str]:
-    """Everything that does not fit, in words; nothing if all is there and fits."""
+    """Every inconsistency, in words; empty if all files are present and consistent."""
     absent = missing(certificate.path)
     yield from (f"{name} is missing" for name in absent)
     if absent:
@@ -75,7 +75,7 @@ class _Evidence:
     inputs: InputsFile
 
     def about_files(self) -> Iterator[str]:
-        """The files are those that `run.json` knows."""
+        """Objections unless the files are the ones that `run.json` records."""
         for name, stated in self._hashes().items():
             yield from wrong_hash(self.folder / name, stated)
 
@@ -88,7 +88,7 @@ class _Evidence:
         }
 
     def about_votes(self) -> Iterator[str]:
-        """The votes are of all inputs, of the first samples without gaps, under the law that was asked for."""
+        """Objections unless the votes cover all inputs and the first samples without gaps, under the requested law."""
         task, training, known, record, run = (
             *(self.run[name] for name in ("task", "training", "votes")), self.votes.record, self.votes.run
         )  # fmt: skip
@@ -121,13 +121,13 @@ class _Evidence:
             yield f"{RECORD} has other numbers of samples that were drawn, or seconds that it took"
 
     def about_inputs(self) -> Iterator[str]:
-        """The accuracy of the base classifier is that of its predictions."""
+        """Objections unless the stated accuracy of the base classifier follows from its predictions."""
         stated, found = self.run["training"]["base_accuracy"], self.inputs.base_accuracy()
         if (stated is None) != (found is None) or (found is not None and abs(stated - found) > _NEAR):
             yield f"{RECORD} has another base accuracy than {INPUTS}"
 
     def about_certificate(self, certificate: StatedCertificate) -> Iterator[str]:
-        """The certificates are made of these votes."""
+        """Objections unless the certificates were made from these votes."""
         record = certificate.record
         if self._is_older(certificate):
             yield STALE
@@ -153,7 +153,7 @@ class _Evidence:
         yield from self._about_rows(certificate)
 
     def _is_older(self, certificate: StatedCertificate) -> bool:
-        """Whether a certificate is of the same votes when there were fewer of them."""
+        """Whether a certificate was made from an earlier, smaller set of these votes."""
         samples, run = certificate.record["samples"], self.votes.run
         counts = tuple(self.votes.record[f"n_{role}"] for role in ROLES)
         fewer = (certificate.n_select, certificate.n_estimate)
@@ -162,7 +162,7 @@ class _Evidence:
         return same and first and fewer != counts and all(one <= two for one, two in zip(fewer, counts, strict=True))
 
     def _about_own(self, certificate: StatedCertificate) -> Iterator[str]:
-        """`run.json` knows the promise, and the certificates know what `run.json` says."""
+        """Objections unless `run.json` records the promise and the certificates record the content of `run.json`."""
         promise, hashes = certificate.record["promise"], certificate.record["hashes"]
         for name, asked in self.run["certificates"].items():
             if promise[name] != asked:
@@ -176,7 +176,7 @@ class _Evidence:
             yield f"{VOTES} has votes on other inputs"
 
     def _about_rows(self, certificate: StatedCertificate) -> Iterator[str]:
-        """Every row is that of its input."""
+        """Objections unless every row belongs to its input."""
         rows = certificate.ids
         if max(rows, default=-1) >= self.votes.tables["ids"].shape[0]:
             yield f"{VOTES} has no such inputs"
@@ -187,7 +187,7 @@ class _Evidence:
 
 
 _NAMES = {"votes": VOTES, "weights": WEIGHTS, "inputs": INPUTS}
-"""What hashes of files are called."""
+"""The names under which file hashes are recorded."""
 _WORDS = {
     "select": "range of selection samples", "estimate": "range of estimation samples",
     "sampling_error": "sampling error",
@@ -201,7 +201,7 @@ def _same_rows(some: Array, every: Array, rows: Any) -> bool:
 
 
 def record_digest(run: Mapping[str, Any]) -> str:
-    """What `run.json` says beside the promise, as a hash.
+    """A hash of the task, dataset, training and votes that `run.json` records.
 
     Example:
         >>> record_digest({"task": {"seed": 0}}) == record_digest({"task": {"seed": 1}})

@@ -6,13 +6,13 @@ from enum import IntEnum
 
 
 class Level(IntEnum):
-    """What was looked at; each level includes the ones before it.
+    """What a check examined; each level includes the ones before it.
 
     Attributes:
-        ARITHMETIC: bounds and radii follow from the counts that the certificates state.
-        EVIDENCE: these are the counts of the votes beside them; their portions, ranges, law, hashes, the weights and
-            the inputs are there and fit.
-        RESAMPLED: some portions of the votes were drawn again with the model.
+        ARITHMETIC: bounds and radii follow from the counts stated in the certificates.
+        EVIDENCE: these counts match the votes stored beside the certificates; the portions, ranges, law and hashes of
+            the votes, the weights and the inputs are present and consistent.
+        RESAMPLED: some portions of the votes were redrawn with the model.
     """
 
     ARITHMETIC = 1

@@ -1,4 +1,4 @@
-"""How long the checker may work, and how much it may keep: files come from elsewhere, and may ask for years."""
+"""Limits on the checker's time and memory: its files are untrusted, and checking one could take years."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ T = TypeVar("T")
 
 USUAL_MINUTES, OVER = 5.0, "the time for checking is over"
 ROOM = 96 * 2**20
-"""The bytes that all cells in memory may take together."""
+"""The total size of all cells in memory, in bytes, is at most this."""
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
 @contextlib.contextmanager
 def minutes_at_most(minutes: float) -> Iterator[None]:
-    """`check_time` raises inside when these minutes are over.
+    """Within this context, `check_time` raises once the given minutes have passed.
 
     Example:
         >>> with minutes_at_most(0):
@@ -39,7 +39,7 @@ def minutes_at_most(minutes: float) -> Iterator[None]:
 
 
 def checked_minutes(minutes: Any) -> float:
-    """A number of minutes, or what was given instead."""
+    """Returns a valid number of minutes, or raises an error that names what was given instead."""
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0.0 <= minutes < math.inf:
         raise InvalidInputError(f"expected minutes to be a non-negative number, got {minutes!r}")
     return float(minutes)
@@ -51,20 +51,20 @@ def is_over() -> bool:
 
 
 def check_time() -> None:
-    """Ends work that takes too long."""
+    """Raises an error once the time is up."""
     if is_over():
         raise TooLargeError(OVER)
 
 
 class Shelf:
-    """What was computed and may be asked for again, as far as there is room: the oldest has to go first."""
+    """A cache of limited size: when it is full, the oldest results are dropped first."""
 
     def __init__(self, room: int = ROOM) -> None:
         self._room, self._taken = room, 0
         self._kept: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
 
     def get(self, key: Hashable, size: int, make: Callable[[], T]) -> T:
-        """What lies under a key, or else what is made; `size` is about how many bytes that takes.
+        """Returns the value stored under a key, or makes it; `size` is its approximate size in bytes.
 
         Example:
             >>> shelf = Shelf(room=10)
@@ -84,4 +84,4 @@ class Shelf:
 
 
 SHELF = Shelf()
-"""The one of the checker."""
+"""The cache that the checker uses."""

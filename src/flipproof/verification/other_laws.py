@@ -1,6 +1,6 @@
-"""Laws that are not made of flips, as the checker knows them: by a name in their records, and by exact masses.
+"""Laws that are not made of flips; the checker identifies them by the name in their record and needs exact masses.
 
-Whoever adds a law registers a function here that shares no code with what makes certificates.
+To add a law, register a function here that shares no code with the part that makes certificates.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from flipproof.verification.limits import SHELF, check_time
 from flipproof.verification.worst_case import Cell, WorstCase
 
 Masses = Callable[[Mapping[str, Any], Mapping[str, int]], Iterable[tuple[Fraction, Fraction]]]
-"""From the fields of a law and changes by kind to exact (clean mass, changed mass), one pair for each region."""
+"""Maps a law's fields and the numbers of changes by kind to exact (clean mass, changed mass), one pair per region."""
 
 _BYTES_OF_CHANGE = 200
-"""About how many bytes the regions take, over the square of the number of changes."""
+"""The approximate bytes that the regions take, divided by the square of the number of changes."""
 
 _MOST_POINTS = 2**12
-"""More combinations of numbers of changes are not looked at."""
+"""The check gives up on more combinations of numbers of changes than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is registered for a name."""
+    """The registration of one law."""
 
     kinds: tuple[str, ...]
     masses: Masses
@@ -42,11 +42,11 @@ def register_masses(name: str, kinds: Sequence[str], masses: Masses, changes_ent
     """Teaches the checker a law.
 
     Args:
-        name: the one name in records of the law, {name: fields}.
-        kinds: the kinds of change that it counts, in the order of its axes: some of "add", "delete", "change".
-        masses: from the fields and numbers of changes by kind to the exact masses of all regions.
-        changes_entries: whether one change gives one entry another value, so that an input can suffer no more changes
-            than it has entries.
+        name: the only name in a record of the law, {name: fields}.
+        kinds: the kinds of change that the law counts, in the order of its axes: some of "add", "delete", "change".
+        masses: maps the fields and the numbers of changes by kind to the exact masses of all regions.
+        changes_entries: whether one change gives one entry another value, so that the number of entries limits the
+            number of changes.
     """
     _KNOWN[name] = _Known(tuple(kinds), masses, changes_entries)
 
@@ -60,7 +60,7 @@ class OtherLaw:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> OtherLaw:
-        """The law of a record {name: fields}; one that is not registered is refused."""
+        """The law of a record {name: fields}; refuses a law that is not registered."""
         names = list(record)
         if len(names) != 1 or names[0] not in _KNOWN:
             raise FileFormatError(
@@ -79,7 +79,7 @@ class OtherLaw:
         return _KNOWN[self.name].changes_entries
 
     def holds(self, points: Iterable[tuple[int, ...]], p_lower: Fraction, p_upper: Fraction) -> bool | None:
-        """Whether the margin is left at all points, given as numbers of changes by kind; None if they are too many."""
+        """Whether a positive margin remains at all points (numbers of changes by kind); None if there are too many."""
         for number, point in enumerate(points):
             if number >= _MOST_POINTS:
                 return None
@@ -105,7 +105,7 @@ class OtherLaw:
 
 
 def box(point: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """A point and all points below it, for it is not known that more changes are worse."""
+    """A point and all points below it, since more changes are not known to be worse."""
     if not point:
         yield ()
         return
@@ -114,7 +114,7 @@ def box(point: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def ball(axes: int, radius: int) -> Iterator[tuple[int, ...]]:
-    """All points with at most `radius` changes in all.
+    """All points with at most `radius` changes in total.
 
     Example:
         >>> sorted(ball(2, 1))

@@ -1,4 +1,4 @@
-"""JSON files and npz files read with the standard library alone. Whatever is wrong with a file is said in one line."""
+"""Reads JSON and npz files with the standard library alone, and reports any defect of a file in one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from flipproof.errors import FileFormatError
 
 _MOST_JSON, _MOST_DESCRIPTION, _DEEPEST = 2**24, 2**20, 64
 _MOST_UNPACKED, _MOST_TIMES = 2**25, 40
-"""The largest size to which an archive may unpack, in bytes and as a multiple of the file's size."""
+"""The largest size that an archive may unpack to, in bytes and as a multiple of the file's size."""
 _DESCRIPTION = "metadata.json"
 _HEADER = re.compile(rb"\{'descr': '([|<a-zA-Z0-9]{3})', 'fortran_order': False, 'shape': \(([0-9, ]{0,60})\), \} *\n?")
 _TYPECODES = {"|b1": "b", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "<i8": "q", "<f8": "d"}
@@ -29,7 +29,7 @@ _TYPECODES = {"|b1": "b", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "<i8":
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Numbers in the order of their rows, and their type as the module `array` knows it."""
+    """Numbers in row order, and their type code as in the module `array`."""
 
     shape: tuple[int, ...]
     numbers: Sequence[Any]
@@ -43,7 +43,7 @@ class Array:
 
 @contextlib.contextmanager
 def refusing(path: Path) -> Iterator[None]:
-    """Turns whatever a damaged or hostile file makes its reader raise into one line."""
+    """Turns any error that reading a damaged or hostile file raises into a one-line error."""
     try:
         yield
     except OSError as error:
@@ -56,13 +56,13 @@ def refusing(path: Path) -> Iterator[None]:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The mapping in a JSON file."""
+    """Reads the mapping in a JSON file."""
     with refusing(path), _file(path) as stream:
         return parsed(stream.read(_MOST_JSON + 1))
 
 
 def _file(path: Path) -> BufferedReader:
-    """Opens what is a file: a pipe might never end, and a link may lead anywhere."""
+    """Opens regular files only: a pipe might never end, and a link may lead anywhere."""
     if path.is_symlink():
         raise FileFormatError("a link; put the file itself in its place")
     if path.exists() and not path.is_file():
@@ -71,7 +71,7 @@ def _file(path: Path) -> BufferedReader:
 
 
 def parsed(text: bytes) -> dict[str, Any]:
-    """A mapping from JSON text in UTF-8; no numbers that are none, no name that is there twice, no half letters."""
+    """Parses a mapping from UTF-8 JSON text; refuses NaN, infinities, duplicate names and unprintable characters."""
     if len(text) > _MOST_JSON:
         raise FileFormatError(f"more than {_MOST_JSON} bytes of JSON")
     record = json.loads(
@@ -79,13 +79,13 @@ def parsed(text: bytes) -> dict[str, Any]:
     )
     if not isinstance(record, dict):
         raise FileFormatError("JSON that is no mapping")
-    if not all(text.isprintable() for text in _texts(record)):  # half letters are not, either
+    if not all(text.isprintable() for text in _texts(record)):  # lone surrogates are not printable either
         raise FileFormatError("letters that are none")
     return record
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in a JSON value, which must not be nested too deeply."""
+    """All strings in a JSON value, which must not be nested too deeply."""
     level = [value]
     for _ in range(_DEEPEST + 1):
         yield from (each for each in level if isinstance(each, str))
@@ -119,12 +119,12 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An open npz file of which every member is looked at, or the file refused."""
+    """An open npz file; it is refused unless every member is examined."""
 
     zip: zipfile.ZipFile
 
     def check_members(self, names: Iterable[str]) -> None:
-        """Exactly these arrays and a description are there. numpy would take a member "x" for the array "x", too."""
+        """Refuses all members but these arrays and a description; numpy would also read a member "x" as array "x"."""
         found, expected = self.zip.namelist(), {_DESCRIPTION, *(f"{name}.npy" for name in names)}
         if len(set(found)) < len(found):
             raise FileFormatError("a member that is there twice")
@@ -132,7 +132,7 @@ class Archive:
             raise FileFormatError(f"no {name}" if name in expected else f"an unknown member {name[:60]!r}")
 
     def description(self) -> dict[str, Any]:
-        """What the file says about itself."""
+        """The file's description of itself."""
         with self._opened(_DESCRIPTION) as stream:
             text = stream.read(_MOST_DESCRIPTION + 1)
         if len(text) > _MOST_DESCRIPTION:
@@ -164,21 +164,21 @@ class Archive:
 
 @contextlib.contextmanager
 def reading_archive(path: Path) -> Iterator[Archive]:
-    """An npz file, if it does not unpack to far more than it is."""
+    """Opens an npz file, unless it would unpack to far more than its own size."""
     with refusing(path), _file(path) as stream, zipfile.ZipFile(stream) as archive:
         size = os.fstat(stream.fileno()).st_size
         unpacked = sum(member.file_size for member in archive.infolist())
         if unpacked > max(_MOST_UNPACKED, _MOST_TIMES * size):
             raise FileFormatError(f"{size:,} bytes that unpack to {unpacked:,}")
         if any(each.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for each in archive.infolist()):
-            raise FileFormatError("members compressed in another way")  # which may ask for gigabytes
+            raise FileFormatError("members compressed in another way")  # decompressing those may take gigabytes
         if archive.comment or min((member.header_offset for member in archive.infolist()), default=0):
             raise FileFormatError("more than its members")
         yield Archive(archive)
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], str]:
-    """Shape and type of the numbers that follow, as numpy writes them."""
+    """The shape and type of the numbers that follow, from numpy's header."""
     start = stream.read(10)
     if len(start) != 10 or start[:8] != b"\x93NUMPY\x01\x00":
         raise FileFormatError("an array of another format")
@@ -189,6 +189,6 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], str]:
 
 
 def sha256_of(path: Path) -> str:
-    """The hash of a file."""
+    """The SHA-256 hash of a file."""
     with refusing(path), _file(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

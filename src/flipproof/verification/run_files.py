@@ -1,4 +1,4 @@
-"""What lies in a run folder beside certificates, as the checker reads it."""
+"""The files that accompany certificates in a run folder, as the checker reads them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COUNTS, _NUMBERS = ("I", "q"), ("q",)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VotesFile:
-    """`votes.npz`, of which every portion was added up."""
+    """The content of `votes.npz`, whose portions have all been summed."""
 
     record: Mapping[str, Any]
     tables: Mapping[str, Array]
@@ -36,20 +36,20 @@ class VotesFile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InputsFile:
-    """`inputs.npz`: labels, the split, base predictions and the names of classes."""
+    """The content of `inputs.npz`: labels, the split, base predictions and class names."""
 
     columns: Mapping[str, Array]
     class_names: tuple[str, ...]
 
     def base_accuracy(self) -> float | None:
-        """How often the base classifier is right about test inputs; None if there are none."""
+        """The accuracy of the base classifier on test inputs; None if there are none."""
         labels, found = (self.columns[name].numbers for name in ("labels", "base_label"))
         test = self.columns["test"].numbers
         return sum(labels[i] == found[i] for i in test) / len(test) if len(test) else None
 
 
 def read_run(folder: Path) -> dict[str, Any]:
-    """`run.json` of a finished run."""
+    """Reads `run.json` of a finished run."""
     record = read_record(folder / RECORD)
     with refusing(folder / RECORD):
         check_form(record, schema_of("run"))
@@ -57,7 +57,7 @@ def read_run(folder: Path) -> dict[str, Any]:
 
 
 def read_votes(folder: Path) -> VotesFile:
-    """`votes.npz`, if its portions are of its samples and add up to its votes."""
+    """Reads `votes.npz` and refuses it unless its portions match its samples and add up to its votes."""
     with reading_archive(folder / VOTES) as archive:
         record = archive.description()
         if record.get("format") == "flipproof-votes" and record.get("version") == 1:
@@ -79,7 +79,7 @@ def read_votes(folder: Path) -> VotesFile:
 
 
 def _check_portions(archive: Archive, ranges: Sequence[Ranges], table: str, total: Array) -> None:
-    """The votes of all portions are those of the table, and nobody votes twice in one."""
+    """Checks that the portions add up to the table, and that no sample votes twice within a portion."""
     name, size, width = f"{table}_portions", len(total.numbers), total.shape[1]
     portions = archive.array(name)
     check_array(name, portions, (len(ranges), *total.shape), _COUNTS)
@@ -96,7 +96,7 @@ def _check_portions(archive: Archive, ranges: Sequence[Ranges], table: str, tota
 
 
 def read_inputs(folder: Path, inputs: int, classes: int) -> InputsFile:
-    """`inputs.npz`, if it is about this number of inputs and classes."""
+    """Reads `inputs.npz` and refuses it unless it has this number of inputs and classes."""
     with reading_archive(folder / INPUTS) as archive:
         record = archive.description()
         check_form(record, schema_of("inputs"))

@@ -1,6 +1,6 @@
-"""The form of JSON values, as a schema describes it: the part of JSON Schema 2020-12 that our schemas use.
+"""Checks JSON values against a schema, in the subset of JSON Schema 2020-12 that our schemas use.
 
-Every field is described or refused. `schemas/` has a file for each of our formats.
+A field that the schema does not describe is refused. `schemas/` has a file for each of our formats.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _SHOWN = 60
 
 @functools.cache
 def schema_of(name: str) -> Schema:
-    """One of the published schemas."""
+    """Reads one of the published schemas."""
     schema: Schema = json.loads(files("flipproof.verification").joinpath(f"schemas/{name}.json").read_text("utf-8"))
     return schema
 
 
 def check_form(value: Any, schema: Schema) -> None:
-    """Refuses a value that is not as the schema says.
+    """Refuses a value that does not match the schema.
 
     Example:
         >>> check_form({"a": 1}, {"type": "object", "properties": {}, "additionalProperties": False})
@@ -54,7 +54,7 @@ def check_form(value: Any, schema: Schema) -> None:
 
 
 class _Form:
-    """A schema, with what its references refer to."""
+    """A schema together with the definitions that it references."""
 
     def __init__(self, root: Schema) -> None:
         self._defs = root.get("$defs", {})
@@ -74,7 +74,7 @@ class _Form:
                 self.check(each, schema.get("items", {}), f"{path}[{index}]")
 
     def _check_one(self, value: Any, options: list[Schema], path: str) -> None:
-        """The first one that has the type of the value says what is wrong with it, if none fits."""
+        """If no option fits, the first one of the value's type reports the error."""
         fitting = [option for option in options if _has_type(value, option)]
         if not fitting:
             raise FileFormatError(f"{path} {json.dumps(value)[:_SHOWN]}")

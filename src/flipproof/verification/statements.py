@@ -1,4 +1,4 @@
-"""Whether a certificate fits itself: its words, its promise, its samples and its arrays say the same."""
+"""Checks that a certificate is consistent in itself: its words, promise, samples and arrays must agree."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from flipproof.verification.plain_files import sha256_of
 from flipproof.verification.verdicts import Levels
 
 _ROUNDING = Fraction(1, 2**40)
-"""How far from its share of alpha a bound may be: floats round it."""
+"""The most that a bound's share of alpha may deviate, to allow for float rounding."""
 
 RADIUS_LIMIT = 1000
-"""Where the search for radii ends."""
+"""The largest radius that is searched for."""
 
 STREAM_VERSION, ENGINE_VERSIONS = 3, {"fused": 1, "torch": None, None: None}
-"""What draws samples and evaluates them."""
+"""The versions of the sampler and of the engines that evaluate samples."""
 
 ROLES = ("select", "estimate")
 
 
 def objections(certificate: StatedCertificate) -> Iterator[str]:
-    """Everything that does not fit, in words; nothing if all does."""
+    """Every inconsistency, in words; empty if there is none."""
     yield from _about_words(certificate)
     yield from _about_promise(certificate)
     yield from _about_samples(certificate)
@@ -34,7 +34,7 @@ def objections(certificate: StatedCertificate) -> Iterator[str]:
 
 
 def wrong_hash(path: Any, stated: Any) -> Iterator[str]:
-    """What is to be said about a file that is to have a hash."""
+    """An objection if a file does not have the stated hash."""
     try:
         found = sha256_of(path)
     except FileFormatError as error:
@@ -57,7 +57,7 @@ def _about_words(certificate: StatedCertificate) -> Iterator[str]:
 
 
 def claim_in_words(certificate: StatedCertificate) -> str:
-    """What the numbers claim."""
+    """The claim that the numbers make, in words."""
     over = "for all inputs at once" if certificate.promise.simultaneous else "for each input by itself"
     kinds = ", ".join(axis.name for axis in certificate.axes)
     alpha, scope = float(certificate.promise.alpha), certificate.scope
@@ -77,7 +77,7 @@ NOT_CHECKED = "It was not checked that the classifier always gives the same labe
 
 
 def _about_promise(certificate: StatedCertificate) -> Iterator[str]:
-    """The shares of alpha are those of the rule, rounded down. More claims than inputs: some were left out."""
+    """Checks that the shares of alpha follow the rule, rounded down. More claims than inputs: some were left out."""
     promise, levels = certificate.promise, Levels.of(certificate.promise, certificate.classes)
     if (promise.for_lower + promise.for_upper) * promise.claims + promise.sampling_error > promise.alpha:
         yield "more than alpha is spent"
@@ -91,7 +91,7 @@ def _about_promise(certificate: StatedCertificate) -> Iterator[str]:
 
 
 def _about_samples(certificate: StatedCertificate) -> Iterator[str]:
-    """Samples are counted once, and every one has a source."""
+    """Checks that every sample is counted once and has a source."""
     samples = certificate.record["samples"]
     for role, count in zip(ROLES, (certificate.n_select, certificate.n_estimate), strict=True):
         ranges = samples[role]["ranges"]
@@ -104,7 +104,7 @@ def _about_samples(certificate: StatedCertificate) -> Iterator[str]:
 
 
 def count_of(ranges: Sequence[Sequence[int]]) -> int | None:
-    """How many numbers are in some ranges; None if they are not in order, or overlap."""
+    """How many numbers the ranges contain; None if the ranges overlap or are out of order."""
     total, end = 0, 0
     for start, stop in ranges:
         if not end <= start < stop:
@@ -114,7 +114,7 @@ def count_of(ranges: Sequence[Sequence[int]]) -> int | None:
 
 
 def joined(ranges: Sequence[Sequence[int]]) -> list[list[int]] | None:
-    """Joins the numbers into as few ranges as possible; None if some number is there twice.
+    """Joins the ranges into as few as possible; None if a number occurs twice.
 
     Example:
         >>> joined([[5, 9], [0, 5], [12, 13]])
@@ -132,7 +132,7 @@ def joined(ranges: Sequence[Sequence[int]]) -> list[list[int]] | None:
 
 
 def _about_identity(certificate: StatedCertificate) -> Iterator[str]:
-    """What the votes depend on is said once in full, and in parts elsewhere; or not at all."""
+    """Checks that the statements of what the votes depend on agree; a certificate may also state nothing."""
     record, identity = certificate.record, certificate.record["identity"]
     samples, hashes = record["samples"], record["hashes"]
     parts = {
@@ -163,17 +163,17 @@ def _about_identity(certificate: StatedCertificate) -> Iterator[str]:
 
 
 def merged_versions(sources: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The versions of all sources; where they differ, all of them."""
+    """The versions of all sources; where they differ, every version is listed."""
     names = sorted({name for source in sources for name in source["versions"]})
     return {name: " / ".join(sorted({source["versions"].get(name, "none") for source in sources})) for name in names}
 
 
 _FLIPS = {"p_plus", "p_minus", "categories"}
-"""The fields of a law that is made of flips."""
+"""The fields of a law made of flips."""
 
 
 def laws(noise: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """The parts of a noise. Floats are taken literally, as the binary fractions that they are."""
+    """The parts of a noise. Floats are taken literally, as binary fractions."""
     if not {"p_plus", "parts"} & noise.keys():
         return [law(None, {"law": noise})]
     parts = noise.get("parts", {None: noise}).items()
@@ -185,7 +185,7 @@ def laws(noise: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def law(name: str | None, part: Mapping[str, Any]) -> tuple[Any, ...]:
-    """One part: its name, and numbers that can be compared."""
+    """One part as a tuple that can be compared: its name and its numbers."""
     if "law" in part:
         return name, OtherLaw.of(part["law"])
     return name, Fraction(part["p_plus"]), Fraction(part["p_minus"]), part["categories"]

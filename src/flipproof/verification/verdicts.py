@@ -1,4 +1,4 @@
-"""What the checker says about every input: whether its bounds and radii follow from its votes."""
+"""The checker's verdict on every input: whether its bounds and radii follow from its votes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from flipproof.verification.other_laws import OtherLaw, ball
 from flipproof.verification.worst_case import FlipLaw, WorstCase, always_overlaps, margin, moves_nothing, worst_case
 
 LOWER_SHARE = Fraction(9, 10)
-"""The part of alpha that bounds the prediction under the multi-class rule; the rest bounds the other labels."""
+"""The share of alpha spent on the prediction under the multi-class rule; the rest is spent on the other labels."""
 
 _SLACK, _LAST_DIGITS = Fraction(1, 2**30), 64
-"""How much of p (1 - p), or how many units of its last digit, a bound may be away from the best one and still be it."""
+"""A bound counts as the best one if it differs by at most this share of p (1 - p), or this many last-digit units."""
 
 
 class Verdict(StrEnum):
-    """How a claim stands."""
+    """The outcome of checking a claim."""
 
     CONFIRMED = "confirmed"
     LOOSER = "looser than possible"
@@ -42,7 +42,7 @@ class Verdict(StrEnum):
 
 
 class Finding(NamedTuple):
-    """A verdict and its reason; a confirmed claim needs none."""
+    """A verdict and its reason; a confirmed claim needs no reason."""
 
     verdict: Verdict
     reason: str = ""
@@ -51,13 +51,13 @@ class Finding(NamedTuple):
 _CONFIRMED = Finding(Verdict.CONFIRMED)
 _NOT_REACHED = Finding(Verdict.UNCHECKED, OVER)
 _RECENT = 2**10
-"""So many claims are remembered, in case that they come again; fewer if they have many counts."""
+"""How many claims are remembered in case they recur; fewer if they have many counts."""
 _RECENT_COUNTS = 2**15
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """What each bound may spend of alpha, derived anew as exact fractions."""
+    """The share of alpha that each bound may spend, derived independently as exact fractions."""
 
     lower: Fraction
     upper: Fraction
@@ -65,7 +65,7 @@ class Levels:
 
     @classmethod
     def of(cls, promise: StatedPromise, classes: int) -> Levels:
-        """Only the multi-class rule on more than two labels has two bounds to pay for."""
+        """Only the multi-class rule on more than two labels divides alpha between two bounds."""
         per_claim = (promise.alpha - promise.sampling_error) / promise.claims
         split = promise.rule == "multi-class" and classes > 2
         lower = LOWER_SHARE * per_claim if split else per_claim
@@ -74,7 +74,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """A pair of bounds on the probability of the prediction and of every other label."""
+    """A lower bound on the probability of the prediction and an upper bound on that of every other label."""
 
     p_lower: Fraction
     p_upper: Fraction
@@ -82,7 +82,7 @@ class _Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """Judges the claims of one certificate, each by itself."""
+    """Judges each claim of one certificate separately."""
 
     certificate: StatedCertificate
     levels: Levels
@@ -90,12 +90,12 @@ class Checker:
 
     @classmethod
     def of(cls, certificate: StatedCertificate) -> Checker:
-        """The checker that knows what the bounds may spend, and whether noise ever tells two inputs apart for sure."""
+        """Derives what the bounds may spend, and whether noise can ever tell two inputs apart with certainty."""
         overlapping = all(_overlaps(axis) for axis in certificate.axes)
         return cls(certificate, Levels.of(certificate.promise, certificate.classes), overlapping)
 
     def verdicts(self, progress: Callable[[int, int], None]) -> tuple[Finding, ...]:
-        """One for every input; those with equal radii are judged one after the other, and equal claims once."""
+        """One finding per input. Inputs with equal radii are judged in succession, and equal claims only once."""
         inputs = self.certificate.inputs
         found = [_NOT_REACHED] * inputs
         recent: OrderedDict[StatedClaim, Finding] = OrderedDict()
@@ -127,7 +127,7 @@ class Checker:
             return Finding(Verdict.UNCHECKED, str(error))
 
     def judged(self, claim: StatedClaim) -> Finding:
-        """The first thing that is wrong, or else the first that is not checked or could be better."""
+        """The first finding that is wrong; if there is none, the first that is not checked or could be better."""
         findings = []
         for check in (self._votes, self._labels, self._p_lower, self._p_upper, self._abstention):
             findings.append(check(claim))
@@ -143,7 +143,7 @@ class Checker:
         return min(findings, key=lambda finding: order.index(finding.verdict))
 
     def _votes(self, claim: StatedClaim) -> Finding:
-        """Nobody votes twice."""
+        """Checks that no sample votes twice."""
         for role, samples in (("selection", self.certificate.n_select), ("estimation", self.certificate.n_estimate)):
             votes = sum(getattr(claim, role))
             if votes > samples:
@@ -151,7 +151,7 @@ class Checker:
         return _CONFIRMED
 
     def _labels(self, claim: StatedClaim) -> Finding:
-        """The label is chosen by the selection votes alone."""
+        """Checks that the selection votes alone choose the label."""
         label = claim.selection.index(max(claim.selection))
         if claim.label != label:
             return _wrong(f"label {claim.label}, the selection votes choose {label}")
@@ -170,7 +170,7 @@ class Checker:
         return _CONFIRMED
 
     def _p_upper(self, claim: StatedClaim) -> Finding:
-        """1 - p_lower bounds any other label; under the multi-class rule its votes may bound it better."""
+        """Checks p_upper: 1 - p_lower, or under the multi-class rule a better bound from the other labels' votes."""
         p, rest = claim.p_upper, 1 - claim.p_lower
         if self._alone:
             return _CONFIRMED if p == 0 else _looser(f"p_upper {float(p):.9g}, there is no other label")
@@ -198,9 +198,9 @@ class Checker:
         return _CONFIRMED
 
     def _radius(self, claim: StatedClaim, axis: StatedAxis, radius: int, room: int) -> Finding:
-        """The radius holds for the bounds that were confirmed, the next one for no bounds that the votes prove.
+        """Checks that the radius holds for the confirmed bounds, and the next one for no bounds that the votes prove.
 
-        There is no next one where nothing is left to change. Nobody asks for it where there is only one label.
+        No next radius exists where nothing is left to change, and none is checked where there is only one label.
         """
         stated = _Bounds(claim.p_lower, claim.p_upper)
         if radius > room:
@@ -221,7 +221,7 @@ class Checker:
         return _CONFIRMED
 
     def _any_radius(self, claim: StatedClaim) -> Finding:
-        """So many changes, however they are shared among the kinds; a larger number may hold as well."""
+        """Checks the radius for changes of all kinds together; a larger one may hold as well."""
         stated, radius, room = (
             _Bounds(claim.p_lower, claim.p_upper),
             claim.any_radius,
@@ -239,12 +239,12 @@ class Checker:
         return _CONFIRMED if holds else _wrong(f"radius any {radius}, which the bounds do not prove")
 
     def _next_holds(self, claim: StatedClaim, axis: StatedAxis, radius: int) -> bool:
-        """First for bounds that are a little too good, which nearly always settles it; then for the best ones."""
+        """Whether the next radius holds; tries slightly too good bounds first, which nearly always settle it."""
         too_good = _Bounds(_apart(claim.p_lower, 1), _apart(claim.p_upper, -1))
         return bool(_holds(axis, radius + 1, too_good)) and bool(_holds(axis, radius + 1, self._best(claim)))
 
     def _is_unbounded(self, axis: StatedAxis, bounds: _Bounds) -> bool:
-        """Changes that noise does not show; or no other label, and noise that never tells two inputs apart for sure."""
+        """Whether noise hides the changes, or no other label is possible and noise never surely tells inputs apart."""
         check_time()
         return (isinstance(axis.law, FlipLaw) and moves_nothing(axis.law, axis.kind)) or (
             bounds.p_upper == 0 < bounds.p_lower and self.overlapping
@@ -267,18 +267,18 @@ class Checker:
 
 
 def _others_most(claim: StatedClaim) -> int:
-    """The votes of the strongest other label."""
+    """The number of votes for the strongest other label."""
     return max((votes for other, votes in enumerate(claim.estimation) if other != claim.label), default=0)
 
 
 def _apart(p: Fraction, side: int) -> Fraction:
-    """A probability that is a little larger or smaller."""
+    """A probability moved slightly up or down."""
     distance = max(_SLACK * p * (1 - p), _LAST_DIGITS * Fraction(math.ulp(float(p))))
     return min(max(p + side * distance, Fraction(0)), Fraction(1))
 
 
 def _holds(axis: StatedAxis, radius: int, bounds: _Bounds) -> bool | None:
-    """Whether a margin is left after this number of changes; None if that would take too long."""
+    """Whether a positive margin remains after this number of changes; None if deciding would take too long."""
     if isinstance(axis.law, OtherLaw):
         along = (tuple(count * (kind == axis.kind) for kind in axis.law.kinds) for count in range(radius + 1))
         return axis.law.holds(along, bounds.p_lower, bounds.p_upper)
@@ -287,7 +287,7 @@ def _holds(axis: StatedAxis, radius: int, bounds: _Bounds) -> bool | None:
 
 
 def _all_hold(certificate: StatedCertificate, radius: int, bounds: _Bounds) -> bool | None:
-    """Whether a margin is left after this number of changes of all kinds together; None if that would take too long."""
+    """Whether a positive margin remains after this many changes of any kinds; None if deciding would take too long."""
     if certificate.other_law is not None:
         return certificate.other_law.holds(ball(len(certificate.axes), radius), bounds.p_lower, bounds.p_upper)
     laws = dict.fromkeys(axis.law for axis in certificate.axes if isinstance(axis.law, FlipLaw))
@@ -295,12 +295,12 @@ def _all_hold(certificate: StatedCertificate, radius: int, bounds: _Bounds) -> b
 
 
 def _overlaps(axis: StatedAxis) -> bool:
-    """Whether noise never tells two inputs apart for sure; of laws that are not made of flips that is not known."""
+    """Whether noise is known never to tell two inputs apart with certainty; unknown for laws not made of flips."""
     return isinstance(axis.law, FlipLaw) and always_overlaps(axis.law, axis.kind)
 
 
 def _largest(axis: StatedAxis, failing: int, bounds: _Bounds) -> int:
-    """The largest radius that holds, below one that does not."""
+    """The largest radius that holds, below one that fails."""
     low, high = 0, failing
     while high - low > 1:
         middle = (low + high) // 2

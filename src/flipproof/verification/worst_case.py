@@ -1,4 +1,4 @@
-"""The worst case over all classifiers, in exact fractions: what is left of a margin after a number of changes."""
+"""The worst case over all classifiers, in exact fractions: the margin that remains after a number of changes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from typing import NamedTuple
 from flipproof.verification.limits import ROOM, SHELF, check_time
 
 _BYTES_OF_CELL = 150
-"""What a cell takes besides its digits."""
+"""The bytes that a cell takes in addition to its digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlipLaw:
-    """How one entry of a part flips, as exact fractions: a zero with `p_plus`, anything else with `p_minus`."""
+    """The flip probabilities of one entry, as exact fractions: `p_plus` for a zero, `p_minus` for any other value."""
 
     p_plus: Fraction
     p_minus: Fraction
     categories: int
 
     def values(self, flip: Fraction) -> tuple[Fraction, Fraction]:
-        """The probability that a value is kept, and that it becomes one given other value."""
+        """The probability that a value is kept, and that it becomes one particular other value."""
         return 1 - flip, flip / (self.categories - 1)
 
     @property
@@ -37,13 +37,13 @@ class FlipLaw:
 
 
 Change = tuple[FlipLaw, str, int]
-"""So many changes of one kind under a law."""
+"""A law, a kind of change under it, and the number of changes."""
 
 
 class Cell(NamedTuple):
-    """Noisy inputs with one likelihood ratio: their probabilities from the clean and from the changed input.
+    """Noisy inputs with the same likelihood ratio: their probabilities given the clean and the changed input.
 
-    Both are whole numbers over a denominator that the context knows.
+    Both are whole numbers over a denominator that is stored elsewhere.
     """
 
     clean: int
@@ -52,9 +52,9 @@ class Cell(NamedTuple):
 
 @lru_cache(maxsize=256)
 def outcomes(law: FlipLaw, kind: str) -> tuple[tuple[Cell, ...], int]:
-    """What noise can make of one changed entry, and the denominator of the probabilities.
+    """The outcomes of noise on one changed entry, and the denominator of their probabilities.
 
-    It is seen with its clean value, with its changed one, or with one of the others (Bojchevski et al. 2020).
+    The noisy entry has its clean value, its changed value, or one of the other values (Bojchevski et al. 2020).
     """
     flips = {"add": (law.p_plus, law.p_minus), "delete": (law.p_minus, law.p_plus), "change": (law.p_minus,) * 2}
     (keep, other), (keep_changed, other_changed) = (law.values(flip) for flip in flips[kind])
@@ -66,12 +66,12 @@ def outcomes(law: FlipLaw, kind: str) -> tuple[tuple[Cell, ...], int]:
 
 
 def moves_nothing(law: FlipLaw, kind: str) -> bool:
-    """Whether noise makes the same of an entry before and after such a change."""
+    """Whether a noisy entry has the same law before and after such a change."""
     return all(cell.clean == cell.changed for cell in outcomes(law, kind)[0])
 
 
 def always_overlaps(law: FlipLaw, kind: str) -> bool:
-    """Whether noise can make of the changed entry all that it can make of the clean one, and nothing else."""
+    """Whether noise can turn the changed entry into exactly those values into which it can turn the clean one."""
     return all(all(cell) for cell in outcomes(law, kind)[0])
 
 
@@ -86,52 +86,52 @@ class WorstCase:
 
     @classmethod
     def of(cls, cells: Iterator[Cell], whole: int) -> WorstCase:
-        """Sorts the cells; none that both inputs cannot reach."""
+        """Sorts the cells; each must be reachable from at least one of the two inputs."""
         return cls.in_order(sorted(cells, key=cmp_to_key(_by_falling_ratio)), whole)
 
     @classmethod
     def in_order(cls, ordered: Sequence[Cell], whole: int) -> WorstCase:
-        """Of cells that are sorted already."""
+        """Makes the worst case from cells that are already sorted."""
         sums = ((0, *accumulate(cell[side] for cell in ordered)) for side in (0, 1))
         clean_before, changed_before = (tuple(each) for each in sums)
         return cls(tuple(ordered), clean_before, changed_before, whole)
 
     def least(self, p: Fraction) -> Fraction:
-        """The least probability after the changes of a label that has `p` before them."""
+        """The least probability that a label with probability `p` before the changes can have after them."""
         wanted = p * self.whole
         place = bisect_right(self.clean_before, wanted) - 1
         return self._filled(self._first_reachable(place), wanted)
 
     def most(self, p: Fraction) -> Fraction:
-        """The largest probability after the changes of a label that has `p` before them."""
+        """The largest probability that a label with probability `p` before the changes can have after them."""
         return 1 - self.least(1 - p)
 
     def _first_reachable(self, place: int) -> int:
-        """Cells at the end that the clean input cannot reach are not part of the least."""
+        """Steps back over cells that the clean input cannot reach: they are not part of the least probability."""
         while place and self.clean_before[place] == self.clean_before[place - 1]:
             place -= 1
         return place
 
     def _filled(self, place: int, wanted: Fraction) -> Fraction:
-        """All cells before a place, and as much of the one there as makes up the wanted probability."""
+        """Adds all cells before a place, and enough of the cell there to reach the wanted probability."""
         missing = wanted - self.clean_before[place]
         part = self.cells[place].changed * missing / self.cells[place].clean if missing else Fraction(0)
         return (self.changed_before[place] + part) / self.whole
 
 
 def _by_falling_ratio(one: Cell, two: Cell) -> int:
-    """Negative if the first one has the larger ratio, which may be infinite."""
+    """A comparison that is negative if the first cell has the larger ratio, which may be infinite."""
     check_time()
     return two.clean * one.changed - one.clean * two.changed
 
 
 def worst_case(law: FlipLaw, kind: str, count: int) -> WorstCase | None:
-    """The cells of a number of changes of one kind. None if there are too many."""
+    """The worst case of a number of changes of one kind, or None if there are too many cells."""
     return worst_case_of_all([(law, kind, count)])
 
 
 def worst_case_of_all(changes: Sequence[Change]) -> WorstCase | None:
-    """Changes of several kinds at once: noise treats every entry by itself. None if there are too many cells."""
+    """The worst case of changes of several kinds at once, since noise is independent per entry; None if too large."""
     size = bytes_of(changes)
     return None if size > ROOM else SHELF.get(tuple(changes), size, lambda: _made(changes))
 
@@ -146,7 +146,7 @@ def _made(changes: Sequence[Change]) -> WorstCase:
 
 
 def bytes_of(changes: Sequence[Change]) -> int:
-    """About how much memory all cells take: their digits, twice, and as many in the sums."""
+    """The approximate memory that all cells take: their digits, twice, and as many again in the sums."""
     cells, digits = 1, 1
     for law, kind, count in changes:
         single, whole = outcomes(law, kind)
@@ -156,26 +156,26 @@ def bytes_of(changes: Sequence[Change]) -> int:
 
 
 def _mirrored(single: tuple[Cell, ...]) -> bool:
-    """Whether clean and changed value are seen with swapped probabilities, and any other with the same one."""
+    """Whether clean and changed value swap their probabilities while every other value keeps its own."""
     return len(single) == 3 and single[0] == single[1][::-1] and single[2].clean == single[2].changed
 
 
 def _cells(law: FlipLaw, kind: str, count: int) -> Iterator[Cell]:
-    """Every way in which the outcomes can share a number of entries; each stands for as many noisy inputs as fit it."""
+    """One cell for each way to divide the entries among the outcomes; it stands for all noisy inputs that match."""
     single, _ = outcomes(law, kind)
     every = _merged_cells(single, count) if _mirrored(single) else _separate_cells(single, count)
     return (cell for cell in every if any(cell))
 
 
 def _merged_cells(single: tuple[Cell, ...], count: int) -> Iterator[Cell]:
-    """One cell for each difference of how often the clean and the changed value are seen, which decides the ratio."""
+    """One cell per difference between the counts of clean and changed values, which determines the ratio."""
     clean, changed, rest = single[0].clean, single[1].clean, single[2].clean
     masses = [1]
     for _ in range(count):
         check_time()
         padded = [0, 0, *masses, 0, 0]
         masses = [changed * padded[i + 2] + rest * padded[i + 1] + clean * padded[i] for i in range(len(masses) + 2)]
-    # Seen from the changed input, the differences are the opposite ones.
+    # From the changed input, each difference has the opposite sign.
     return (Cell(one, other) for one, other in zip(masses, reversed(masses), strict=True))
 
 
@@ -199,7 +199,7 @@ def _separate_cells(single: tuple[Cell, ...], count: int) -> Iterator[Cell]:
 
 
 def margin(worst: WorstCase, p_lower: Fraction, p_upper: Fraction) -> Fraction:
-    """What the prediction is ahead of every other label at least, after the changes.
+    """A lower bound on the prediction's lead over every other label after the changes.
 
     Example:
         >>> law = FlipLaw(Fraction(0), Fraction(1, 4), 2)

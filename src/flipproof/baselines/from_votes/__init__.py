@@ -1,1 +1,1 @@
-"""Certificates of other authors that need votes and nothing else."""
+"""Certificates by other authors that need only votes."""

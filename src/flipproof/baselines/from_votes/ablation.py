@@ -1,14 +1,14 @@
-r"""Randomized ablation (Levine and Feizi, AAAI 2020): classify from a few entries that are picked at random.
+r"""Randomized ablation (Levine and Feizi, AAAI 2020): classify from a few randomly chosen entries.
 
 Noise keeps k of the d entries of an input and hides the others (`AblationNoise`). Two inputs that differ in r entries
-look the same whenever none of these is kept, which happens with probability C(d - r, k) / C(d, k). So no probability of
-a label differs by more than
+look the same whenever none of these is kept, which happens with probability C(d - r, k) / C(d, k). So the probability
+of a label differs by at most
 
 .. math:: \Delta(r) = 1 - \binom{d - r}{k} / \binom{d}{k}
 
 and the prediction stays if p_lower - p_upper > 2 Delta. With p_upper = 1 - p_lower this is p_lower - Delta > 1/2. An
-attacker may change any r entries to any values, also to values that the data do not have. The proof is about the
-smoothed classifier.
+attacker may change any r entries to any values, even values that the data do not have. The proof is about the smoothed
+classifier.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_CHANGES = 2**20
 def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> Proofs:
     """The largest number of entries that may change in any way, from votes under an `AblationNoise`.
 
-    With probability at least 1 - alpha over the samples, for each input by itself.
+    Each input's certificate is correct with probability at least 1 - alpha over the samples.
 
     Example:
         >>> noise = AblationNoise(entries=784, kept=45)
@@ -58,9 +58,9 @@ def largest_radius(noise: AblationNoise, p_lower: FloatArray, p_upper: FloatArra
 
 
 def seen_changes(noise: AblationNoise) -> FloatArray:
-    """Delta(0), Delta(1), ..., rounded up, as long as it is below one half: beyond that nothing is ever certified.
+    """Delta(0), Delta(1), ..., rounded up, while below one half; larger values never certify anything.
 
-    There are at most a few million of them; where an attacker may change more, that is not looked for.
+    At most a few million values are returned; larger numbers of changes are not examined.
 
     Example:
         >>> seen_changes(AblationNoise(entries=10, kept=1)).round(3)
@@ -75,7 +75,7 @@ def seen_changes(noise: AblationNoise) -> FloatArray:
         shares.append(shares[-1][-1] * np.cumprod((noise.entries - noise.kept - r) / (noise.entries - r)))
         first, some = first + r.size, 2 * some
     unseen = np.concatenate(shares)
-    # A quotient and a product for each step, and what it takes to put them together.
+    # Covers a quotient and a product per step, and the operations that combine them.
     unseen *= 1.0 - 4.0 * ROUNDOFF * (np.arange(unseen.size) + 4.0)
     seen = np.nextafter(1.0 - unseen, np.inf)
     seen[0] = 0.0

@@ -1,11 +1,11 @@
 """Communities that no attacker can split or merge (Jia et al., WWW 2020), for any method that detects communities.
 
-Nodes that belong together are the victims. Whether a method puts them all into one community is a label of the graph,
+The victims are nodes that belong together. Whether a method puts them all into one community is a label of the graph,
 and this label is smoothed: noise on pairs of nodes, votes, and a certificate as for any other classifier with two
-labels. Label 1 that is certified at radius r: changes of r pairs (edges added or deleted) do not split the victims.
-Label 0: they do not bring all victims into one community. The proof is about the smoothed method. The paper flips
-every pair with one probability, which makes any graph dense; noise for sparse graphs, `FlipNoise(1e-3, 0.4)` say, is
-given to `flipproof.vote` in the same way.
+labels. If label 1 is certified at radius r, changing r pairs (adding or deleting edges) does not split the victims. If
+label 0 is, such changes do not bring all victims into one community. The proof is about the smoothed method. The paper
+flips every pair with the same probability, which makes any graph dense; `flipproof.vote` also accepts noise for sparse
+graphs, such as `FlipNoise(1e-3, 0.4)`.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from flipproof.theory.law import as_flip_noise
 from flipproof.theory.search import SEARCH_LIMIT
 
 Detector = Callable[[Any], Iterable[Collection[int]]]
-"""From a networkx graph of the nodes 0, 1, ... to communities, each a set of nodes; always the same for one graph."""
+"""Maps a networkx graph with nodes 0, 1, ... to communities (sets of nodes), always the same ones for a given graph."""
 
 
 _THREATS = {None: "r edges are added or deleted", "add": "r edges are added", "delete": "r edges are deleted"}
 
 
 def louvain(graph: Any) -> list[set[int]]:
-    """Louvain communities by networkx, with the nodes in one fixed random order."""
+    """Louvain communities from networkx, with the nodes in a fixed random order."""
     found: list[set[int]] = require("networkx").community.louvain_communities(_checked_graph(graph), seed=0)
     return found
 
 
 def label_propagation(graph: Any) -> list[set[int]]:
-    """Communities by networkx's label propagation without randomness."""
+    """Communities from networkx's label propagation, without randomness."""
     return list(require("networkx").community.label_propagation_communities(_checked_graph(graph)))
 
 
@@ -55,13 +55,13 @@ def _checked_graph(graph: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """For each set of victims: 1 if a detector puts all of them into one community, 0 if not.
+    """A graph classifier for `flipproof.vote`: label 1 if a detector puts a set of victims into one community, else 0.
 
-    A classifier for `flipproof.vote` on a graph.
+    It gives one label for each set of victims.
 
     Attributes:
-        detector: `louvain`, `label_propagation`, or a function of yours.
-        victims: sets of node numbers, with two nodes or more in each.
+        detector: `louvain`, `label_propagation`, or your own function.
+        victims: sets of at least two node numbers each.
 
     Example:
         >>> import flipproof as fp
@@ -86,11 +86,11 @@ class Together:
 
     @property
     def classes(self) -> int:
-        """Apart, together."""
+        """Two classes: apart and together."""
         return 2
 
     def __call__(self, graphs: Sequence[NoisyGraph], /) -> IntArray:
-        """Labels [graphs, sets of victims]."""
+        """Returns labels [graphs, sets of victims]."""
         if not isinstance(graphs, Sequence):
             raise InvalidInputError(f"expected copies of one graph, got {type(graphs).__name__}")
         labels = [self._labels(graph) for graph in graphs]
@@ -111,7 +111,7 @@ class Together:
 
 
 def _community_of(found: Any) -> dict[int, int] | None:
-    """The community of every node, or None if these are no communities or a node is in two of them."""
+    """The community of every node, or None if the input is not a list of communities or a node is in two of them."""
     try:
         listed = [list(members) for members in found]
         community = {node: number for number, members in enumerate(listed) for node in members}
@@ -121,15 +121,15 @@ def _community_of(found: Any) -> dict[int, int] | None:
 
 
 def certify(votes: Votes, along: str | None = None, alpha: float = 0.01, limit: int = SEARCH_LIMIT) -> Proofs:
-    """The largest number of changed pairs that neither split nor merge, one for each set of victims.
+    """The largest number of changed pairs that neither split nor merge the victims, for each set of victims.
 
-    With probability at least 1 - alpha over the samples, for each set by itself.
+    Each set's certificate is correct with probability at least 1 - alpha over the samples.
 
     Args:
-        votes: of a `Together`.
+        votes: votes of a `Together` classifier.
         along: "add" or "delete" for edges that are only added or only deleted; by default any changes.
         alpha: failure probability.
-        limit: the largest number that is looked for.
+        limit: the largest number that is tried.
     """
     if checked_votes(votes).classes != 2:
         raise InvalidInputError(f"expected votes with two labels, apart and together, got {votes.classes}")

@@ -1,6 +1,6 @@
-"""How far changes move noise, and how far they must for a prediction to change: the two sides of `f_divergence`.
+"""The two sides of `f_divergence`: how far changes move the noise law, and how far it must move to flip a prediction.
 
-Both are rounded to the safe side, divergences up and thresholds down.
+Both are rounded to the safe side: divergences up, thresholds down.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from flipproof.theory.radii import Point, by_part, kinds_of, parts_of
 from flipproof.theory.regions import regions_at
 
 _SAFETY = 1e-11
-"""Some hundred times what some dozen operations on logarithms of at most 800 can be wrong, relative to their size."""
+"""About a hundred times the relative error of some dozen operations on logarithms of at most 800."""
 
 
 class Divergence(StrEnum):
-    """How far apart two laws are."""
+    """A measure of how far apart two laws are."""
 
     KL = "kl"
     RENYI = "renyi"
@@ -40,7 +40,7 @@ def threshold_at(p_lower: FloatArray, p_upper: FloatArray, divergence: Divergenc
     if divergence is Divergence.HOCKEY_STICK:
         gap = np.nextafter(p_lower - p_upper, -1.0)
         return np.asarray((order * gap - abs(order - 1.0)) / 2 - 4e-16 * (1.0 + order))
-    # The mean of the two probabilities of order 1 - k, which is their geometric mean for k = 1.
+    # The power mean of order 1 - k of the two probabilities; for k = 1 it is their geometric mean.
     with np.errstate(divide="ignore", over="ignore"):
         if order == 1.0:
             mean = np.sqrt(p_lower * p_upper)
@@ -55,10 +55,10 @@ def threshold_at(p_lower: FloatArray, p_upper: FloatArray, divergence: Divergenc
 
 @lru_cache(maxsize=4096)
 def bound_at(noise: Noise, point: Point, divergence: Divergence, order: float) -> float:
-    """An upper bound on D(noisy changed input || noisy input), for flips."""
-    parts_of(noise)  # refuses other laws, of which nobody knows that more changes are worse
+    """An upper bound on D(noisy changed input || noisy input) for noise that flips entries."""
+    parts_of(noise)  # refuses other laws, for which more changes are not known to be worse
     if divergence is Divergence.HOCKEY_STICK:
-        # The largest Q(S) - k P(S) of all sets S; Q(S) is at most (1 + slack) times the sum of its masses.
+        # The largest Q(S) - k P(S) over all sets S; Q(S) is at most (1 + slack) times the sum of its masses.
         regions = regions_at(noise, point)
         apart = np.maximum(regions.adversarial * (1.0 + regions.slack) - order * regions.clean, 0.0)
         rounded = 8.0 * ROUNDOFF * (1.0 + order)
@@ -72,15 +72,15 @@ def bound_at(noise: Noise, point: Point, divergence: Divergence, order: float) -
 
 
 def _entry_divergence(part: FlipNoise, kind: str, order: float) -> float:
-    """Of Renyi, or KL where the order is 1, for one entry that is changed."""
+    """The Renyi divergence for one changed entry; at order 1 it is the KL divergence."""
     terms, largest = [], 1.0
     for p, q, times in _outcomes(part, kind):
-        # What is hardly a number any more has no digits: taken for zero, it errs on the safe side or not at all.
+        # Subnormal numbers have lost their digits; treating them as zero errs on the safe side or not at all.
         if q < TINY or times == 0:
             continue
         if p < TINY:
             if order >= 1.0:
-                return math.inf  # something can be seen now that could not be seen before
+                return math.inf  # the changed entry can show a value that the clean one could not
             continue
         log_ratio = math.log(q) - math.log(p)
         largest = max(largest, abs(math.log(q)) + abs(order - 1.0) * (abs(math.log(q)) + abs(math.log(p))))
@@ -97,7 +97,7 @@ def _entry_divergence(part: FlipNoise, kind: str, order: float) -> float:
 
 
 def _outcomes(part: FlipNoise, kind: str) -> Iterator[tuple[float, float, int]]:
-    """What noise makes of an entry: probability before and after the change, and for how many values that holds."""
+    """The outcomes of noise on an entry: probability before and after the change, and how many values share them."""
     before = part.p_plus if kind == "add" else part.p_minus
     after = part.p_plus if kind == "delete" else part.p_minus
     others = part.categories - 1

@@ -1,17 +1,17 @@
-r"""Certificates from divergences (Dvijotham et al., ICLR 2020): what follows from how far noise is moved, and no more.
+r"""Certificates from divergences (Dvijotham et al., ICLR 2020), which use only how far the noise law is moved.
 
-An attacker who changes x to x~ moves the law P of the noisy input to another one, Q. If the divergence D(Q || P) is
-below the smallest divergence of any law under which the runner-up is as probable as the prediction, the prediction
-stays. Only the two bounds on probabilities are used ("information-limited"), so it can never prove more than `certify`
-does, which uses all that is known of P and Q. The proof is about the smoothed classifier and holds for any changes
-within the radii. With a = p_lower, b = p_upper, the prediction is proved if
+An attacker who changes x to x~ moves the law P of the noisy input to another law Q. The prediction stays if D(Q || P)
+is below the smallest divergence of any law under which the runner-up is as probable as the prediction. Only the two
+bounds on probabilities are used ("information-limited"), so this can never prove more than `flipproof.certify`, which
+uses everything known about P and Q. The proof is about the smoothed classifier and holds for any changes within the
+radii. With a = p_lower, b = p_upper, the prediction is proved if
 
 - KL: D < -log(1 - (sqrt a - sqrt b)^2),
 - Renyi of order k: D < -log(1 - a - b + 2 ((a^(1-k) + b^(1-k)) / 2)^(1/(1-k))), for some k of a grid,
 - hockey-stick of order k, the sum of max(Q - k P, 0) less max(1 - k, 0): D < (k (a - b) - |k - 1|) / 2, for some k.
 
-KL and Renyi divergences of independent entries add up, so they cost nothing; the third needs the regions. All are
-rounded to the safe side: divergences up, thresholds down.
+KL and Renyi divergences of independent entries add up, so they are cheap; the hockey-stick divergence needs the
+regions. All numbers are rounded to the safe side: divergences up, thresholds down.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ORDERS = (
     1.0,
     *(float(order) for order in 1.0 + 2.0 ** np.arange(-6.0, 12.0, 0.25)),
 )
-"""Orders of Renyi's divergence that are tried; that of order 1 is KL's."""
+"""The orders of the Renyi divergence to try; at order 1 it is the KL divergence."""
 HOCKEY_STICKS = tuple(float(order) for order in 2.0 ** np.arange(-2.0, 20.0, 0.25))
 
 _ORDERS_OF = {Divergence.KL: (1.0,), Divergence.RENYI: ORDERS, Divergence.HOCKEY_STICK: HOCKEY_STICKS}
@@ -47,7 +47,7 @@ _ORDERS_OF = {Divergence.KL: (1.0,), Divergence.RENYI: ORDERS, Divergence.HOCKEY
 def certified(
     noise: Noise, radii: AnyRadii, p_lower: FloatArray, p_upper: FloatArray | None = None, divergence: str = "renyi"
 ) -> BoolArray:
-    """Whether predictions with these bounds are proved at the radii.
+    """Whether predictions with these bounds on their probabilities are proved at the radii.
 
     Example:
         >>> from flipproof import FlipNoise, Radii
@@ -58,7 +58,7 @@ def certified(
 
 
 def critical_probability(noise: Noise, radii: AnyRadii, divergence: str = "renyi") -> float:
-    """The smallest p_lower that is proved when nothing else is known (p_upper = 1 - p_lower), to nine digits.
+    """The smallest p_lower that proves the radii when nothing else is known (p_upper = 1 - p_lower), to nine digits.
 
     Example:
         >>> from flipproof import FlipNoise, Radii
@@ -86,7 +86,7 @@ def certify(
 ) -> Proofs:
     """The largest number of changes of one kind that a divergence proves, from votes of `flipproof.vote`.
 
-    With probability at least 1 - alpha over the samples, for each input by itself.
+    Each input's certificate is correct with probability at least 1 - alpha over the samples.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -109,7 +109,7 @@ def largest_radius(
     divergence: str = "renyi",
     limit: int = 1_000,
 ) -> IntArray:
-    """The largest number of changes of one kind that is proved at these bounds.
+    """The largest number of changes of one kind that is proved for these bounds on the probabilities.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -127,7 +127,7 @@ def largest_radius(
 
 
 def _radii_of_sums(noise: Noise, axis: int, pairs: FloatArray, kind: Divergence, limit: int) -> IntArray:
-    """The largest radii where divergences of single changes add up: quotients, put right where they were rounded."""
+    """The largest radii where divergences of single changes add up: quotients, corrected for rounding."""
     radius = np.zeros(pairs.shape[1], dtype=np.int64)
     for order in _ORDERS_OF[kind]:
         one, threshold = (

@@ -1,12 +1,12 @@
 r"""Gaussian smoothing against changes of bounded Euclidean length (Cohen et al., ICML 2019).
 
-Noise adds independent normal numbers with deviation sigma. The prediction stays under any change whose Euclidean norm
-is at most
+The noise adds independent normal numbers with standard deviation sigma. The prediction stays under any change whose
+Euclidean norm is at most
 
 .. math:: \frac{\sigma}{2} \left( \Phi^{-1}(p_{lower}) - \Phi^{-1}(p_{upper}) \right)
 
 which is sigma Phi^-1(p_lower) where p_upper = 1 - p_lower. The proof is about the smoothed classifier. It is the
-continuous counterpart of `flipproof.certify`: the regions of constant likelihood ratio are planes there.
+continuous counterpart of `flipproof.certify`: its regions of constant likelihood ratio are planes.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from flipproof.theory.base_law import checked_law
 from flipproof.theory.law import checked_pairs
 
 _SAFETY = 1e-12
-"""A thousand times what quantiles of float64 probabilities are wrong, in deviations, where they are below forty."""
+"""A thousand times the error of quantiles of float64 probabilities, in deviations, for quantiles below forty."""
 
 
 def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> Proofs:
     """The radius of the largest certified ball, from votes under a `GaussianNoise`.
 
-    With probability at least 1 - alpha over the samples, for each input by itself.
+    Each input's certificate is correct with probability at least 1 - alpha over the samples.
 
     Example:
         >>> votes = Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=GaussianNoise(0.5))
@@ -44,7 +44,7 @@ def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS) -> 
 
 
 def largest_radius(noise: GaussianNoise, p_lower: FloatArray, p_upper: FloatArray | None = None) -> FloatArray:
-    """The Euclidean radius at these bounds, rounded down; 0 if there is none.
+    """The Euclidean radius proved for these bounds on the probabilities, rounded down; 0 if there is none.
 
     Example:
         >>> largest_radius(GaussianNoise(1.0), np.array([0.5, 0.8413447, 0.999])).round(4)

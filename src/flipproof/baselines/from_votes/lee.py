@@ -1,10 +1,10 @@
-"""The tight l0 certificate of Lee et al. (NeurIPS 2019): every entry keeps its value, or takes any other alike.
+"""The tight l0 certificate of Lee et al. (NeurIPS 2019) for noise that gives all other values the same probability.
 
-It is the certificate of this package with p_plus = p_minus. An attacker may change any r entries to any values; the
+It equals flipproof's own certificate with p_plus = p_minus. An attacker may change any r entries to any values; the
 proof is about the smoothed classifier, from votes under such noise.
 
-Their own algorithm counts, with integers of any size, the noisy inputs at every pair of distances from the input and
-from the changed one, over all d entries. It is here to be compared with: the r changed entries alone give the same
+The published algorithm counts, with integers of any size, the noisy inputs at every pair of distances from the input
+and from the changed one, over all d entries. It is included for comparison: the r changed entries alone give the same
 result (docs/theory.md, statement 5), in a time that does not depend on d.
 """
 
@@ -29,7 +29,7 @@ from flipproof.theory.search import SEARCH_LIMIT
 def certify(votes: Votes, alpha: float = 0.01, rule: str = Rule.MULTI_CLASS, limit: int = SEARCH_LIMIT) -> Proofs:
     """The largest number of entries that may change in any way, from votes under symmetric noise.
 
-    With probability at least 1 - alpha over the samples, for each input by itself.
+    Each input's certificate is correct with probability at least 1 - alpha over the samples.
 
     Example:
         >>> votes = Votes.from_counts(selection=[[99, 1]], estimation=[[9990, 10]], noise=FlipNoise(0.1, 0.1))
@@ -50,16 +50,16 @@ def _checked_even(noise: Law, what: str) -> None:
 
 
 def original_counts(entries: int, categories: int, radius: int) -> dict[tuple[int, int], int]:
-    """How many noisy inputs are at each distance (from the input, from one with `radius` changed entries).
+    """The number of noisy inputs at each pair of distances (from the input, from one with `radius` changed entries).
 
-    Of the changed entries, some have the old value, some the new one, and the rest any of the others; of the
-    unchanged ones some have another value, which counts for both distances.
+    Each changed entry has its old value, its new value or any other value. Each unchanged entry may have another value,
+    which counts for both distances.
 
     Example:
         >>> original_counts(2, 2, 1)
         {(1, 0): 1, (2, 1): 1, (0, 1): 1, (1, 2): 1}
     """
-    # Numbers of numpy would overflow.
+    # numpy integers would overflow.
     entries, categories, radius = (
         checked_count(number, name)
         for number, name in ((entries, "entries"), (categories, "categories"), (radius, "radius"))
@@ -81,7 +81,7 @@ def original_counts(entries: int, categories: int, radius: int) -> dict[tuple[in
 
 
 def original_critical_probability(noise: FlipNoise, entries: int, radius: int) -> Fraction:
-    """What p_lower has to exceed, by the published algorithm: exact, in O(entries * radius) regions.
+    """The probability that p_lower must exceed, by the published algorithm: exact, in O(entries * radius) regions.
 
     Example:
         >>> float(original_critical_probability(FlipNoise(0.25, 0.25), entries=12, radius=2))

@@ -1,4 +1,4 @@
-"""From votes to radii, for certificates whose noise has a rule of its own."""
+"""Turns votes into radii, for certificates with their own rule for the radius."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_c
 from flipproof.theory.certificate import Promise, Subject
 
 RadiusRule = Callable[[FloatArray, FloatArray], NDArray[Any]]
-"""The largest radii at bounds p_lower and p_upper."""
+"""Maps the bounds p_lower and p_upper to the largest radii."""
 
 
 def checked_votes(votes: Any) -> Votes:
-    """Returns what are votes."""
+    """Returns the argument if it is a `Votes`, and raises an error otherwise."""
     if not isinstance(votes, Votes):
         raise InvalidInputError(f"expected Votes, got {type(votes).__name__}")
     return votes
 
 
 def proofs_of(votes: Votes, system: str, threat: str, alpha: float, rule: str, radius_at: RadiusRule) -> Proofs:
-    """What votes prove about the smoothed classifier by somebody's rule for the radius."""
+    """The proofs about the smoothed classifier that votes give under a system's rule for the radius."""
     named = Rule.named(rule)
     bounds, abstained = bounds_of(votes, alpha, named)
     promise = Promise(system, Subject.SMOOTHED, threat, str(named), alpha)
@@ -36,7 +36,7 @@ def proofs_of(votes: Votes, system: str, threat: str, alpha: float, rule: str, r
 
 
 def bounds_of(votes: Votes, alpha: float, rule: Rule) -> tuple[Bounds, BoolArray]:
-    """Labels with bounds on their probabilities, and where none is ahead of all others."""
+    """Labels with bounds on their probabilities, and where no label is proved to lead all others."""
     budget = AlphaBudget(alpha, sampling_error=votes.sampling_error)
     bounds = bounds_from_counts(votes.selection_counts, votes.estimation_counts, budget, rule)
     unseen = (votes.selection.sum(axis=1) == 0) | (votes.estimation.sum(axis=1) == 0)

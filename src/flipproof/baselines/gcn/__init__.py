@@ -1,1 +1,1 @@
-"""Certificates of a GCN itself, under flipped attributes and deleted edges, and training for them."""
+"""Certificates of a GCN itself under flipped attributes or deleted edges, and robust training for them."""

@@ -2,8 +2,8 @@
 
 Before its ReLU, hidden unit h of node m is H[m, h] = b[h] + sum_n A[m, n] sum_d X[n, d] W[d, h]. Flipping bit d of
 node n moves it by A[m, n] s[n, d] W[d, h] with s = 1 for an added and -1 for a deleted bit: flips do not interact.
-So with at most `local` flips per node and `total` altogether the largest move up is exactly the sum of the `total`
-largest positive moves among the `local` largest of every node, and likewise down.
+So with at most `local` flips per node and `total` altogether, the largest upward move is exactly the sum of the `total`
+largest positive moves among the `local` largest of every node. The same holds for downward moves.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ require("torch")
 import torch  # noqa: E402
 
 PORTION = 2**20
-"""How many numbers are looked through at once: 8 MB, about what a cache holds."""
+"""How many numbers are processed at once: 8 MB, about what a cache holds."""
 FLOOR = 2.0**-90
-"""Added to sizes, so that a rounding error relative to them also covers float32 numbers that are rounded to zero."""
+"""Added to sizes, so that a rounding error relative to them also covers float32 numbers rounded to zero."""
 
 
 class Flips(StrEnum):
@@ -40,12 +40,12 @@ class Flips(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BitThreat:
-    """At most `local` attribute bits of every node are flipped, and at most a total altogether, one of `totals`.
+    """At most `local` attribute bits of every node are flipped, and at most one of `totals` altogether.
 
     Attributes:
-        local: the budget of a node; at most as many as it has attributes.
-        totals: budgets of the whole graph, in increasing order; each is looked at by itself.
-        flips: "add" allows only zeros to become one, "delete" only ones to become zero, "both" either.
+        local: the budget of a node, at most its number of attributes.
+        totals: budgets for the whole graph, in increasing order; each is certified separately.
+        flips: "add" allows only zeros to become ones, "delete" only ones to become zeros, "both" allows either.
 
     Example:
         >>> BitThreat(local=2, totals=(1, 5), flips="add").per_node
@@ -65,7 +65,7 @@ class BitThreat:
 
     @property
     def per_node(self) -> int:
-        """How many bits of a node may be flipped at most."""
+        """The most bits of a node that may be flipped."""
         return min(self.local, self.totals[-1])
 
 
@@ -79,17 +79,17 @@ class Weights(NamedTuple):
 
     @classmethod
     def of(cls, module: Any) -> Weights:
-        """Those of a module; gradients reach it."""
+        """The weights of a module; gradients reach it."""
         weights = (module.first.weight, module.first_bias, module.second.weight, module.second_bias)
         return cls(*(weight.cpu().double() for weight in weights))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """What is known to everybody: who sends to whom, and the clean attributes.
+    """The public data: which nodes send to which, and the clean attributes.
 
     Attributes:
-        adjacency: csr_array [nodes, nodes] of float64; row m has what m multiplies the rows of its senders with.
+        adjacency: csr_array [nodes, nodes] of float64; row m holds the factors by which m multiplies its senders' rows.
         attributes: csr_array [nodes, features] of zeros and ones.
     """
 
@@ -107,7 +107,7 @@ class Scene:
         return int(np.diff(self.adjacency.indptr).max(initial=0))
 
     def signs(self, nodes: IntArray, flips: str) -> torch.Tensor:
-        """By how much each bit [nodes, features] changes when it is flipped; 0 where it may not be."""
+        """The change of each bit [nodes, features] when it is flipped; 0 where flipping is not allowed."""
         ones = torch.from_numpy(self.attributes[nodes].toarray().astype(np.float64))
         if flips == Flips.ADD:
             return 1.0 - ones
@@ -115,14 +115,14 @@ class Scene:
 
 
 class HiddenBounds(NamedTuple):
-    """Where hidden units are before their ReLU, for some nodes.
+    """Bounds on the hidden units of some nodes before their ReLU.
 
     Attributes:
-        nodes: which, sorted.
-        clean: [nodes, hidden] without flips.
-        lower: [budgets, nodes, hidden] under all flips that a budget allows; rounded down.
-        upper: likewise; rounded up.
-        size: [nodes, hidden] the sum of the sizes of all terms under any of these flips.
+        nodes: the nodes, sorted.
+        clean: the values [nodes, hidden] without flips.
+        lower: lower bounds [budgets, nodes, hidden] under all flips that a budget allows, rounded down.
+        upper: upper bounds [budgets, nodes, hidden] under all flips that a budget allows, rounded up.
+        size: the sum [nodes, hidden] of the sizes of all terms under any of these flips.
     """
 
     nodes: torch.Tensor
@@ -133,11 +133,11 @@ class HiddenBounds(NamedTuple):
 
 
 def hidden_bounds(weights: Weights, scene: Scene, threat: BitThreat, nodes: IntArray) -> HiddenBounds:
-    """Bounds of the hidden units of some nodes (sorted), for every budget of the threat; gradients reach the weights.
+    """Bounds on the hidden units of some nodes (sorted), for every budget of the threat; gradients reach the weights.
 
-    In float64. The sums of terms that are exact products have at most ones + senders + total + 5 rounded steps, so the
-    error is at most gamma = steps * u / (1 - steps * u) times the sum of the sizes of the terms (Higham, 2002, lemma
-    3.1); twice that is added outwards, which covers the rounding of that sum as well.
+    All arithmetic is float64. The terms are exact products, and their sums have at most ones + senders + total + 5
+    rounded steps, so the error is at most gamma = steps * u / (1 - steps * u) times the sum of the sizes of the terms
+    (Higham, 2002, lemma 3.1). The bounds are moved outwards by twice that, which also covers the rounding of that sum.
     """
     near = scene.adjacency[nodes]
     senders = np.unique(near.indices)
@@ -151,18 +151,18 @@ def hidden_bounds(weights: Weights, scene: Scene, threat: BitThreat, nodes: IntA
 
 
 def gamma(steps: int, roundoff: float) -> float:
-    """The relative error of a sum of products after this number of rounded steps, in any order."""
+    """A bound on the relative error of a sum of products after this many rounded steps, in any order."""
     return steps * roundoff / (1.0 - steps * roundoff) if steps * roundoff < 0.5 else math.inf
 
 
 def sparse_matrix_of(matrix: Any) -> SparseMatrix:
-    """A scipy CSR matrix as sums of rows in float64."""
+    """A scipy CSR matrix, as an operator that sums rows in float64."""
     parts = (matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data.astype(np.float64))
     return SparseMatrix(*map(torch.from_numpy, parts))
 
 
 def _size(weights: Weights, threat: BitThreat, ones: SparseMatrix, spread: SparseMatrix) -> torch.Tensor:
-    """With the largest weights of every unit added as if all were flipped on, at every node."""
+    """The sizes of hidden units, as if every node also flipped on the largest weights of every unit."""
     first = weights.first.detach().abs()
     flipped = first.topk(min(threat.per_node, first.shape[0]), dim=0).values.sum(dim=0)
     return spread.times(ones.times(first) + flipped) + weights.first_bias.detach().abs() + FLOOR
@@ -171,7 +171,7 @@ def _size(weights: Weights, threat: BitThreat, ones: SparseMatrix, spread: Spars
 def _largest_moves(
     first: torch.Tensor, scene: Scene, threat: BitThreat, near: Any, senders: IntArray
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The largest moves up and down, each [budgets, nodes, hidden], some hidden units at a time."""
+    """The largest upward and downward moves, each [budgets, nodes, hidden], for some hidden units at a time."""
     per_node = min(threat.per_node, first.shape[0])
     units = max(1, 8 * PORTION // max(1, near.nnz * per_node))
     moves: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
@@ -183,10 +183,10 @@ def _largest_moves(
 
 
 def _own_moves(units: torch.Tensor, scene: Scene, threat: BitThreat, senders: IntArray, count: int) -> torch.Tensor:
-    """The largest moves [units, senders, count] of weights [units, features] that flips at each sender make.
+    """The largest moves [units, senders, count] that flips at each sender make, given weights [units, features].
 
-    Flips are chosen without gradients, so that these need little memory, and are then looked up. Senders with about
-    as many ones are looked at together.
+    Flips are chosen without gradients and only then looked up, so that gradients need little memory. Senders with
+    similar numbers of ones are processed together.
     """
     order = np.argsort(np.diff(scene.attributes.indptr)[senders], kind="stable")
     work = senders.size * len(units) * (2 * scene.most_ones + count)
@@ -205,9 +205,9 @@ def _own_moves(units: torch.Tensor, scene: Scene, threat: BitThreat, senders: In
 def _candidates(
     units: torch.Tensor, scene: Scene, threat: BitThreat, senders: IntArray, count: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Bits [units, senders, candidates] among which the best `count` are, and how flipping them changes them.
+    """Bits [units, senders, candidates] that include the best `count`, and how flipping changes them.
 
-    All ones, and the largest weights until enough of them belong to zeros. Sign 0 means: not to be flipped.
+    The candidates are all ones, and the largest weights until enough of them belong to zeros. Sign 0 means "no flip".
     """
     bits = scene.attributes[senders]
     numbers = np.diff(bits.indptr)
@@ -229,13 +229,13 @@ def _looked_up(units: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
 
 
 def _shared_moves(own: torch.Tensor, threat: BitThreat, near: Any) -> torch.Tensor:
-    """The largest sums [budgets, nodes, units] of moves of all senders of a node, from the largest of each.
+    """The largest sums [budgets, nodes, units] of moves over all senders of a node, from the largest moves of each.
 
-    For a total below the local budget the largest `total` of a sender would do; more of them change nothing.
+    For a total below the local budget, the `total` largest moves of each sender would suffice; more change nothing.
     """
     senders = np.diff(near.indptr)
     sums, order = [], np.argsort(senders, kind="stable")
-    for number in np.unique(senders):  # nodes with as many senders at once
+    for number in np.unique(senders):  # all nodes with this many senders at once
         entries = near.indptr[order[senders[order] == number], None] + np.arange(number)
         scale = torch.from_numpy(near.data[entries]).unsqueeze(2)
         moves = (own[:, torch.from_numpy(near.indices[entries])] * scale).flatten(2)

@@ -1,11 +1,11 @@
-"""A lower bound of the margins of a GCN under flipped attribute bits: the second half of `gcn_attributes`.
+"""Lower bounds on the margins of a GCN under flipped attribute bits: the second half of `gcn_attributes`.
 
 The margin of target v over class k is a sum of hidden units relu(H[m, h]) times w = A[v, m] (V[h, y] - V[h, k]).
 With R <= H <= S (`attribute_bounds`) each is replaced by a line: where w >= 0, relu(z) >= a z for every a in [0, 1];
 where w < 0, relu(z) <= c z + max((1 - c) S, -c R) for every c in [0, 1] and z in [R, S], since relu is convex and the
-line is above it at both ends; c = S / (S - R) makes it touch both. Where R >= 0 or S <= 0 that c is 1 or 0 and the line
-is exact. What is left is linear in the attributes, so its minimum over all flips is a sum of largest terms again. This
-is the dual of Zügner and Günnemann (2019, theorem 4.3) with its variables for the budgets (eta, psi, rho) at their
+line is above it at both ends; c = S / (S - R) makes it touch both. Where R >= 0 or S <= 0, c is 1 or 0 and the line is
+exact. The relaxed margin is linear in the attributes, so its minimum over all flips is again a sum of largest terms.
+This is the dual of Zügner and Günnemann (2019, theorem 4.3) with its variables for the budgets (eta, psi, rho) at their
 optimum; the slopes a are their Omega.
 """
 
@@ -40,15 +40,15 @@ _SINGLE_ROUNDOFF, _SINGLE_MOST = 2.0**-24, 2.0**120
 
 
 class Paths(NamedTuple):
-    """On which ways messages reach some targets: from far nodes to near ones to the targets.
+    """The paths on which messages reach some targets: from far nodes to near nodes to targets.
 
     Attributes:
-        owner: which target each near node is near to.
-        near: nodes that send to a target, one target after the other.
-        weights: what the target multiplies their rows with.
-        spread: row i has what far node i sends to the near nodes of its target.
-        far: nodes that send to near nodes, one target after the other.
-        starts: where the far nodes of each target begin.
+        owner: the target that each near node belongs to.
+        near: nodes that send to a target, grouped by target.
+        weights: the factors by which the targets multiply the rows of near nodes.
+        spread: row i holds the weights with which far node i sends to the near nodes of its target.
+        far: nodes that send to near nodes, grouped by target.
+        starts: where each target's far nodes begin.
     """
 
     owner: torch.Tensor
@@ -60,11 +60,11 @@ class Paths(NamedTuple):
 
 
 class Relaxed(NamedTuple):
-    """A linear function of the attributes below the margins [targets, rivals].
+    """A linear function of the attributes that bounds the margins [targets, rivals] from below.
 
     Attributes:
         clean: its value at the clean attributes.
-        pull: [far nodes, rivals, hidden]; times the first weights it is the slope in every attribute.
+        pull: [far nodes, rivals, hidden]; its product with the first weights is the slope in every attribute.
     """
 
     clean: torch.Tensor
@@ -72,7 +72,7 @@ class Relaxed(NamedTuple):
 
 
 def paths_to(targets: IntArray, adjacency: Any) -> Paths:
-    """The paths of length two that end in the targets."""
+    """The paths of length two that end at the targets."""
     near = adjacency[targets]
     owner = np.repeat(np.arange(targets.size), np.diff(near.indptr))
     senders = adjacency[near.indices]
@@ -92,7 +92,7 @@ def paths_to(targets: IntArray, adjacency: Any) -> Paths:
 def margin_bounds(
     weights: Weights, scene: Scene, threat: BitThreat, targets: IntArray, labels: torch.Tensor
 ) -> torch.Tensor:
-    """Lower bounds of margins [targets, rivals] under the largest budget of a threat; gradients reach the weights."""
+    """Lower bounds on margins [targets, rivals] under a threat's largest budget; gradients reach the weights."""
     near = np.unique(scene.adjacency[targets].indices).astype(np.int64)
     hidden = hidden_bounds(weights, scene, threat, near)
     paths, largest = paths_to(targets, scene.adjacency), len(threat.totals) - 1
@@ -100,7 +100,7 @@ def margin_bounds(
 
 
 def rivals_of(labels: torch.Tensor, classes: int) -> torch.Tensor:
-    """All other classes [targets, classes - 1].
+    """All classes but each target's label [targets, classes - 1].
 
     Example:
         >>> rivals_of(torch.tensor([1, 0]), 3).tolist()
@@ -111,7 +111,7 @@ def rivals_of(labels: torch.Tensor, classes: int) -> torch.Tensor:
 
 
 def chords(hidden: HiddenBounds, budget: int, paths: Paths) -> tuple[torch.Tensor, torch.Tensor]:
-    """Slope and height at zero of the lines above the units [near, 1, hidden]; slopes never leave [0, 1]."""
+    """Slopes and values at zero of the lines above the units [near, 1, hidden]; all slopes are in [0, 1]."""
     place = torch.searchsorted(hidden.nodes, paths.near)
     upper = hidden.upper[budget][place].clamp(min=0.0).unsqueeze(1)
     lower = hidden.lower[budget][place].clamp(max=0.0).unsqueeze(1)
@@ -122,15 +122,16 @@ def chords(hidden: HiddenBounds, budget: int, paths: Paths) -> tuple[torch.Tenso
 def relaxed(
     weights: Weights, hidden: HiddenBounds, budget: int, paths: Paths, labels: torch.Tensor, slopes: Any = None
 ) -> Relaxed:
-    """Replaces every hidden unit by a line.
+    """Bounds the margins by a linear function, in which a line replaces every hidden unit.
 
     Args:
-        weights: of the network.
+        weights: the weights of the network.
         hidden: bounds that cover all near nodes.
-        budget: the place of the total among those of the threat.
-        paths: to the targets.
+        budget: the index of the total among the threat's totals.
+        paths: the paths to the targets.
         labels: the classes whose margins are bounded, one per target.
-        slopes: [near, rivals, hidden] in [0, 1], of lines below units; by default those of the lines above.
+        slopes: the slopes [near, rivals, hidden], in [0, 1], of the lines below units; by default equal to the slopes
+            of the lines above.
     """
     rivals = rivals_of(labels, weights.second.shape[1])
     second = weights.second.t()
@@ -147,7 +148,7 @@ def relaxed(
 def lowest(line: Relaxed, weights: Weights, scene: Scene, threat: BitThreat, budget: int, paths: Paths) -> torch.Tensor:
     """The minimum of a linear function over all flips [targets, rivals].
 
-    Flips are chosen without gradients and are then looked up.
+    Flips are chosen without gradients; only their values are computed with gradients.
     """
     if not min(threat.local, threat.totals[budget]):
         return line.clean
@@ -160,10 +161,10 @@ def lowest(line: Relaxed, weights: Weights, scene: Scene, threat: BitThreat, bud
 def _worst_flips(
     pull: torch.Tensor, weights: Weights, scene: Scene, threat: BitThreat, budget: int, paths: Paths
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Far node, attribute and sign [targets, rivals, flips] of the flips that lower a linear function most.
+    """The far node, attribute and sign [targets, rivals, flips] of the flips that lower a linear function most.
 
-    The lowest `total` moves are all at the `total` far nodes whose own lowest moves are lowest: for a move elsewhere,
-    each of those has one that is as low. So only these nodes are searched for more than one.
+    The lowest `total` moves can be found at the `total` far nodes whose lowest moves are lowest, since each of these
+    nodes has a move that is at least as low as any move elsewhere. So only these nodes are searched for several moves.
     """
     total, first = threat.totals[budget], weights.first.detach()
     rows, there = _lowest_rows(pull, first, scene, threat, paths, total)
@@ -185,7 +186,7 @@ def _worst_flips(
 def _lowest_rows(
     pull: torch.Tensor, first: torch.Tensor, scene: Scene, threat: BitThreat, paths: Paths, most: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Far nodes [targets, rivals, at most `most`] whose lowest moves are lowest, and whether there are `most`."""
+    """The far nodes [targets, rivals, at most `most`] with the lowest moves, and which of the places are filled."""
     lows = torch.cat([moves.amin(dim=2) for moves, _ in _moves(pull, paths.far, first, scene, threat)])
     sizes = np.diff(paths.starts)
     shape = (sizes.size, pull.shape[1], min(most, int(sizes.max())))
@@ -200,7 +201,7 @@ def _lowest_rows(
 def _moves(
     pull: torch.Tensor, far: IntArray, first: torch.Tensor, scene: Scene, threat: BitThreat
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """By how much flips move linear functions [far nodes, functions, attributes], and their signs, in portions."""
+    """The amounts by which flips move linear functions [far nodes, functions, attributes], with signs, in portions."""
     portion = max(1, PORTION // (pull.shape[1] * len(first)))
     for start in range(0, far.size, portion):
         flips = scene.signs(far[start : start + portion], threat.flips).unsqueeze(1)
@@ -210,15 +211,15 @@ def _moves(
 def rounding(
     weights: Weights, scene: Scene, threat: BitThreat, hidden: HiddenBounds, paths: Paths, labels: torch.Tensor
 ) -> torch.Tensor:
-    """What a computed bound [targets, rivals] must exceed to prove that the label stays, also in float32.
+    """The threshold [targets, rivals] that a computed bound must exceed to prove that the label stays, even in float32.
 
     Let size[v, k] be the sum of the sizes of all terms of a logit under any flips. A float32 evaluation of the
     network multiplies and adds at most ones + flips + 2 * senders + hidden + 6 times on the way from a weight to a
-    logit, so either logit is off by at most gamma(that, 2^-24) * size. The bound itself takes at most senders * hidden
-    + senders + total + 14 steps more in float64. Each of its terms is a weight w times a term of H or a height, which
-    is no larger than the size of H. Nodes, then flips are chosen by rounded moves: each choice may miss the worst by
-    twice the error of the moves, and their sum is off once more. So terms of H count at most five times and heights
-    once; 8 is more than that and the rounding of the sizes.
+    logit, so each logit is off by at most gamma(that number, 2^-24) * size. The bound itself takes at most
+    senders * hidden + senders + total + 14 further steps in float64. Each of its terms is a weight w times a term of H
+    or a line's value at zero, which is no larger than the size of H. Rounded moves choose first the nodes and then the
+    flips: each choice may miss the worst by twice the error of the moves, and the sum of the moves is off once more. So
+    terms of H count at most five times and values at zero once; 8 covers that and the rounding of the sizes.
     """
     place = torch.searchsorted(hidden.nodes, paths.near)
     second = weights.second.detach()
@@ -228,7 +229,7 @@ def rounding(
     steps = ways + scene.most_senders * (len(second) + 1) + threat.totals[-1] + 14
     both = size.gather(1, labels.unsqueeze(1)) + size.gather(1, rivals_of(labels, second.shape[1]))
     error = (gamma(ways, _SINGLE_ROUNDOFF) + 8 * gamma(steps, ROUNDOFF)) * both
-    # Nothing on the way may leave the range of float32 either: X W, the hidden layer, and its terms of a logit.
+    # No intermediate result may leave the range of float32 either: X W, the hidden layer, and its terms of a logit.
     sizes = hidden.size.max() if hidden.size.numel() else torch.zeros(())
     first = weights.first.detach().abs().max() * (scene.most_ones + threat.per_node)
     largest = max(float(first), float(sizes), float(sizes * second.abs().max()) * len(second))

@@ -1,16 +1,16 @@
 """Certificates for a trained GCN when attribute bits of nodes are flipped (Zügner and Günnemann, KDD 2019).
 
-"Certifiable Robustness and Robust Training for Graph Convolutional Networks": an attacker flips binary attributes of
-any nodes, at most `local` bits of every node and at most `total` altogether, and leaves the edges alone. The network
-is known, and its own prediction is proved, not that of a smoothed version. For every other class the ReLUs are relaxed
-to lines (`attribute_margins`), inside bounds that hold for all flips (`attribute_bounds`), and the smallest margin of
-what is left is found in closed form. If it is positive for all other classes, no allowed flips change the label; if it
-is not, nothing is known. There are no samples: alpha is 0.
+The paper is "Certifiable Robustness and Robust Training for Graph Convolutional Networks". An attacker flips binary
+attributes of any nodes, at most `local` bits of every node and at most `total` altogether, and leaves the edges alone.
+The network is known, and its own prediction is proved, not that of a smoothed version. For every other class the ReLUs
+are relaxed to lines (`attribute_margins`), inside bounds that hold for all flips (`attribute_bounds`), and the smallest
+relaxed margin is found in closed form. If it is positive for all other classes, no allowed flips change the label;
+otherwise nothing is known. There are no samples: alpha is 0.
 
-What is proved is proved for the network in exact arithmetic on its float32 numbers (weights, and the adjacency as the
-module normalises it), and also for what float32 arithmetic makes of it on a CPU, in whatever order it adds: a bound
-counts only if it exceeds the largest error of both evaluations (`attribute_margins.rounding`). A node whose label
-without any flips does not stand out like that abstains.
+The proof covers the network in exact arithmetic on its float32 numbers (weights, and the adjacency as the module
+normalises it), and also its float32 evaluation on a CPU, in any order of additions: a bound counts only if it exceeds
+the largest error of both evaluations (`attribute_margins.rounding`). A node abstains if its label without any flips
+does not pass this test.
 """
 
 from __future__ import annotations
@@ -61,19 +61,19 @@ def certify(
     flips: str = Flips.BOTH,
     steps: int = 0,
 ) -> Proofs:
-    """The largest number of flipped attribute bits, anywhere in the graph, that provably leaves a node its label.
+    """The largest number of flipped attribute bits, anywhere in the graph, that provably leaves each label unchanged.
 
     Args:
         model: a trained `GCN`, or a `NodeClassifier` of one.
         data: the clean graph with binary attributes.
-        nodes: whose labels to prove; by default all.
+        nodes: the nodes whose labels to prove; by default all.
         local: how many bits of one node may be flipped; by default a hundredth of them, as in the paper, at least one.
-        budgets: numbers of flips altogether to look at. The largest one that is proved is found by bisection, as the
-            truth is monotone; where the bound is not, a larger one may exist. Without flips the label is always looked
-            at: a node abstains where rounding errors leave it open.
-        flips: "both", or only "add" (zeros become one) or "delete".
-        steps: how many gradient steps improve the slopes of lines below ReLUs for every bound that does not prove
-            its label; any slopes give a proof. Each takes a few times as long as the bound itself.
+        budgets: total numbers of flips to try. Bisection finds the largest proved one, since robustness is monotone;
+            where the bound is not monotone, a larger one may exist. The label without flips is always checked: a node
+            abstains where rounding errors leave it open.
+        flips: "both", or only "add" (zeros become ones) or "delete" (ones become zeros).
+        steps: the number of gradient steps that improve the slopes of the lines below ReLUs, for every bound that does
+            not prove its label; any slopes give a valid proof. A step takes a few times as long as the bound itself.
 
     Example:
         >>> _ = torch.manual_seed(5)
@@ -88,20 +88,20 @@ def certify(
     labels = NodeClassifier(module, classes=module.second_bias.numel())([graph.clean()])[0][targets]
     with torch.inference_mode(False), torch.no_grad():
         place = _Prover(Weights.of(module), scene, threat, steps).largest(targets, labels)
-    # The largest radius of each budget: there are several where they exceed all that can be flipped.
+    # The largest radius of each budget; several radii share a budget where they exceed all that can be flipped.
     cut = np.minimum(radii, threat.local * graph.nodes)
     radius = np.array(radii)[np.searchsorted(cut, [0, *threat.totals], side="right") - 1]
     return Proofs(_promise(threat), labels, radius[place.clip(0)], place < 0)
 
 
 class _Prover:
-    """Looks at many targets and budgets with the same bounds of hidden units."""
+    """Proves labels for many targets and budgets from the same bounds on hidden units."""
 
     def __init__(self, weights: Weights, scene: Scene, threat: BitThreat, steps: int) -> None:
         self._weights, self._scene, self._threat, self._steps = weights, scene, threat, steps
 
     def largest(self, targets: IntArray, labels: IntArray) -> IntArray:
-        """The place of the largest budget that is proved for each target, from 1; without flips 0, or -1 if open."""
+        """The position, from 1, of each target's largest proved budget; 0 if only its clean label is, else -1."""
         place = self._bisected(targets, labels)
         left = np.flatnonzero(place == 0)
         if left.size:
@@ -110,7 +110,7 @@ class _Prover:
         return place
 
     def _bisected(self, targets: IntArray, labels: IntArray) -> IntArray:
-        """The place of the largest budget that is proved for each target, from 1; 0 where none is proved."""
+        """The position, from 1, of the largest proved budget of each target; 0 where none is proved."""
         if not targets.size or self._weights.second.shape[1] == 1:  # nothing else can be predicted
             return np.full(targets.size, len(self._threat.totals))
         near = np.unique(self._scene.adjacency[targets].indices).astype(np.int64)
@@ -128,7 +128,7 @@ class _Prover:
         return proved
 
     def _proves(self, targets: IntArray, labels: IntArray, hidden: HiddenBounds, budget: int) -> BoolArray:
-        """Whether each target keeps its label."""
+        """Whether each target provably keeps its label."""
         holds = self._exceed(self._bounds, targets, labels, hidden, budget)
         if self._steps:
             left = np.flatnonzero(~holds)
@@ -139,7 +139,7 @@ class _Prover:
         self, bounds: Callable[..., torch.Tensor], targets: IntArray, labels: IntArray, hidden: HiddenBounds,
         budget: int,
     ) -> BoolArray:  # fmt: skip
-        """Whether the bounds of each target exceed rounding, some targets at a time."""
+        """Whether the bounds of each target exceed the rounding threshold, computed for some targets at a time."""
         holds = np.zeros(targets.size, dtype=bool)
         for block in self._blocks(targets) if targets.size else ():
             paths, own = paths_to(targets[block], self._scene.adjacency), torch.from_numpy(labels[block])
@@ -152,7 +152,7 @@ class _Prover:
         return lowest(line, self._weights, self._scene, self._threat, budget, paths)
 
     def _improved(self, hidden: HiddenBounds, budget: int, paths: Paths, labels: Any) -> torch.Tensor:
-        """The best bounds on the way of gradient steps; each bound depends on slopes of its own."""
+        """The best bounds found during the gradient steps; each bound depends on its own slopes."""
         start = chords(hidden, budget, paths)[0].expand(-1, self._weights.second.shape[1] - 1, -1)
         slopes = start.clone().requires_grad_()
         optimizer = torch.optim.Adam([slopes], lr=_LEARNING_RATE, maximize=True)
@@ -167,7 +167,7 @@ class _Prover:
         return torch.maximum(best, self._bounds(hidden, budget, paths, labels, slopes))
 
     def _blocks(self, targets: IntArray) -> Iterator[IntArray]:
-        """Places of targets whose paths fit into memory together."""
+        """Positions of targets, in blocks whose paths fit into memory together."""
         senders = np.diff(self._scene.adjacency.indptr)
         near = self._scene.adjacency[targets]
         far = np.add.reduceat(senders[near.indices], near.indptr[:-1])
@@ -177,7 +177,7 @@ class _Prover:
 
 
 def scene_of(module: GCN, graph: Graph) -> Scene:
-    """What the module gets: its own adjacency, as exact float64 copies of float32 numbers, and binary attributes."""
+    """The module's inputs: its own adjacency, as exact float64 copies of float32 numbers, and binary attributes."""
     clean = graph.clean()
     given = clean.attributes if sp.issparse(clean.attributes) else sp.csr_array(clean.attributes)
     starts, columns = binary_csr(given, "attributes")
@@ -189,9 +189,9 @@ def scene_of(module: GCN, graph: Graph) -> Scene:
 
 
 def threat_of(scene: Scene, local: Any, radii: Iterable[int], flips: str = Flips.BOTH) -> BitThreat:
-    """What an attacker may do at these radii, who cannot flip more than all there is.
+    """The threat at these radii; an attacker cannot flip more bits than exist.
 
-    The local budget is by default that of the paper: a hundredth of the attributes, but at least one.
+    The local budget defaults to the paper's: a hundredth of the attributes, but at least one.
     """
     features = int(scene.attributes.shape[1])
     each = min(max(1, features // 100) if local is None else checked_count(local, "local"), features)

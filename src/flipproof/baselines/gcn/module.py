@@ -1,4 +1,4 @@
-"""Which networks the certificates of a GCN are about: those that compute what their formula says."""
+"""Checks that a network is one that the GCN certificates cover, that is, that it computes exactly their formula."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from flipproof.models.fused.nodes import as_shipped
 
 
 def checked_gcn(model: Any) -> Any:
-    """The network of a `GCN`, or of a classifier that has one; refused if more than its weights was changed."""
-    from flipproof.models.networks.node_modules import GCN  # needs torch, which not everybody has
+    """Returns the given `GCN`, or a classifier's, and refuses it if more than its weights was changed."""
+    from flipproof.models.networks.node_modules import GCN  # needs torch, which is optional
 
     torch = require("torch")
     module = model.module if isinstance(model, NodeClassifier) else model

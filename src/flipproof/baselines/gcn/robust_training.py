@@ -1,8 +1,8 @@
 """Training a GCN so that more of its labels can be certified by `gcn_attributes` (Zügner and Günnemann, KDD 2019).
 
-The certificate is a lower bound of margins, and its gradient reaches the weights. The robust hinge loss asks for a
-bound of at least log(90/10) for nodes whose labels are known, and of log(60/40) over their predicted label for all
-others: those have no label to learn, but a decision to be sure of (Sec. 5 there).
+The certificate is a lower bound on margins, and its gradient reaches the weights. The robust hinge loss asks for a
+bound of at least log(90/10) for nodes with known labels. For all other nodes it asks for at least log(60/40), for the
+margin of their predicted label: they have no label to learn, but a decision to make robust (Sec. 5 of the paper).
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _MOST = 1e30
 
 @dataclass(frozen=True, slots=True)
 class RobustSettings:
-    """How a GCN is trained with the robust hinge loss.
+    """Settings for training a GCN with the robust hinge loss.
 
     Attributes:
-        total: flips altogether that the bounds hold for.
-        local: flips of one node; by default a hundredth of its attributes, at least one.
-        known_margin: the bound that is asked for where the label is known.
-        other_margin: the bound that is asked for elsewhere, over the predicted label.
-        batch_size: nodes of the whole graph whose bounds a step looks at.
-        steps: of Adam.
-        learning_rate: of Adam.
-        weight_decay: of Adam.
+        total: the total number of flips that the bounds cover.
+        local: the number of flips per node; by default a hundredth of its attributes, at least one.
+        known_margin: the bound required where the label is known.
+        other_margin: the bound required elsewhere, for the predicted label.
+        batch_size: how many nodes of the whole graph enter the bounds of a step.
+        steps: the number of steps of Adam.
+        learning_rate: learning rate of Adam.
+        weight_decay: weight decay of Adam.
     """
 
     total: int = 12
@@ -75,9 +75,9 @@ class RobustSettings:
 
 
 def robust_loss(bounds: torch.Tensor, margins: torch.Tensor) -> torch.Tensor:
-    """The robust hinge loss: how far lower bounds of margins [nodes, rivals] are below what is asked of each node.
+    """The robust hinge loss: how far lower bounds on margins [nodes, rivals] are below each node's required margin.
 
-    Summed over rivals, averaged over nodes. `attribute_margins.margin_bounds` gives the bounds.
+    The loss is summed over rivals and averaged over nodes. `attribute_margins.margin_bounds` gives the bounds.
 
     Example:
         >>> robust_loss(torch.tensor([[3.0, 1.5], [-1.0, 2.0]]), torch.tensor([2.0, 1.0]))
@@ -96,16 +96,16 @@ def train_robustly(
 ) -> list[float]:
     """Trains a GCN in place with cross-entropy plus robust hinge loss, and returns the loss of every step.
 
-    It starts from the weights that the module has: those that `train` left are a good start. The same seed gives the
-    same weights on the same machine; torch's global generator is left as it was.
+    Training starts from the module's current weights; those from `train` are a good start. The same seed gives the same
+    weights on the same machine; torch's global generator keeps its state.
 
     Args:
         model: a `GCN`, or a `NodeClassifier` of one.
         data: the clean graph with binary attributes.
         labels: class numbers, one per node; only those of training nodes are used.
-        split: which nodes are for what.
-        settings: see `RobustSettings`.
-        seed: of dropout and of the nodes that each step looks at.
+        split: the roles of the nodes.
+        settings: the training settings, see `RobustSettings`.
+        seed: seed for dropout and for the choice of each step's nodes.
 
     Example:
         >>> _ = torch.manual_seed(0)
@@ -130,7 +130,7 @@ def _trained(module: GCN, graph: Graph, labels: Any, split: Split, settings: Rob
     threat = threat_of(scene, settings.local, [settings.total])
     lesson = _Lesson(module, graph, scene, threat, split.train, known, settings)
     optimizer = torch.optim.Adam(_trainable(module), lr=settings.learning_rate, weight_decay=settings.weight_decay)
-    Stream(seed)  # refuses what is no seed
+    Stream(seed)  # refuses an invalid seed
     rng, losses = np.random.Generator(np.random.Philox(seed)), []
     with single_threaded(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(seed))
@@ -153,7 +153,7 @@ def _trainable(module: GCN) -> list[torch.nn.Parameter]:
 
 
 class _Lesson:
-    """A graph with some known labels, and what is asked of its nodes."""
+    """A graph with some known labels, and the margins required of its nodes."""
 
     def __init__(
         self, module: GCN, graph: Graph, scene: Scene, threat: BitThreat, train: IntArray, known: IntArray,
@@ -168,7 +168,7 @@ class _Lesson:
         self._margins[self._train] = settings.known_margin
 
     def loss(self, batch: IntArray) -> torch.Tensor:
-        """The cross-entropy of all known labels, and the robust hinge loss of the batch."""
+        """The cross-entropy of all known labels plus the robust hinge loss of the batch."""
         self._module.train()
         learned = self._logits()[self._train]
         entropy = torch.nn.functional.cross_entropy(learned, self._labels[self._train])
@@ -181,7 +181,7 @@ class _Lesson:
         return self._module.combine(self._module.features(self._x), self._structure)
 
     def _decisions(self) -> torch.Tensor:
-        """Known labels of training nodes, predicted ones elsewhere."""
+        """The known labels of training nodes, and predicted labels elsewhere."""
         self._module.eval()
         with torch.no_grad():
             decided = self._logits().argmax(dim=1)

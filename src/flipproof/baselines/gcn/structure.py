@@ -1,18 +1,18 @@
 """Certificates of a GCN under deleted edges (Zügner and Günnemann, KDD 2020).
 
-The paper is "Certifiable robustness of graph convolutional networks under structure perturbations". The network is that
-of Kipf and Welling with two layers; at most Q edges of an undirected graph are deleted, and at most a given number at
-each node. The label of a node is proved if its margin over every other class is positive under all such deletions.
+The paper is "Certifiable robustness of graph convolutional networks under structure perturbations". The network is Kipf
+and Welling's GCN with two layers. An attacker deletes at most Q edges of an undirected graph, and at most a given
+number at each node. A node's label is proved if its margin over every other class is positive under all such deletions.
 
-As in the paper the margin is a bilinear program: the target's row of the normalised adjacency times a hidden layer
+As in the paper, the margin is a bilinear program: the target's row of the normalised adjacency times a hidden layer
 that depends on the other rows, with ReLUs replaced by their convex hull, McCormick envelopes, and branching. The
-relaxation is another one. The paper bounds the entries of the matrix one by one, and sums of their changes; here how
-much of each edge is deleted is a variable, entries lie between planes in it, and both directions of an edge are one
-variable. One deletion then changes all that it must at once, and branching on edges ends at single graphs: with enough
-programs the answer is exact. Most nodes need no program, because an interval bound is enough.
+relaxation differs. The paper bounds the entries of the matrix one by one, and sums of their changes. Here a variable
+says how much of each edge is deleted, entries lie between planes in these variables, and both directions of an edge
+share one variable. One deletion then changes all affected entries at once, and branching on edges ends at single
+graphs, so with enough programs the answer is exact. Most nodes need no program, because an interval bound is enough.
 
-The proof is about the network in exact arithmetic, with the weights and attributes as they are; the rounding errors of
-the proof are accounted for. A forward pass in float32 has rounding errors of its own.
+The proof is about the network in exact arithmetic with the given weights and attributes, and it accounts for its own
+rounding errors. A forward pass in float32 has rounding errors of its own.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ SYSTEM = "Zügner and Günnemann 2020"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Margins:
-    """How far the margins of predictions are known under the worst deletions.
+    """Bounds on the margins of predictions under the worst deletions.
 
     Attributes:
         label: the prediction, one per node.
-        budgets: of deleted edges in total, from 1.
-        lower: what is proved, [nodes, budgets]; the label is proved where it is positive. After the first budget that
-            is not proved no more is tried, and it is -inf.
-        upper: the margin under the worst deletions that were found; the label is refuted where it is not positive.
-        programs: how many linear programs that took, for each node.
-        abstained: where rounding errors leave open what the label of the graph as it is would be, or where the network
-            itself, in float32, gives another.
+        budgets: total numbers of deleted edges, from 1.
+        lower: proved lower bounds [nodes, budgets]; the label is proved where they are positive. After the first budget
+            that is not proved, no larger one is tried, and the bound is -inf.
+        upper: margins under the worst deletions found; the label is refuted where they are not positive.
+        programs: the number of linear programs solved for each node.
+        abstained: True where rounding errors leave the label of the unchanged graph open, or where the network itself,
+            in float32, gives another label.
     """
 
     label: IntArray
@@ -75,7 +75,7 @@ class Margins:
 
     @property
     def radius(self) -> IntArray:
-        """The largest budget that is proved, or 0."""
+        """The largest proved budget of each node, or 0."""
         radius: IntArray = np.where(self.lower > 0.0, self.budgets, 0).max(axis=1, initial=0)
         return radius
 
@@ -90,18 +90,18 @@ def certify(
     node_limit: int = 50,
     progress: bool = False,
 ) -> Proofs:
-    """The largest number of deleted edges at which the GCN's own label of each node is proved.
+    """The largest number of deleted edges at which each node's label from the GCN itself is proved.
 
     Args:
         model: a `GCN`, or a `NodeClassifier` of one.
-        graph: an undirected graph with attributes, or a dataset of one.
-        nodes: which nodes to certify; all by default.
-        local: how many edges may be deleted at a node, one number for all or one per node; by default as many as
-            in total.
-        budgets: how many edges may be deleted in total; tried in order until one is not proved. Without deletions the
-            label is always looked at: a node abstains where rounding errors leave it open.
-        node_limit: how many linear programs may be solved for a node and a budget, in branch and bound.
-        progress: whether to show a line in a terminal.
+        graph: an undirected graph with attributes, or a dataset that contains it.
+        nodes: the nodes to certify; all by default.
+        local: how many edges may be deleted at a node, one number for all or one per node; by default as many as in
+            total.
+        budgets: how many edges may be deleted in total; tried in order until one is not proved. The label without
+            deletions is always checked: a node abstains where rounding errors leave it open.
+        node_limit: how many linear programs branch and bound may solve per node and budget.
+        progress: whether to show progress in a terminal.
 
     Example:
         >>> import torch
@@ -129,7 +129,7 @@ def bounds(
     node_limit: int = 50,
     progress: bool = False,
 ) -> Margins:
-    """The bounds that `certify` reaches, whose arguments it has."""
+    """The bounds on which `certify` bases its radii; it takes the arguments of `certify`."""
     module, graph = checked_gcn(model), _undirected(graph_of(graph, "structure"))
     radii, limit = checked_radii(budgets, "budgets"), checked_count(node_limit, "node_limit")
     targets, at_nodes = checked_nodes(nodes, graph.nodes), local_of_each(checked_local(local), graph.nodes)
@@ -150,7 +150,7 @@ def bounds(
 
 
 def _searches(around: Surroundings, layers: Layers, label: int, budgets: Iterable[int], limit: int) -> list[Reached]:
-    """One search after another, until one does not prove the label."""
+    """Searches one budget after another until the label is not proved."""
     found = [Reached(np.inf, np.inf, 0)]
     for budget in budgets:
         if found[-1].lower > 0.0:
@@ -162,20 +162,20 @@ def _searches(around: Surroundings, layers: Layers, label: int, budgets: Iterabl
 
 
 def _own_labels(module: Any, graph: Graph) -> IntArray:
-    """What the network says in float32."""
+    """The network's predictions in float32."""
     classifier = NodeClassifier(module, classes=module.second_bias.numel())
     return np.asarray(classifier([graph.clean()])[0])
 
 
 def _surroundings(adjacency: Any, target: int, local: IntArray, most: int) -> tuple[Surroundings, IntArray]:
-    """What matters to a target, and the numbers that its nodes have in the graph (the last one is made up)."""
+    """The surroundings of a target, and the numbers of its nodes in the graph (the last number is made up)."""
 
     def next_to(nodes: IntArray, known: IntArray) -> IntArray:
         return np.setdiff1d(adjacency[nodes].indices, known).astype(np.int64)
 
     inner = np.concatenate([[target], next_to(np.array([target]), np.array([target]))])
     near = np.concatenate([inner, next_to(inner, inner)])
-    # Deleting an edge beyond costs the local budget of its far end, which only matters if that is small.
+    # Deleting an edge further away uses the local budget of its far end, which matters only if that is small.
     beyond = next_to(near, near)
     joined = adjacency[beyond][:, near].indptr
     near_and_tight = np.concatenate([near, beyond[local[beyond] < np.minimum(np.diff(joined), most)]])
@@ -198,7 +198,7 @@ def _layers(module: Any, graph: Graph, adjacency: Any, most: int) -> Layers:
         parameter.detach().cpu().double().numpy()
         for parameter in (module.first.weight, module.second.weight, module.first_bias, module.second_bias)
     )
-    x = sp.csr_array(attributes).astype(np.float32).astype(np.float64)  # what the network is given
+    x = sp.csr_array(attributes).astype(np.float32).astype(np.float64)  # the network's actual input
     if not all(np.isfinite(numbers).all() for numbers in (x.data, first, second, *biases)):
         raise InvalidInputError("expected finite weights and attributes, got others")
     terms = int(np.diff(x.indptr).max(initial=0))
@@ -208,7 +208,7 @@ def _layers(module: Any, graph: Graph, adjacency: Any, most: int) -> Layers:
 
 
 def _adjacency(graph: Graph) -> Any:
-    """Without loops: the network gives every node one, whether it has one or not."""
+    """The adjacency without loops: the network gives every node one, whether it has one or not."""
     heads, tails = graph.edges.index()
     proper = heads != tails
     ones = np.ones(int(proper.sum()), dtype=np.int8)

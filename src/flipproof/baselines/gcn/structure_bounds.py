@@ -4,9 +4,9 @@ With D the degrees of A + I and i, j deletions at v and u, the entry of a kept e
 
     f(i, j) = ((D_v - i) (D_u - j))^(-1/2),
 
-which grows in i and j, is convex in both together, and has growing differences; a deleted edge has entry 0. Numbers
-are float64. `slack` is a relative error that is larger than that of any sum here, and every bound is moved outwards
-by it times the sum of the absolute values of what was added.
+which increases in i and j, is jointly convex, and has increasing differences; a deleted edge has entry 0. Numbers are
+float64. `slack` exceeds the relative error of any sum here, and every bound is moved outwards by `slack` times the sum
+of the absolute values of the terms.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from flipproof.base.values import BoolArray, FloatArray, IntArray
 
 
 def slack_of(*terms: int) -> float:
-    """The relative error of a computation with nested sums, given the number of terms of each."""
+    """A bound on the relative error of nested sums, given the number of terms of each."""
     return 8.0 * ROUNDOFF * (sum(terms) + 64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layers:
-    """The weights of a two-layer GCN, and what its first layer makes of the attributes of some nodes.
+    """The weights of a two-layer GCN, and its first layer's product with the attributes of some nodes.
 
     Attributes:
         inputs: X W, [nodes, hidden].
-        sizes: |X| |W|, which says how exact that is.
-        hidden_bias: added before the ReLU.
-        outputs: the weights after it, [hidden, classes].
-        output_bias: added last.
+        sizes: |X| |W|, which determines the accuracy of `inputs`.
+        hidden_bias: the bias added before the ReLU.
+        outputs: the weights after the ReLU, [hidden, classes].
+        output_bias: the bias added last.
         slack: the relative error of all sums, eight times the unit roundoff for each of their terms.
     """
 
@@ -46,21 +46,21 @@ class Layers:
     slack: float
 
     def of_nodes(self, nodes: IntArray) -> Layers:
-        """The layers restricted to some of the nodes."""
+        """The layers restricted to the given nodes."""
         return replace(self, inputs=self.inputs[nodes], sizes=self.sizes[nodes])
 
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """The nodes and edges that matter to a target, and what may still be deleted of them.
+    """The nodes and edges that matter to a target, and which edges may still be deleted.
 
     Attributes:
-        inner: how many nodes are the target, node 0, and its neighbours, which are next. Then come the nodes two steps
-            away, those further away whose local budget matters, and last one that stands for all others.
-        pairs: the ends of edges [edges, 2], the smaller number first. Those of a node to "all others" are one edge.
+        inner: the number of inner nodes: node 0 is the target, and its neighbours come next. After them come the nodes
+            two steps away, nodes further away whose local budget matters, and a last one that stands for all others.
+        pairs: the ends of edges [edges, 2], the smaller number first. All edges of a node to "all others" are one edge.
         there: which edges have not been deleted.
-        free: how many of each may be deleted; one except for those to "all others".
-        degrees: of A + I, one per node.
+        free: how many of each edge may be deleted; one, except for edges to "all others".
+        degrees: the degrees of A + I, one per node.
         local: how many edges may be deleted at each node.
         budget: how many may be deleted in total.
     """
@@ -74,7 +74,7 @@ class Surroundings:
     budget: int
 
     def delete(self, edge: int) -> Surroundings:
-        """One edge fewer, of the graph and of the budgets."""
+        """Removes one edge from the graph and subtracts it from the budgets."""
         ends, whole = self.pairs[edge], self.pairs[edge, 1] < self.degrees.size - 1
         there, (free, degrees, local) = self.there.copy(), (a.copy() for a in (self.free, self.degrees, self.local))
         there[edge] &= not whole
@@ -91,12 +91,12 @@ class Surroundings:
 
     @cached_property
     def deletable(self) -> IntArray:
-        """How many of each edge the budgets let be deleted."""
+        """How many of each edge may be deleted within the budgets."""
         return _smallest(self.free, self.budget, self.local[self.pairs].min(axis=1))
 
     @cached_property
     def deletable_at(self) -> IntArray:
-        """The sum of that over the edges at every node."""
+        """The sum of `deletable` over the edges at every node."""
         counts = np.zeros(self.degrees.size, dtype=np.int64)
         for ends in self.pairs.T:
             np.add.at(counts, ends, self.deletable)
@@ -104,11 +104,11 @@ class Surroundings:
 
     @cached_property
     def most(self) -> IntArray:
-        """How many edges can be deleted at every node."""
+        """The most edges that can be deleted at every node."""
         return _smallest(self.local, self.budget, self.deletable_at)
 
     def most_besides(self, edges: IntArray, ends: IntArray) -> IntArray:
-        """How many edges can be deleted at an end of each edge if the edge itself is not."""
+        """The most edges that can be deleted at an end of each edge if the edge itself is kept."""
         return _smallest(self.local[ends], self.budget, self.deletable_at[ends] - self.deletable[edges])
 
     @cached_property
@@ -127,15 +127,15 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """One row of the normalised adjacency: a node with its edges, and what may be deleted there and beyond.
+    """One row of the normalised adjacency: a node with its edges, and the deletions possible there and further away.
 
     Attributes:
-        node: whose row it is.
+        node: the node that the row belongs to.
         edges: the numbers of its edges.
         ends: the nodes at their other ends.
-        degree: of the node; `degrees` are those of the ends.
+        degree: the degree of the node; `degrees` are those of the ends.
         removable: which edges may be deleted.
-        most: how many of them at once; `budget` is how many in total.
+        most: how many of these edges may be deleted at once; `budget` is how many edges in total.
         shifts: how many other edges may be deleted at each end.
     """
 
@@ -150,24 +150,24 @@ class Row:
     budget: int
 
     def product(self, values: FloatArray) -> FloatArray:
-        """The row's entries times the values [nodes, columns] if nothing is deleted."""
+        """The product of the row's entries with the values [nodes, columns] if nothing is deleted."""
         entries = 1.0 / np.sqrt(self.degree * self.degrees)
         product: FloatArray = entries @ values[self.ends] + values[self.node] / self.degree
         return product
 
     def size(self, values: FloatArray) -> FloatArray:
-        """Above the sum of the absolute values of all that is added, whatever is deleted."""
+        """An upper bound on the sum of the absolute values of all terms under all deletions."""
         degree = self.degree - self.most
         entries = 1.0 / np.sqrt(degree * (self.degrees - self.shifts))
         size: FloatArray = entries @ np.abs(values[self.ends]) + np.abs(values[self.node]) / degree
         return size
 
     def lower(self, values: FloatArray) -> FloatArray:
-        """Below the row's entries times the values [nodes, columns], for every column, up to `slack * size(values)`.
+        """A lower bound on the row's entries times values [nodes, columns], per column, up to `slack * size(values)`.
 
-        For each number j of edges deleted at the node its degree is known: j terms are missing, at worst the largest.
-        Each of the at most budget - j other deletions lowers the degrees of at most two ends. What that does to an
-        end is convex in the number of deletions there, so below a line through none and the most.
+        For each number j of edges deleted at the node, its degree is known, and j terms are missing, at worst the
+        largest. Each of the at most budget - j other deletions lowers the degrees of at most two ends. The effect on an
+        end is convex in the number of deletions there, so it lies below a line through none and the most.
         """
         values_of_ends = values[self.ends]
         unshifted = 1.0 / np.sqrt(self.degrees)[:, None]
@@ -188,12 +188,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hidden:
-    """Bounds on what enters the ReLUs of the target and its neighbours, [inner nodes, hidden units].
+    """Bounds on the inputs to the ReLUs of the target and its neighbours, [inner nodes, hidden units].
 
     Attributes:
         lower: never above the exact number.
-        upper: never below.
-        size: above the absolute values of all three.
+        upper: never below the exact number.
+        size: an upper bound on the absolute values of the lower bound, the upper bound and the exact number.
     """
 
     lower: FloatArray
@@ -202,7 +202,7 @@ class Hidden:
 
     @classmethod
     def of(cls, around: Surroundings, layers: Layers) -> Hidden:
-        """By intervals, from the bounds of every row."""
+        """The interval bounds that follow from the bounds of every row."""
         bias, parts = layers.hidden_bias, []
         for row in around.rows:
             size = (row.size(layers.sizes) + np.abs(bias)) * (1.0 + layers.slack)
@@ -217,9 +217,10 @@ def _smallest(one: IntArray, number: int, other: IntArray) -> IntArray:
 
 
 def sums_below(around: Surroundings, layers: Layers, hidden: Hidden, weights: FloatArray) -> FloatArray:
-    """Below the sum over the hidden units of weights times ReLUs, one for each of the inner nodes.
+    """A lower bound, for each inner node, on the sum over the hidden units of weights times ReLUs.
 
-    The better of two: unit by unit; or lines below all units, whose sum is one number per end, bounded by the row.
+    It is the better of two bounds: one works unit by unit, and one uses lines below all units, whose sum is one number
+    per end that the row bounds.
     """
     low, high = np.maximum(hidden.lower, 0.0), np.maximum(hidden.upper, 0.0)
     by_unit = np.minimum(weights * low, weights * high).sum(axis=1)
@@ -234,14 +235,14 @@ def sums_below(around: Surroundings, layers: Layers, hidden: Hidden, weights: Fl
 
 
 def unstable(hidden: Hidden) -> BoolArray:
-    """The ReLUs of which it is not known whether they are zero."""
+    """The ReLUs that may be zero or positive."""
     return (hidden.lower < 0.0) & (hidden.upper > 0.0)
 
 
 def lines_below(hidden: Hidden, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Slopes [inner nodes, units] and constants [inner nodes] of lines below weights times ReLUs.
 
-    Of unstable units with a positive weight it is zero, which the program improves on.
+    The line is zero for unstable units with a positive weight; the program improves on that.
     """
     width = np.where(unstable(hidden), hidden.upper - hidden.lower, 1.0)
     chord = np.where(unstable(hidden) & (weights < 0), weights * (hidden.upper / width), 0.0)

@@ -1,8 +1,8 @@
-"""Bounds on single entries of the normalised adjacency around one node, as the program of `structure_program` uses.
+"""Bounds on single entries of the normalised adjacency around one node, for the program in `structure_program`.
 
-An entry of a kept edge is f(i, j) of `structure_bounds` at the numbers of deletions at its ends. Planes above and
-below f are made from any slopes: the constant is the extreme difference over all integers that the budgets allow,
-so that nothing has to be proved about the slopes. Those chosen here are exact when one edge may be deleted.
+The entry of a kept edge is f(i, j) of `structure_bounds` at the numbers of deletions at its ends. Any slopes give
+planes above and below f: the constant is the extreme difference over all integers that the budgets allow, so nothing
+has to be proved about the slopes. The slopes chosen here are exact when one edge may be deleted.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ class Entries:
     """The entries in the rows of the target and its neighbours, those of edges first, then those of the loops.
 
     Attributes:
-        edges: the edge of each; 0 for loops, which have none.
-        heads: its smaller node.
-        tails: its larger node; the same for loops.
+        edges: the edge of each entry; 0 for loops, which have none.
+        heads: the smaller node of each entry.
+        tails: its larger node; equal to the head for loops.
         free: whether the edge may be deleted.
-        places: for every edge, where its entry is.
-        loops: for the target and each neighbour, where the entry of its loop is.
-        low: not above the entry while the edge is kept.
-        high: not below it.
-        above: planes above it.
-        below: a plane below it.
-        drop: what must be taken from the plane below where the edge is deleted, so that it is not above 0.
-        error: above the rounding errors of all of them.
+        places: the position of each edge's entry.
+        loops: the positions of the loop entries of the target and each neighbour.
+        low: a lower bound on the entry while the edge is kept.
+        high: an upper bound on the entry while the edge is kept.
+        above: planes above the entry.
+        below: a plane below the entry.
+        drop: the amount to subtract from the plane below where the edge is deleted, so that it is not above 0.
+        error: an upper bound on the rounding errors of all of these.
     """
 
     edges: IntArray
@@ -91,7 +91,7 @@ class Entries:
 
 
 class _Grid:
-    """The entries [entries, i, j] at all numbers of deletions at head and tail, and which of those are allowed."""
+    """The entries [entries, i, j] at all numbers of deletions at head and tail, and which numbers are allowed."""
 
     def __init__(
         self, budget: int, most_head: IntArray, most_tail: IntArray, head: IntArray, tail: IntArray, loop: BoolArray
@@ -105,16 +105,16 @@ class _Grid:
         self.values = 1.0 / np.where(loop[:, None, None], heads, np.sqrt(heads * tails))
 
     def at(self, i: IntArray, j: IntArray) -> FloatArray:
-        """The entries at one point each."""
+        """Each entry at one point."""
         values: FloatArray = self.values[np.arange(len(self.values)), i, j]
         return values
 
     def highest(self) -> FloatArray:
-        """The largest allowed."""
+        """The largest allowed value of each entry."""
         return self._most(self.values, self.allowed)
 
     def above(self) -> tuple[Planes, Planes]:
-        """Two planes: through none and the most at one end, and from there on to the most at the other."""
+        """Two planes above, with slopes from no deletion to the most at one end, and on to the most at the other."""
         none = np.zeros_like(self.most_head)
         alone = self._slope((none, none), (self.most_head, none)), self._slope((none, none), (none, self.most_tail))
         then_tail = np.minimum(self.most_tail, self.budget - self.most_head)
@@ -127,7 +127,7 @@ class _Grid:
         )
 
     def below(self) -> Planes:
-        """The plane through none and one deletion at either end."""
+        """A plane below, with slopes through the points of no deletion and of one deletion at either end."""
         none = np.zeros_like(self.most_head)
         head = self._slope((none, none), (np.minimum(self.most_head, 1), none))
         tail = self._slope((none, none), (none, np.minimum(self.most_tail, 1)))
@@ -135,7 +135,7 @@ class _Grid:
         return Planes(np.min(rest, axis=(1, 2), where=self.allowed, initial=np.inf), head, tail)
 
     def drop(self, plane: Planes) -> FloatArray:
-        """The most that a plane rises while one deletion is spent on the edge itself."""
+        """The largest rise of a plane while one deletion is spent on the edge itself."""
         others = self.allowed & (self.i + self.j < self.budget)
         return self._most(self._rise(plane.head, plane.tail), others)
 
@@ -144,7 +144,7 @@ class _Grid:
 
     @staticmethod
     def _most(values: FloatArray, where: BoolArray) -> FloatArray:
-        """The largest of the positive values of every entry at some points."""
+        """The largest positive value of every entry at the selected points."""
         most: FloatArray = np.max(values, axis=(1, 2), where=where, initial=0.0)
         return most
 
@@ -153,7 +153,7 @@ class _Grid:
         return rise
 
     def _slope(self, start: tuple[IntArray, IntArray], end: tuple[IntArray, IntArray]) -> FloatArray:
-        """The change of the entry from one point to another in a line with it, per deletion."""
+        """The change of the entry per deletion, from one point to another on the same axis."""
         steps = np.maximum(end[0] - start[0] + end[1] - start[1], 1)
         slope: FloatArray = (self.at(*end) - self.at(*start)) / steps
         return slope

@@ -1,9 +1,9 @@
-"""A linear program below the margin of a GCN's prediction at one node while edges are deleted.
+"""A linear program that bounds the margin of a GCN's prediction at one node from below while edges are deleted.
 
-Variables: y, how much of each edge is deleted; delta, how many edges at each node (a sum of y, and at most its budget);
-a, the entries of the normalised adjacency; h, ReLUs that may be zero or not; s, the sum of weights times ReLUs at the
-target and its neighbours; p, their products with the target's row. What is minimised is the sum of p. With f as in
-`structure_bounds`, l = f(0, 0) and m the largest f that the budgets allow:
+The variables are y, how much of each edge is deleted; delta, how many edges are deleted at each node (a sum of y, and
+at most its budget); a, the entries of the normalised adjacency; h, ReLUs that may be zero or not; s, the sum of weights
+times ReLUs at the target and its neighbours; p, the products of s with the target's row. The program minimises the sum
+of p. With f as in `structure_bounds`, l = f(0, 0) and m the largest f that the budgets allow:
 
     l (1 - y) <= a <= m (1 - y)
     a <= c (1 - y) + b_v (delta_v - y) + b_u (delta_u - y)               planes above f on all integers
@@ -12,8 +12,8 @@ target and its neighbours; p, their products with the target's row. What is mini
     p >= a s_low,  p >= m (s - s_high) + a s_high,
     p >= l s + s_low a - l s_low - l (s_high - s_low) y                  McCormick, on a = 0 or a in [l, m]
 
-Every variable has a finite range, so any multipliers whatever give a bound: those that the solver returns are
-put in and the bound is evaluated here. Neither its tolerances nor its failure can make it wrong.
+Every variable has a finite range, so any multipliers give a valid bound. The bound is evaluated here, at the solver's
+multipliers; neither the solver's tolerances nor its failure can make it wrong.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from flipproof.baselines.gcn.structure_entries import Entries
 
 
 class Solution(NamedTuple):
-    """A bound that holds, and how much of each edge is deleted where the program is lowest."""
+    """A valid bound, and how much of each edge is deleted at the program's minimum."""
 
     bound: float
     deleted: FloatArray
@@ -48,14 +48,14 @@ class Solution(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """What is known of the margin of one class over another while edges around a target are deleted.
+    """Known bounds on the margin of one class over another while edges around a target are deleted.
 
     Attributes:
-        around: the edges that may be.
-        layers: of the GCN, at the nodes around.
-        hidden: bounds before the ReLUs.
-        weights: of the hidden units, those of the one class minus those of the other.
-        constant: the difference of their biases, rounded down.
+        around: the edges that may be deleted.
+        layers: the layers of the GCN, at the surrounding nodes.
+        hidden: bounds on the hidden units before their ReLUs.
+        weights: the first class's weights of the hidden units minus the second class's.
+        constant: the difference of the two biases, rounded down.
     """
 
     around: Surroundings
@@ -66,7 +66,7 @@ class Relaxation:
 
     @classmethod
     def between(cls, around: Surroundings, layers: Layers, hidden: Hidden, classes: tuple[int, int]) -> Relaxation:
-        """The margin of the first class over the second."""
+        """The relaxation of the margin of the first class over the second."""
         one, other = classes
         biases = layers.output_bias[[one, other]]
         constant = float(biases[0] - biases[1] - layers.slack * np.abs(biases).sum())
@@ -74,41 +74,41 @@ class Relaxation:
 
     @cached_property
     def low(self) -> FloatArray:
-        """Below s, one for each of the inner nodes."""
+        """A lower bound on s for each inner node."""
         return sums_below(self.around, self.layers, self.hidden, self.weights)
 
     @cached_property
     def high(self) -> FloatArray:
-        """Above s."""
+        """An upper bound on s for each inner node."""
         return -sums_below(self.around, self.layers, self.hidden, -self.weights)
 
     @cached_property
     def interval(self) -> float:
-        """Below the margin, without a program: entries are not negative, so that s may be replaced by its bound."""
+        """A lower bound on the margin without a program: entries are not negative, so the bound on s can replace s."""
         row, values = self.around.rows[0], self.low[:, None]
         return float(row.lower(values)[0] - self.layers.slack * row.size(values)[0] + self.constant)
 
     def solved(self) -> Solution:
-        """Below the margin, by the program."""
+        """A lower bound on the margin, from the program."""
         return _Program(self).solution()
 
 
 @dataclass(slots=True, eq=False)
 class _Rows:
-    """Rows of inequalities `coefficients * variables >= right`, put together piece by piece."""
+    """Rows of inequalities `coefficients * variables >= right`, assembled piece by piece."""
 
     size: int = 0
     rights: list[Any] = field(default_factory=list)
     pieces: list[tuple[Any, Any, Any]] = field(default_factory=list)
 
     def add(self, right: FloatArray, *terms: tuple[IntArray, FloatArray]) -> None:
-        """As many rows as there are right sides; each term is a variable and a coefficient for every row."""
+        """Adds one row per right side; each term gives a variable and a coefficient for every row."""
         rows = self.size + np.arange(right.size)
         self.pieces += [(rows, variables, coefficients) for variables, coefficients in terms]
         self._end(right)
 
     def add_one(self, right: float, *terms: tuple[IntArray, FloatArray]) -> None:
-        """One row; each term is many variables with their coefficients."""
+        """Adds one row; each term gives many variables with their coefficients."""
         for variables, coefficients in terms:
             self.pieces.append((np.full(variables.size, self.size), variables, coefficients))
         self._end(np.array([right]))
@@ -118,13 +118,13 @@ class _Rows:
         self.size += right.size
 
     def matrix(self, columns: int) -> sp.csr_array:
-        """All rows."""
+        """The coefficients of all rows."""
         rows, variables, coefficients = (np.concatenate(each) for each in zip(*self.pieces, strict=True))
         return sp.csr_array((coefficients, (rows, variables)), shape=(self.size, columns))
 
 
 class _Program:
-    """The program of a relaxation: variables stand in the order y, delta, a, s, p, h."""
+    """The program of a relaxation, with variables in the order y, delta, a, s, p, h."""
 
     def __init__(self, relaxation: Relaxation) -> None:
         self.relaxation, self.around = relaxation, relaxation.around
@@ -176,7 +176,7 @@ class _Program:
         )  # fmt: skip
 
     def _add_sum(self, node: int) -> None:
-        """S is not below the lines below ReLUs, nor those with a positive weight below z and zero."""
+        """Bounds s from below by the lines below ReLUs, and ReLUs with a positive weight by z and zero."""
         of, layers = self.relaxation, self.relaxation.layers
         row, size = self.around.rows[node], of.hidden.size[node]
         ends = np.concatenate([[node], row.ends])
@@ -220,7 +220,7 @@ class _Program:
         )
         if found.status != 0:
             return Solution(-np.inf, np.zeros(self.delta))
-        # Of any multipliers, positive for inequalities, this is a bound: what they leave of the cost is least at an
+        # Any multipliers give a bound, if they are not negative for inequalities: the remaining cost is least at an
         # end of each variable's range.
         multipliers, of_sums = np.maximum(-found.ineqlin.marginals, 0.0), found.eqlin.marginals
         reduced = cost - matrix.T @ multipliers - sums.T @ of_sums
@@ -231,7 +231,7 @@ class _Program:
         return Solution(float(bound) if np.isfinite(bound) else -np.inf, found.x[: self.delta])
 
     def _sums_at_nodes(self, columns: int) -> sp.csr_array:
-        """The rows of delta - sum of y = 0."""
+        """The rows that state delta - sum of y = 0."""
         nodes, pairs = self.around.degrees.size - 1, self.around.pairs
         ends, edges = pairs.T.ravel(), np.tile(np.arange(len(pairs)), 2)
         known = ends < nodes

@@ -1,4 +1,4 @@
-"""Branch and bound on which edges around one node are deleted."""
+"""Branch and bound over the deleted edges around one node."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from flipproof.baselines.gcn.structure_program import Relaxation
 
 
 class Reached(NamedTuple):
-    """The margin of a prediction under the worst deletions is between two numbers.
+    """Bounds on the margin of a prediction under the worst deletions.
 
     Attributes:
-        lower: what is proved.
-        upper: the margin under the worst deletions that were found, or those that were known before.
-        programs: how many linear programs that took.
+        lower: the proved lower bound.
+        upper: the margin under the worst deletions that were found or already known.
+        programs: the number of linear programs solved.
     """
 
     lower: float
@@ -28,17 +28,17 @@ class Reached(NamedTuple):
 
 
 def search(around: Surroundings, layers: Layers, label: int, known: float, node_limit: int) -> Reached:
-    """Bounds the margin of a label over all others until its sign is known or there have been enough programs.
+    """Bounds the margin of a label over all others until its sign is known or the limit on programs is reached.
 
-    All other classes are in one tree. The part with the lowest bound is next: its bound is improved by the program,
-    and if that is not enough it is split by the edge that the program deletes most, into "it is deleted" and "it is
-    kept". A part where nothing can be deleted any more is a single graph, and its interval is a point.
+    One tree holds all other classes. The search always continues with the part that has the lowest bound. The program
+    improves this bound; if that is not enough, the part is split by the edge that the program deletes most, into "it is
+    deleted" and "it is kept". A part in which nothing more can be deleted is a single graph, with a point as interval.
 
     Args:
-        around: the target and what may be deleted.
-        layers: of the GCN, at these nodes.
-        label: of the target.
-        known: the margin under deletions that are known.
+        around: the target and the edges that may be deleted.
+        layers: the layers of the GCN, at these nodes.
+        label: the label of the target.
+        known: the margin under already known deletions.
         node_limit: how many programs may be solved.
     """
     ticks, programs, upper = count(), 0, min(known, margin(around, layers, label))
@@ -69,19 +69,19 @@ def search(around: Surroundings, layers: Layers, label: int, known: float, node_
 
 
 def logits(around: Surroundings, layers: Layers) -> FloatArray:
-    """Those of the target if nothing more is deleted, in plain float64."""
+    """The target's logits if nothing more is deleted, in plain float64."""
     hidden = np.stack([row.product(layers.inputs) for row in around.rows]) + layers.hidden_bias
     return around.rows[0].product(np.maximum(hidden, 0.0) @ layers.outputs) + layers.output_bias
 
 
 def margin(around: Surroundings, layers: Layers, label: int) -> float:
-    """The margin of the label over the best of the others there."""
+    """The margin of the label over the best other class if nothing more is deleted."""
     of_classes = logits(around, layers)
     return float(of_classes[label] - np.delete(of_classes, label).max(initial=-np.inf))
 
 
 def _deleted(around: Surroundings, amounts: FloatArray) -> Surroundings:
-    """The graph after deleting the edges with the largest amounts, as many as the budgets allow."""
+    """The surroundings after deleting the edges with the largest amounts, as many as the budgets allow."""
     for edge in np.argsort(-amounts, kind="stable"):
         for _ in range(int(min(np.ceil(amounts[edge]), around.deletable[edge]))):
             around = around.delete(int(edge))

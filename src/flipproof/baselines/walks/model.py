@@ -1,4 +1,4 @@
-"""The model that PageRank certificates are about: logits that are diffused along random walks."""
+"""The model that PageRank certificates cover: logits diffused along random walks."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from flipproof.models.adapters.torch_modules import device_of, evaluating
 from flipproof.noise.spaces.graph import Graph
 
 _LEAST_TELEPORT = 0.001  # with less, values take more than 10^5 steps to settle
-_LARGEST = 1e100  # products of these, and sums of many of them, are float64 numbers too
+_LARGEST = 1e100  # products and long sums of such numbers stay within float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageRank:
-    """Logits that are diffused by personalised PageRank: the model that is certified.
+    """The certified model: logits diffused by personalised PageRank.
 
     Attributes:
         adjacency: sparse [nodes, nodes], zeros and ones; row i holds what node i listens to. No self-loops are added.
         features: H [nodes, classes], which does not depend on the edges; float64.
-        teleport: 1 - a, the probability of staying where one is. The certificate takes the float64 1 - teleport for a.
+        teleport: 1 - a, the probability that the walk stops. The certificate uses the float64 1 - teleport as a.
 
     Example:
         >>> path = sp.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -64,13 +64,13 @@ class PageRank:
 
     @classmethod
     def from_appnp(cls, model: Any, data: NodeDataset | Graph) -> PageRank:
-        """With the H and the teleport probability of a trained `APPNP`, and the edges of the graph as they are.
+        """Makes the model from a trained `APPNP`'s H and teleport probability, with the graph's edges unchanged.
 
         Args:
             model: an `APPNP`, or a `NodeClassifier` of one.
-            data: the clean graph with attributes, or a dataset of one.
+            data: the clean graph with attributes, or a dataset that contains it.
         """
-        from flipproof.models.networks.node_modules import APPNP  # needs torch, as nothing else here does
+        from flipproof.models.networks.node_modules import APPNP  # only this needs torch
 
         module = model.module if isinstance(model, NodeClassifier) else model
         if not isinstance(module, APPNP):
@@ -85,7 +85,7 @@ class PageRank:
 
     @classmethod
     def from_labels(cls, adjacency: Any, labels: Any, known: Any, teleport: float = 0.15) -> PageRank:
-        """Label propagation from the nodes `known`, whose labels are looked at, to all others.
+        """Makes a model that propagates labels from the `known` nodes; it does not use the labels of other nodes.
 
         Example:
             >>> path = sp.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -101,7 +101,7 @@ class PageRank:
         return cls(adjacency, features, teleport)
 
     def with_self_loops(self) -> PageRank:
-        """The model whose nodes also listen to themselves: then all other edges may be fragile.
+        """Adds a self-loop to every node, so that all other edges may be fragile.
 
         Example:
             >>> model = PageRank(sp.csr_array([[0, 1], [1, 0]]), np.eye(2))
@@ -114,15 +114,15 @@ class PageRank:
 
     @property
     def damping(self) -> float:
-        """The probability a of going on."""
+        """The probability a that the walk goes on."""
         return 1.0 - self.teleport
 
     def walk(self, threat: Threat) -> Walk:
-        """The random walk, as an attacker may change it."""
+        """The model's random walk under a threat."""
         return Walk.under(threat, self.adjacency, self.damping)
 
     def logits(self) -> FloatArray:
-        """Logits [nodes, classes] with clean edges."""
+        """The logits [nodes, classes] on the clean edges."""
         walk = self.walk(Threat(np.zeros((2, 0), dtype=np.int64), 0))
         share = self.damping / walk.degree
         return self.teleport * summed(walk.clean, share, self.features, self.features, ACCURACY)

@@ -2,18 +2,17 @@
 
 The model is PPNP with a random walk: node t gets the logits (1 - a) e_t' (I - a D^-1 A)^-1 H, the average over where
 a walk from t ends, and H does not depend on the edges. That is label propagation if H holds the known labels. It is
-*not* flipproof's `APPNP`, which normalises symmetrically, adds self-loops and stops after some steps: what is proved
-here is proved for the PPNP with the same H.
+*not* flipproof's `APPNP`, which normalises symmetrically, adds self-loops and stops after some steps: the proofs here
+cover the PPNP with the same H.
 
-The threat: a set of fragile edges, each of which may be switched; at most b_i of those of node i, and, if there is a
-global budget, at most B in all. Edges are directed: (i, j), which node i listens to, and (j, i) are two. An attacker of
-an undirected graph who changes k edges switches 2 k directed ones, at most k at each node, so that the directed
-threat with b = k and B = 2 k contains all that can be done; `Budget.UNDIRECTED` is that one. Local budgets alone
-contain it with b = k.
+The attacker may switch edges from a fragile set: at most b_i edges of node i and, if there is a global budget, at most
+B in total. Edges are directed: (i, j), which node i listens to, and (j, i) are two edges. Changing k edges of an
+undirected graph switches 2 k directed ones, at most k at each node, so the directed threat with b = k and B = 2 k
+contains every such change; `Budget.UNDIRECTED` is this threat. Local budgets b = k alone contain it, too.
 
-With local budgets the certificate is exact but for rounding: policy iteration, one run per pair of classes for all
-nodes. With a global budget it is a lower bound, by a linear program per node and class. Both are proofs about the
-classifier itself, and no solver needs to be believed; see `policy` and `program`.
+With local budgets the certificate is exact up to rounding; policy iteration runs once per pair of classes for all
+nodes. With a global budget it is a lower bound, from one linear program per node and class. Both are proofs about the
+classifier itself and do not rely on any solver being correct; see `policy` and `program`.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ SYSTEM = "Bojchevski and Günnemann 2019"
 
 
 class Budget(StrEnum):
-    """What an attacker of radius r may do.
+    """The changes that an attacker of radius r may make.
 
     Attributes:
         LOCAL: switch r fragile edges of every node.
-        GLOBAL: switch r directed fragile edges in all, the setting of the paper's comparison, b = B = r.
-        UNDIRECTED: switch 2 r directed fragile edges in all and r of every node, which contains every change of r
+        GLOBAL: switch r directed fragile edges in total, the setting of the paper's comparison, b = B = r.
+        UNDIRECTED: switch 2 r directed fragile edges in total and r of every node, which contains every change of r
             undirected edges.
     """
 
@@ -71,9 +70,9 @@ _WORDS = {
 
 
 def worst_margins(model: PageRank, threat: Threat, label: int, other: int, nodes: Any = None) -> FloatArray:
-    """Lower bounds on logits[label] - logits[other] of nodes, whatever is switched: exact without a global budget.
+    """Lower bounds on logits[label] - logits[other] per node under all allowed switches; exact without a global budget.
 
-    With one, each is the bound of a linear program, or that of the local budgets if there is no better.
+    With a global budget, each is the bound of a linear program, or that of the local budgets if this is no worse.
 
     Example:
         >>> import scipy.sparse as sp
@@ -107,16 +106,16 @@ def certify(
     nodes: Any = None,
     progress: bool = False,
 ) -> Proofs:
-    """The largest of some radii at which the prediction of each node is proved.
+    """The largest of the given radii at which each node's prediction is proved.
 
     Args:
-        model: whose predictions.
-        radii: those to try, from the smallest, until it fails; 0, the prediction itself, always is.
-        budget: what a radius is: "local", "global" or "undirected".
-        fragile: integers [2, edges] that may be switched; by default both directions of all edges outside a spanning
-            forest, for deletion only.
-        nodes: which nodes; by default all. A global budget takes a linear program or more for each of them.
-        progress: whether to show a line in a terminal.
+        model: the model whose predictions are certified.
+        radii: the radii to try, in increasing order until one fails; 0, the prediction itself, is always tried.
+        budget: the meaning of a radius: "local", "global" or "undirected".
+        fragile: the edges that may be switched, integers [2, edges]; by default both directions of all edges outside a
+            spanning forest, for deletion only.
+        nodes: the nodes to certify; by default all. A global budget takes at least one linear program per node.
+        progress: whether to show progress in a terminal.
 
     Example:
         >>> import scipy.sparse as sp
@@ -144,7 +143,7 @@ def _check_model(model: Any) -> None:
 
 
 def _proved(model: PageRank, threat: Threat, nodes: IntArray, label: IntArray, progress: bool) -> BoolArray:
-    """For each node whether its label is proved under the threat."""
+    """Whether each node's label is proved under the threat."""
     walk = model.walk(threat)
     earned = _within_local(model, walk, nodes, label)
     proved = np.asarray((earned < 0.0).all(axis=1))
@@ -171,5 +170,5 @@ def _within_local(model: PageRank, walk: Walk, nodes: IntArray, label: IntArray)
 
 
 def _visit(model: PageRank, label: int, other: int) -> FloatArray:
-    """What a walk earns for the other class against its own."""
+    """The rewards for visits: H of the other class minus H of the label."""
     return np.asarray(model.features[:, other] - model.features[:, label])

@@ -9,8 +9,9 @@ with rewards r for a visit, q for the flow through each edge of a node, and pric
 chooses on its own, so this is a Markov decision process, and the best choice is best from every node at once.
 
 The fraction above is larger than m exactly if q_i - c_i |S| + sum of (v_j - m) over N(S) is positive. The S that
-makes that sum largest is the b_i edges with the largest positive gains, +(v_j - m) - c_i for one that is added
-and -(v_j - m) - c_i for one that is deleted. Policy iteration takes m = (v_i - r_i) / a, the fraction so far.
+maximises that sum consists of the edges with the largest positive gains, at most b_i of them; the gain is
++(v_j - m) - c_i for an added edge and -(v_j - m) - c_i for a deleted one. Policy iteration takes
+m = (v_i - r_i) / a, the current fraction.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from flipproof.base.values import BoolArray, FloatArray
 from flipproof.baselines.walks.walk import Walk
 
 ACCURACY = 1e-13
-"""Of values, relative to the largest one. What is missing is added to what is proved."""
+"""The accuracy of values, relative to the largest. The proved bounds account for the remaining error."""
 
 _MOST_ROUNDS = 1000
 _BETWEEN_LOOKS = 8
@@ -35,7 +36,7 @@ _BETWEEN_LOOKS = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rewards:
-    """What a walk earns: r for a visit of a node, q for the flow through each edge of it, -c for switching one."""
+    """What a walk earns: r for visiting a node, q for the flow through each of its edges, -c for switching an edge."""
 
     visit: FloatArray
     flow: FloatArray
@@ -43,14 +44,14 @@ class Rewards:
 
     @classmethod
     def of_visits(cls, visit: FloatArray, price: FloatArray | None = None) -> Rewards:
-        """Nothing for the flow through edges, and by default no prices."""
+        """Rewards for visits only: no reward for flow through edges, and by default no prices."""
         return cls(visit, np.zeros(visit.size), np.zeros(visit.size) if price is None else price)
 
 
 def summed(matrix: Any, factor: FloatArray, once: FloatArray, start: FloatArray, accuracy: float) -> FloatArray:
-    """The solution of v = once + factor * (matrix v), by repetition; rows of factor * matrix sum to less than 1.
+    """Solves v = once + factor * (matrix v) by fixed-point iteration; rows of factor * matrix sum to less than 1.
 
-    Stops when v changes by no more than its largest entry times `accuracy`, or as soon as that must be rounding.
+    Stops when v changes by no more than its largest entry times `accuracy`, or once the change must be due to rounding.
     """
     shrinking = float(np.max(factor * matrix.sum(axis=1), initial=0.0))
     most = 2 * math.ceil(math.log(ROUNDOFF) / math.log(max(shrinking, ROUNDOFF)))
@@ -67,16 +68,16 @@ def summed(matrix: Any, factor: FloatArray, once: FloatArray, start: FloatArray,
 def worst_values(
     walk: Walk, rewards: Rewards, start: FloatArray | None = None, accuracy: float = ACCURACY
 ) -> FloatArray:
-    """For a walk from every node, an upper bound on what it earns, whatever is switched within the local budgets.
+    """Upper bounds on what a walk from each node earns, whichever edges are switched within the local budgets.
 
-    Policy iteration makes it as tight as `accuracy`; that it is an upper bound does not depend on how the values were
-    found, but on one last look at the Bellman inequality, with every rounding error on the safe side.
+    Policy iteration makes the bounds as tight as `accuracy`. Their validity does not depend on how the values were
+    found: a final check of the Bellman inequality proves them, with every rounding error on the safe side.
 
     Args:
         walk: the walk and the local budgets.
-        rewards: what it earns.
-        start: values near those that are looked for, if any are known.
-        accuracy: of the values before the last look, relative to the largest.
+        rewards: the rewards of the walk.
+        start: values close to the solution, if any are known.
+        accuracy: the accuracy of the values before the final check, relative to the largest.
 
     Example:
         Node 0 may lose its edge to node 1, where every visit costs 1; its edge to itself remains.
@@ -93,7 +94,7 @@ def worst_values(
     values = _values(walk, rewards, switched, np.zeros(walk.nodes) if start is None else start, accuracy)
     for _ in range(_MOST_ROUNDS):
         best, excess = _best(walk, rewards, values)
-        # Less than this may be due to the accuracy of the values: no reason to choose otherwise, again and again.
+        # A smaller excess may be due to the accuracy of the values; acting on it could change the choice endlessly.
         noise = 4.0 * accuracy * _terms(walk) * np.abs(values).max(initial=0.0) / walk.damping
         better = excess > noise
         if not better.any():
@@ -104,12 +105,12 @@ def worst_values(
 
 
 def _terms(walk: Walk) -> FloatArray:
-    """How many numbers are added up for each node at most."""
+    """The most numbers that are added up for each node."""
     return walk.degree + np.minimum(walk.budget, np.bincount(walk.heads, minlength=walk.nodes))
 
 
 def _best(walk: Walk, rewards: Rewards, values: FloatArray) -> tuple[BoolArray, FloatArray]:
-    """What to switch, and for each node the largest q - c |S| + sum of (v_j - m) over N(S), m = (v - r) / a."""
+    """The edges to switch, and per node the largest q - c |S| + sum of (v_j - m) over N(S), m = (v - r) / a."""
     mean = (values - rewards.visit) / walk.damping
     gain = walk.signs * (values[walk.tails] - mean[walk.heads]) - rewards.price[walk.heads]
     worth = np.flatnonzero(gain > 0)
@@ -135,11 +136,11 @@ def _values(walk: Walk, rewards: Rewards, switched: BoolArray, start: FloatArray
 
 
 def _shortfall(walk: Walk, rewards: Rewards, values: FloatArray) -> float:
-    """By how much at most the values miss the Bellman inequality; over 1 - a, how far they may be too low.
+    """The most that the values miss the Bellman inequality by; divided by 1 - a, the most that they can be too low.
 
-    For every S the fraction is at most m + max(excess, 0) / |N(S)|, and r + a m = v but for rounding: with all values
-    v + d / (1 - a) instead, the inequality holds for d = a max(excess, 0) / (fewest edges) + rounding, since a
-    constant on top of all values gains a times it. Values that fulfil the inequality are above the true ones.
+    For every S the fraction is at most m + max(excess, 0) / |N(S)|, and r + a m = v up to rounding. If all values are
+    replaced by v + d / (1 - a), the inequality holds for d = a max(excess, 0) / (fewest edges) + rounding, since a
+    constant added to all values returns a times itself. Values that satisfy the inequality are upper bounds.
 
     Rounding, with M the largest |v| and |m|, of N terms of which k are gains, in units of 2^-53: the sum of the values
     costs (N - k)^2 M and that of the gains 2 k^2 M, together at most 2 N^2 M; a single gain is wrong by at most 9 M,

@@ -1,19 +1,19 @@
-"""The worst edges for a random walk when there is a global budget too: a linear program, and the proof of its bound.
+"""The worst edges for a random walk under a global budget as well: a linear program, and a proof of its bound.
 
 A walk from one node t visits node i x_i times on average and sends w_i = a x_i / |N(S_i)| along each of its edges. Let
-s_e be what is switched: w_i for a switched edge e of i, 0 for another. Then, with a sum over the edges of i that
-counts added ones and not removed ones, a x_i is the outflow of i, x_j is the inflow of j (and 1 at t), and the local
-budgets are linear: sum of s_e <= b_i w_i and s_e <= w_i. The number of switched edges, the sum of s_e / w_i, is not.
-It is at least the sum of s_e / u_i, for any upper bounds u_i >= w_i; here u_i is the largest w_i within the local
-budgets, by policy iteration. That is the linear program of Bojchevski and Günnemann (2019). (The w_i of the attack
-that makes x_i largest would not do: it is not the largest w_i, since fewer edges get more each.)
+s_e be the switched flow: w_i for a switched edge e of i, 0 for any other edge. If sums over the edges of i include
+added edges and exclude removed ones, then a x_i is the outflow of i, x_j is the inflow of j (plus 1 at t), and the
+local budgets are linear: sum of s_e <= b_i w_i and s_e <= w_i. The number of switched edges, the sum of s_e / w_i, is
+not linear, but at least the sum of s_e / u_i, for any upper bounds u_i >= w_i. Here u_i is the largest w_i within the
+local budgets, by policy iteration. This gives the linear program of Bojchevski and Günnemann (2019). (The w_i of the
+attack that maximises x_i would not do: it is not the largest w_i, since fewer edges carry more flow each.)
 
-A solver's word is no proof. But with any price l >= 0 on the global budget B, what the walk earns is at most
+A solver's output is no proof. But for any price l >= 0 on the global budget B, the walk earns at most
 
-    l B + (what it earns at most within the local budgets, if switching an edge of i costs l / u_i per unit of w_i),
+    l B + (the most it earns within the local budgets, if switching an edge of i costs l / u_i per unit of w_i),
 
-since an attacker within B pays at most l B. The best l makes it the value of the program (its dual). So the solver's
-marginals give l and a start, and the bound is that of `worst_values`, which is proved in floating point.
+since an attacker within B pays at most l B. At the best l, this equals the value of the program (its dual). So the
+solver's marginals supply l and a start, and the bound comes from `worst_values`, which is proved in floating point.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from flipproof.baselines.walks.policy import Rewards, worst_values
 from flipproof.baselines.walks.walk import Walk
 
 _LEAST_FLOW = 1e-9
-"""A larger bound on the flow is a bound too; smaller ones cost digits and gain nothing."""
+"""Flow bounds are raised to at least this, which keeps them valid; smaller ones lose digits and gain nothing."""
 
 _FLOW_ACCURACY = 1e-7
 
@@ -38,7 +38,7 @@ _FLOW_ACCURACY = 1e-7
 def flow_bounds(walk: Walk, targets: IntArray) -> FloatArray:
     """Upper bounds [targets, nodes] on what a walk from each target sends along each edge of each node.
 
-    Whatever is switched within the local budgets. One policy iteration per node gives them for all targets.
+    They hold for all switches within the local budgets. One policy iteration per node gives them for all targets.
 
     Example:
         >>> from flipproof.baselines.walks.walk import Threat
@@ -56,7 +56,7 @@ def flow_bounds(walk: Walk, targets: IntArray) -> FloatArray:
 
 
 class Marginals(NamedTuple):
-    """What a solver says: the price of the global budget, and what a walk from each node earns at that price."""
+    """A solver's output: the price of the global budget, and what a walk from each node earns at that price."""
 
     price: float
     values: FloatArray
@@ -66,12 +66,12 @@ class Marginals(NamedTuple):
 class Program:
     """The linear program of a walk from one target, for any rewards.
 
-    Variables are w_i / u_i for every node and s_e / u_i for every fragile edge e of i; the row of node j is divided by
-    u_j: so that all numbers are of one size, however far from the target.
+    The variables are w_i / u_i for every node and s_e / u_i for every fragile edge e of i. The row of node j is divided
+    by u_j, so that all numbers have a similar size, however far their node is from the target.
 
     Attributes:
         walk: the walk and the local budgets.
-        target: where it starts.
+        target: the node where it starts.
         total: the global budget.
         bounds: the upper bounds u on w.
 
@@ -89,19 +89,19 @@ class Program:
     bounds: FloatArray
 
     def bound(self, visit: FloatArray) -> float:
-        """An upper bound on what the walk earns from visits, whatever is switched within the budgets."""
+        """An upper bound on what the walk earns from visits under all switches within the budgets."""
         solved = self.marginals(visit)
         return self.proved(visit, solved.price, solved.values) if solved else np.inf
 
     def proved(self, visit: FloatArray, price: float, start: FloatArray | None = None) -> float:
-        """The bound that a price of at least 0 on the global budget gives, whoever found it."""
+        """The bound that a price on the global budget gives; it is valid for every price of at least 0."""
         rewards = Rewards.of_visits(visit, price / self.bounds)
         within = float(worst_values(self.walk, rewards, start)[self.target])
         paid = price * self.total
         return within + paid + 4.0 * ROUNDOFF * (abs(within) + paid)
 
     def marginals(self, visit: FloatArray) -> Marginals | None:
-        """The solution of the dual program by HiGHS, or None if it finds none."""
+        """HiGHS's solution of the dual program, or None if it finds none."""
         from scipy.optimize import linprog
 
         walk = self.walk
@@ -112,7 +112,7 @@ class Program:
         there = np.zeros(walk.nodes)
         there[self.target] = 1.0 / self.bounds[self.target]
         cost = outflow.T @ visit
-        scale = float(np.abs(cost).max(initial=0.0)) or 1.0  # HiGHS has been seen to crash on costs of many sizes
+        scale = float(np.abs(cost).max(initial=0.0)) or 1.0  # HiGHS crashed on costs of very different sizes
         solved = linprog(-cost / scale, local, limit, balance, there, (0, None), "highs")
         if solved.status != 0:
             return None
@@ -133,12 +133,12 @@ class Program:
         return outflow, sp.csr_array(sp.diags_array(1.0 / self.bounds) @ (outflow - inflow))
 
     def _local(self) -> Any:
-        """Rows that are at most 0 for the local budgets, and last the one that is at most the global budget."""
+        """Rows that must be at most 0 for the local budgets, and a last row that must be at most the global budget."""
         walk, nodes, edges = self.walk, self.walk.nodes, self.walk.heads.size
         of_node = sp.csr_array((np.ones(edges), (walk.heads, np.arange(edges))), shape=(nodes, edges))
         limited = np.diff(of_node.indptr) > walk.budget
         budgets = sp.hstack([-sp.diags_array(walk.budget.astype(np.float64)), of_node], format="csr")[limited]
-        # A budget of 1 says already that no edge is switched more than its node sends.
+        # A budget of 1 already ensures that no edge is switched by more than its node sends.
         loose = ~limited[walk.heads] | (walk.budget[walk.heads] > 1)
         single = sp.hstack([-of_node.T, sp.eye_array(edges)], format="csr")[loose]
         every = sp.csr_array(np.concatenate([np.zeros(nodes), np.ones(edges)])[None])

@@ -1,4 +1,4 @@
-"""A random walk on a graph, some of whose edges an attacker may switch: what PageRank certificates reason about."""
+"""A random walk on a graph, some of whose edges an attacker may switch: the subject of PageRank certificates."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from flipproof.noise.spaces.rows import binary_csr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Threat:
-    """What an attacker may do to the edges of a graph.
+    """The changes that an attacker may make to the edges of a graph.
 
     Attributes:
-        fragile: integers [2, edges]: (i, j) may be switched, removed if it is there and added if not, independently
-            of (j, i).
+        fragile: integers [2, edges]: the attacker may switch (i, j), which removes an existing edge or adds a missing
+            one, independently of (j, i).
         local: how many fragile edges (i, .) of each node i may switch; one number, one per node, or None for all.
-        total: how many may switch in all; None leaves it to the local budgets.
+        total: how many edges may be switched in total; None leaves only the local budgets.
 
     Example:
         >>> Threat([[0, 1], [1, 0]], local=1).total is None
@@ -54,15 +54,15 @@ class Walk:
 
     Attributes:
         clean: the adjacency matrix; row i holds the edges that the walk may take from node i.
-        pattern: the same with the edges that may be added, as zeros.
-        places: where in the pattern the fragile edges stand, in order of `heads`.
+        pattern: the adjacency matrix with explicit zeros for the edges that may be added.
+        places: the positions of the fragile edges in the pattern, in order of `heads`.
         heads: the node from which each fragile edge leads.
         tails: the node to which it leads.
         signs: 1.0 if switching adds the edge, -1.0 if it removes it.
         budget: how many fragile edges of each node may be switched.
         damping: the probability a with which the walk goes on.
         degree: how many edges each node has.
-        fewest: how few edges each node can be left with.
+        fewest: the smallest number of edges that each node can be left with.
     """
 
     clean: Any
@@ -114,7 +114,7 @@ class Walk:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return int(self.degree.size)
 
 
@@ -139,7 +139,7 @@ def _codes(fragile: IntArray, nodes: int) -> IntArray:
 
 
 def all_edges(adjacency: Any) -> IntArray:
-    """All edges [2, edges] but self-loops: a fragile set for models with self-loops, whose nodes cannot lose all.
+    """All edges [2, edges] but self-loops: a fragile set for models whose nodes always keep their self-loop.
 
     Example:
         >>> all_edges(sp.csr_array([[1, 1], [1, 1]]))
@@ -154,8 +154,8 @@ def all_edges(adjacency: Any) -> IntArray:
 def outside_forest(adjacency: Any) -> IntArray:
     """Both directions [2, edges] of the edges of an undirected graph outside a spanning forest.
 
-    The usual fragile set where edges may be deleted: no node can lose all its edges. Found breadth first from the
-    first node of every component; self-loops are left alone.
+    This is the usual fragile set for deletions, since no node can lose all its edges. The forest is found breadth first
+    from the first node of every component; self-loops are left out.
 
     Example:
         >>> triangle = sp.csr_array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])

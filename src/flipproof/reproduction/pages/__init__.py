@@ -1,1 +1,1 @@
-"""The experiments on paper: rows in files, figures and a page, from the rows alone."""
+"""Presents the experiments: rows in files, and figures and a page made from the rows alone."""

@@ -1,4 +1,4 @@
-"""What should hold in the rows: what the paper says, and bars that this project sets itself."""
+"""Claims that the rows should fulfil: statements of the paper, and bars that this project sets itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MNIST_RADII = (1, 2, 3, 4)
 
 
 class Basis(StrEnum):
-    """Who says that it should hold."""
+    """The source of a claim."""
 
     TEXT = "paper, text"
     NUMBER = "paper, number"
@@ -25,14 +25,14 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim:
-    """A number that should be more than something.
+    """A claim that a number exceeds a bar.
 
     Attributes:
-        study: whose rows it is about.
-        words: what is claimed.
-        source: who says so.
-        more_than: what the number must exceed; for bars and numbers it may be equal.
-        number: from the rows; None if they say nothing about it.
+        study: the study whose rows the claim is about.
+        words: the claim in words.
+        source: the source of the claim.
+        more_than: the value that the number must exceed; for bars and numbers it may be equal.
+        number: computes the number from the rows; None if they do not contain it.
     """
 
     study: str
@@ -42,12 +42,12 @@ class PaperClaim:
     number: Callable[[Rows], float | None]
 
     def measured(self, found: Mapping[str, Rows]) -> float | None:
-        """The number, if there are rows that say it."""
+        """The number, or None if the rows do not contain it."""
         rows = found.get(self.study)
         return None if rows is None else self.number(rows)
 
     def holds(self, number: float) -> bool:
-        """Whether this number is enough. A tie is no lead."""
+        """Whether this number is enough. A tie does not count as a lead."""
         leads = self.source in (Basis.TEXT, Basis.FIGURE)
         return number > self.more_than if leads else number >= self.more_than
 
@@ -57,7 +57,7 @@ def _mean(**wanted: Any) -> Callable[[Rows], float | None]:
 
 
 def _ratio(above: Mapping[str, Any], below: Mapping[str, Any]) -> Callable[[Rows], float | None]:
-    """How many times larger one mean is than another, among the seeds that both have."""
+    """The ratio of two means, over the seeds that both have."""
 
     def number(rows: Rows) -> float | None:
         pairs = _pairs(rows, above, below)
@@ -69,7 +69,7 @@ def _ratio(above: Mapping[str, Any], below: Mapping[str, Any]) -> Callable[[Rows
 
 
 def _lead(above: Mapping[str, Any], below: Mapping[str, Any], worst: bool = False) -> Callable[[Rows], float | None]:
-    """How far one number is above another of the same seed: the mean over seeds, or the worst of them."""
+    """How far one number is above another for the same seed: the mean over seeds, or the worst seed."""
 
     def number(rows: Rows) -> float | None:
         leads = [upper - lower for upper, lower in _pairs(rows, above, below)]
@@ -96,40 +96,40 @@ def _of_copies(copies: int) -> dict[str, Any]:
 
 
 def _best_single_copy(rows: Rows) -> float | None:
-    """The least that m = 1 is ahead of any larger m, in the mean over the seeds that both have."""
+    """The smallest lead of m = 1 over any larger m, averaged over the seeds that both have."""
     others = sorted({row["noisy_samples"] for row in rows if row["noisy_samples"] > 1})
     leads = [_lead(_of_copies(1), _of_copies(copies))(rows) for copies in others]
     return min((lead for lead in leads if lead is not None), default=None)
 
 
 def _on_mnist(along: str, radius: int, threshold: int) -> Callable[[Rows], float | None]:
-    """How far (0.1, 0.2) is ahead of (0.2, 0.2)."""
+    """The lead of (0.1, 0.2) over (0.2, 0.2)."""
     case = {"measure": "certified ratio", "along": along, "radius": radius, "threshold": threshold}
     return _lead({**case, "noise": "(0.1, 0.2)"}, {**case, "noise": "(0.2, 0.2)"})
 
 
 def _accuracy_kept(rows: Rows) -> float | None:
-    """The lowest smoothed accuracy less the highest, over all noises."""
+    """The lowest smoothed accuracy over all noises minus the highest."""
     found = values(rows, measure="smoothed accuracy")
     return min(found) - max(found) if found else None
 
 
 def _farther(rows: Rows) -> float | None:
-    """At the largest radius: the best of our noises less the certificate of PageRank."""
+    """At the largest radius: the best of our noises minus the PageRank certificate."""
     last = matching(rows, attacker="delete", radius=max(row["radius"] for row in rows))
     ours, theirs = values(last, system="flipproof"), values(last, system="page_rank")
     return max(ours) - max(theirs) if ours and theirs else None
 
 
 def _deletions(rows: Rows) -> float | None:
-    """At radius 10: the best of our noises against deletions, less the certificate of the GCN against any flips."""
+    """At radius 10: the best of our noises against deletions minus the GCN certificate against any flips."""
     ours = values(rows, attacker="delete", radius=10, system="flipproof")
     theirs = values(rows, attacker="any", radius=10, system="gcn_attributes")
     return max(ours) - max(theirs) if ours and theirs else None
 
 
 def _agreement(rows: Rows) -> float | None:
-    """The largest distance, below zero, between our critical probability and that of Lee's algorithm."""
+    """The negative of the largest distance between our critical probability and that of Lee's algorithm."""
     case = {"measure": "critical probability", "radius": 3}
     ours, theirs = values(rows, system="flipproof", **case), values(rows, system="lee", **case)
     return -max(abs(ours[0] - each) for each in theirs) if ours and theirs else None
@@ -224,4 +224,4 @@ CLAIMS = (
         Basis.TEXT, 0.0, _farther,
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""All claims, in the order of the page."""

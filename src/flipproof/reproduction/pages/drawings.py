@@ -1,4 +1,4 @@
-"""Kinds of figures that only the experiments of the paper need. Each function turns numbers into one figure."""
+"""Figure types that only the paper's experiments need. Each function turns numbers into one figure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SMALL = 6
 
 
 def ridges(rows: Sequence[tuple[str, Sequence[ShareLine]]]) -> Figure:
-    """One low panel below another, each with shares over the radius as filled steps, one fill for each axis."""
+    """Low panels stacked vertically, each with shares over the radius as filled steps, one fill per axis."""
     with style():
         figure = new_figure(0.55 * len(rows) + 0.9)
         panels = figure.subplots(len(rows), 1, sharex=True, sharey=True, squeeze=False).ravel()
@@ -43,11 +43,11 @@ def ridges(rows: Sequence[tuple[str, Sequence[ShareLine]]]) -> Figure:
 
 
 def pair_grid(axes: Sequence[str], planes: Mapping[tuple[str, str], ShareGrid]) -> Figure:
-    """Shares over every pair of axes below the diagonal, and along each axis by itself on it.
+    """A grid of panels: shares over every pair of axes below the diagonal, and along each single axis on it.
 
     Args:
-        axes: names.
-        planes: by (y, x), where x is before y in `axes`.
+        axes: the names of the axes.
+        planes: the shares by (y, x), where x comes before y in `axes`.
     """
     size = len(axes)
     with style():
@@ -83,7 +83,7 @@ def _alone(panel: Axes, axis: str, planes: Mapping[tuple[str, str], ShareGrid]) 
 
 
 def differences(grid: ShareGrid, values: FloatArray, label: str) -> Figure:
-    """Numbers around zero over two radii: one hue above, another one below, white for none."""
+    """Numbers around zero over two radii: one hue for positive, another for negative, white for zero."""
     most = float(np.abs(values).max()) or 1.0
     with style():
         figure = new_figure(2.6)
@@ -96,11 +96,11 @@ def differences(grid: ShareGrid, values: FloatArray, label: str) -> Figure:
 
 
 def cells(panels: Mapping[str, tuple[Sequence[str], Sequence[str], FloatArray]], names: tuple[str, str]) -> Figure:
-    """Numbers in the cells of tables, coloured.
+    """Tables whose cells show numbers and are coloured by them.
 
     Args:
-        panels: by title: what stands at the rows, at the columns, and in the cells.
-        names: of rows and columns.
+        panels: by title: the row labels, the column labels, and the numbers in the cells.
+        names: the names of rows and columns.
     """
     numbers = np.concatenate([values.ravel() for _, _, values in panels.values()])
     with style():
@@ -120,7 +120,7 @@ def cells(panels: Mapping[str, tuple[Sequence[str], Sequence[str], FloatArray]],
 
 
 def shaded_lines(panels: Mapping[str, Mapping[str, tuple[Sequence[int], FloatArray]]], ylabel: str) -> Figure:
-    """Lines around zero over the radius, the darker the later they come; the first is a dashed zero."""
+    """Lines around zero over the radius, later ones darker; the first is a dashed zero line."""
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
     with style():
         figure = new_figure(0.2 * len(names) + 1.9)
@@ -148,7 +148,7 @@ def _colour(shade: float) -> tuple[float, float, float, float]:
 
 
 def growth(panels: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[float], Sequence[float]]]]) -> Figure:
-    """Lines over logarithmic axes, a panel for each (x label, y label)."""
+    """Lines on logarithmic axes, with one panel per (x label, y label)."""
     with style():
         figure = new_figure(1.9 * len(panels) + 0.6, WIDTH)
         below = figure.subplots(len(panels), 1, squeeze=False).ravel()

@@ -1,4 +1,4 @@
-"""Figures of the experiments of the paper, each drawn from the rows of its experiment alone."""
+"""The figures of the paper's experiments, each drawn from the rows of its experiment alone."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 def save_figure(study: str, rows: Rows, path: Path) -> list[Path]:
-    """Draws what an experiment shows, as PNG and SVG; some are tables only."""
+    """Draws the figure of an experiment as PNG and SVG; experiments that are only tables have none."""
     draw = _DRAWN.get(study)
     return [] if draw is None else write_figure(draw(rows), path)
 
 
 def _ratio_lines(rows: Rows, *names: str) -> list[ShareLine]:
-    """Certified ratios over the radius, a line for each combination of some columns, averaged over seeds.
+    """Certified ratios over the radius, one line per combination of the named columns, averaged over seeds.
 
-    They end where the last of those along the same axis does.
+    Lines along the same axis all end where the longest of them ends.
     """
     shown = summarised(matching(rows, measure=CERTIFIED_RATIO))
     ends: dict[str, int] = {}
@@ -52,12 +52,12 @@ def _lines(*names: str) -> Callable[[Rows], Figure]:
 
 
 def _one_line(rows: Rows) -> Figure:
-    """One line for each axis."""
+    """A figure with one line per axis."""
     return figures.lines(_ratio_lines(rows, "dataset"))
 
 
 def _joint(rows: Rows) -> Figure:
-    """A panel for each of the four radii: with noise on both parts, and on one alone."""
+    """A panel for each of the four radii, with noise on both parts and on one part alone."""
     named = []
     for row in matching(rows, measure=CERTIFIED_RATIO):
         along = row["along"] if "." in row["along"] else f"{row['noisy']}.{row['along']}"
@@ -122,7 +122,7 @@ def _accuracies(rows: Rows) -> Figure:
 
 
 def _copies(rows: Rows) -> Figure:
-    """How much more is certified than by a model that was trained without noise; of the same seeds."""
+    """How much more is certified than for a model trained without noise, with the same seeds."""
     panels: dict[str, dict[str, tuple[Sequence[int], np.ndarray]]] = {}
     ratios = matching(rows, measure=CERTIFIED_RATIO)
     for axis in dict.fromkeys(row["along"] for row in ratios):
@@ -145,7 +145,7 @@ def _compared(rows: Rows) -> Figure:
 
 
 def _efficiency(rows: Rows) -> Figure:
-    """Ours over the radius, with additions and deletions; theirs over the dimension, beside ours for the same task."""
+    """Our cost over the radius, with additions and deletions; theirs over the dimension, beside ours for one task."""
     panels: dict[tuple[str, str], dict[str, tuple[list[float], list[float]]]] = {}
     theirs = lee_dimensions(rows)
     ours = matching(rows, system="flipproof", noise="(0.2, 0.4)")
@@ -185,4 +185,4 @@ _DRAWN: dict[str, Callable[[Rows], Figure]] = {
     "compare-ppnp": _compared,
     "efficiency": _efficiency,
 }
-"""By the name of the experiment; tables have none."""
+"""The drawing functions by experiment name; tables have none."""

@@ -10,7 +10,7 @@ from flipproof.reproduction.pages.rows import Rows, matching, summarised, values
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table.
+    """A Markdown table.
 
     Example:
         >>> print(table(("a", "b"), [("1", "2")]))
@@ -24,7 +24,7 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def with_spread(row: dict[str, Any], digits: int = 2) -> str:
-    """The mean of a summarised row, and how far seeds are from it.
+    """The mean of a summarised row, and its spread over seeds.
 
     Example:
         >>> with_spread({"value": 9.6349, "spread": 0.147, "of": 5})
@@ -43,12 +43,12 @@ def number(rows: Rows, digits: int = 2, **wanted: Any) -> str:
 
 
 def seeds_of(rows: Rows, **wanted: Any) -> str:
-    """How many values there are."""
+    """The number of values in the matching rows."""
     return str(len(values(rows, **wanted)))
 
 
 def distinct(rows: Rows, *names: str) -> Iterator[dict[str, Any]]:
-    """Every combination of some columns, in the order of the rows."""
+    """Every distinct combination of the named columns, in the order of the rows."""
     yield from (
         dict(zip(names, key, strict=True))
         for key in dict.fromkeys(tuple(row.get(name) for name in names) for row in rows)
@@ -56,7 +56,7 @@ def distinct(rows: Rows, *names: str) -> Iterator[dict[str, Any]]:
 
 
 def prose(text: str) -> str:
-    """A paragraph, however its lines were broken.
+    """Joins text with any line breaks into one paragraph.
 
     Example:
         >>> prose('''One

@@ -1,4 +1,4 @@
-"""The page that shows all experiments: what the paper has, what came out here, and why they differ."""
+"""The page of all experiments: the paper's numbers, the numbers measured here, and why they differ."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEAD = (
 
 
 def all_rows(folder: Path) -> dict[str, dict[str, Any]]:
-    """What every experiment found whose rows are in a folder, by name, in the order of the page."""
+    """The results of all experiments whose rows are in a folder, by name, in the order of the page."""
     found = {name: read_rows(path) for name in SECTIONS if (path := folder / f"{name}.json").exists()}
     if not found:
         raise InvalidInputError(f"expected rows of experiments in {folder}, got none; name experiments to run, or all")
@@ -47,8 +47,8 @@ def reproduction_page(found: Mapping[str, Mapping[str, Any]], link: str) -> str:
     """The page as Markdown.
 
     Args:
-        found: what `read_rows` gives, by experiment.
-        link: where rows and figures are, seen from the page.
+        found: the results of `read_rows`, by experiment.
+        link: the path from the page to rows and figures.
     """
     scale = ", ".join(sorted({each["scale"] for each in found.values()}))
     blocks = [_HEAD.format(folder=link, scale=scale), *_circumstances(found), *_claims(found)]
@@ -71,7 +71,7 @@ def _circumstances(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _claims(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """What should hold, and whether it does."""
+    """The claims, and whether each one holds."""
     rows: dict[str, Rows] = {name: each["rows"] for name, each in found.items()}
     lines = []
     for claim in CLAIMS:
@@ -91,6 +91,6 @@ def _claims(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _anchor(study: str, found: Mapping[str, Mapping[str, Any]]) -> str:
-    """As GitHub makes it from the heading."""
+    """The anchor that GitHub makes from the heading."""
     heading = f"{study}: {found[study]['title']}".lower()
     return "".join(letter for letter in heading if letter.isalnum() or letter in "- ").replace(" ", "-")

@@ -1,4 +1,4 @@
-"""Rows of an experiment: how they are kept in files, and how numbers are found in them."""
+"""Stores the rows of experiments in files, and finds numbers in them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _NOT_NAMES = ("seed", "value", "published", "seconds", "epochs", "certified_accu
 
 
 def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
-    """Writes what an experiment found as JSON, with all that it depends on, and its rows as a table.
+    """Writes the results of an experiment, with all that they depend on, as JSON, and its rows as a table.
 
     Args:
-        base: path of the files, without a suffix.
+        base: the path of the files, without a suffix.
         found: JSON values; "rows" is a list of rows.
     """
     head = {"format": _KIND.format, "version": _KIND.version} | {k: v for k, v in found.items() if k != "rows"}
@@ -40,13 +40,13 @@ def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
 
 
 def _table(found: Mapping[str, Any]) -> str:
-    """One line for each row, each with when and at which commit it was made."""
+    """The table as text: one line per row, with the time and the commit at which it was made."""
     made = {name: found["made"].get(name) for name in ("date", "commit")}
     return csv_text(found["rows"], {"scale": found["scale"], **made})
 
 
 def read_rows(path: Path) -> dict[str, Any]:
-    """What `write_rows` has written as JSON."""
+    """Reads the JSON that `write_rows` has written."""
     found = read_json(path, _KIND)
     rows = found.get("rows")
     if not isinstance(rows, list) or not all(map(_is_row, rows)):
@@ -55,14 +55,14 @@ def read_rows(path: Path) -> dict[str, Any]:
 
 
 def _is_row(row: Any) -> bool:
-    """Whether it has a number and says of what, in plain words and numbers."""
+    """Whether a value is a row: it has a number and describes it in plain words and numbers."""
     if not isinstance(row, dict) or not all(isinstance(each, str | int | float | None) for each in row.values()):
         return False
     return isinstance(row.get("measure"), str) and is_number(row.get("value"))
 
 
 def matching(rows: Iterable[Row], **wanted: Any) -> list[Row]:
-    """Rows that have these values.
+    """The rows that have these values.
 
     Example:
         >>> matching([{"seed": 0, "value": 1.5}, {"seed": 1, "value": 2.5}], seed=1)
@@ -77,7 +77,7 @@ def values(rows: Iterable[Row], **wanted: Any) -> list[float]:
 
 
 def mean(rows: Iterable[Row], **wanted: Any) -> float:
-    """The mean of the numbers of rows that have these values; there must be some.
+    """The mean of the numbers of rows that have these values; at least one row must match.
 
     Example:
         >>> mean([{"seed": 0, "value": 1.5}, {"seed": 1, "value": 2.5}])
@@ -90,7 +90,7 @@ def mean(rows: Iterable[Row], **wanted: Any) -> float:
 
 
 def summarised(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """One row for all seeds: the mean, the standard deviation and the number of values.
+    """Merges rows that differ only in the seed into one: the mean, the standard deviation and the number of values.
 
     Example:
         >>> rows = [{"noise": "x", "seed": seed, "measure": "m", "value": 1.0 + seed} for seed in (0, 1)]

@@ -1,4 +1,4 @@
-"""What the page says about each experiment: tables and sentences, all numbers from its rows."""
+"""The page's section on each experiment: tables and sentences, with all numbers taken from its rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEANS = {"measure": "mean radius", "among": "all", "rule": "multi-class"}
 
 
 def _radii(*names: str) -> Section:
-    """Accuracies and mean radii, a line for each combination of some columns."""
+    """A section with accuracies and mean radii, one line for each combination of the named columns."""
 
     def section(rows: Rows) -> Iterator[str]:
         radii = matching(rows, **_MEANS)
@@ -223,4 +223,4 @@ SECTIONS: dict[str, Section] = {
     ),
     "efficiency": efficiency,
 }  # fmt: skip
-"""By the name of the experiment, in the order of the page."""
+"""The sections by experiment name, in the order of the page."""

@@ -1,4 +1,4 @@
-"""What the page says about the two tables of the paper, and about efficiency."""
+"""The page's sections on the two tables of the paper and on efficiency."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def table_1(rows: Rows) -> Iterator[str]:
 
 
 def _causes(rows: Rows) -> Iterator[str]:
-    """Why ours differ: what was measured of each possible cause."""
+    """Why our numbers differ: the measured effect of each possible cause."""
     yield prose(
         """What moves these means, measured for deletions one by one. The paper averages over all nodes, too. Its
         splits are not published; its multi-class rule divides alpha by the number of classes, ours gives a tenth of
@@ -64,7 +64,7 @@ def _patience(rows: Rows) -> Iterator[str]:
 
 
 def _unexplained(rows: Rows, few: int) -> Iterator[str]:
-    """Differences beyond what the rule and other seeds are worth."""
+    """The differences that the rule and other seeds do not explain."""
     found = []
     for case in distinct(rows, "noise", "samples"):
         ours = [row for row in matching(rows, **case) if row["rule"] != _TWO_CLASS]
@@ -83,7 +83,7 @@ def _unexplained(rows: Rows, few: int) -> Iterator[str]:
 
 
 def _more_samples(rows: Rows) -> Iterator[str]:
-    """What more samples are worth, with the seeds that have both."""
+    """The effect of more samples, for the seeds that have both numbers of samples."""
     counts = [row["samples"] for row in rows]
     few, many = min(counts), max(counts)
     for row in matching(rows, samples=many):
@@ -96,12 +96,12 @@ def _more_samples(rows: Rows) -> Iterator[str]:
 
 
 def _range(found: list[float], digits: int = 2) -> str:
-    """From the smallest to the largest."""
+    """The range from the smallest to the largest number."""
     return f"{min(found):.{digits}f} to {max(found):.{digits}f}" if len(found) > 1 else "one seed"
 
 
 def table_2(rows: Rows) -> Iterator[str]:
-    """Images with 256 levels."""
+    """Certified accuracies of images with 256 levels."""
     yield prose(
         """256 levels, of which a pixel keeps its own with probability 0.2: what p_lower must exceed, and the time
         to find that out. None of it depends on the number of pixels, but for Lee's own algorithm. The paper has 2.5
@@ -143,13 +143,13 @@ def table_2(rows: Rows) -> Iterator[str]:
 
 
 def lee_dimensions(rows: Rows) -> Rows:
-    """Times of Lee's algorithm in ever more dimensions, which is where its critical probabilities are, too."""
+    """The rows with the times of Lee's algorithm by dimension, which also hold its critical probabilities."""
     (task,) = distinct(matching(rows, system="lee", measure="critical probability"), "noise", "radius", "categories")
     return matching(rows, system="lee", measure="seconds", **task)
 
 
 def _lee(rows: Rows) -> Iterator[str]:
-    """How far the algorithm of Lee et al. comes."""
+    """How far the algorithm of Lee et al. gets."""
     last = max(lee_dimensions(rows), key=lambda row: row["entries"])
     case = {"measure": "critical probability", "radius": last["radius"]}
     theirs, ours = values(rows, system="lee", **case), values(rows, system="flipproof", **case)

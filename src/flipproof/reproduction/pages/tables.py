@@ -26,7 +26,7 @@ _LEFT_OUT = (
 
 
 def summary_lines(rows: Iterable[Row]) -> Iterator[str]:
-    """What matters most of an experiment, a line each."""
+    """The most important results of an experiment, one per line."""
     chosen = [row for row in summarised(rows) if row["published"] is not None or row["measure"] in _SHOWN]
     same = {name for name in _names(chosen) if len({str(row.get(name)) for row in chosen}) == 1} - {"measure"}
     if same and chosen:

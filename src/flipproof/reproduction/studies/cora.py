@@ -18,9 +18,9 @@ def node_task(
     noisy_samples: int = 1,
     dataset: str = "cora_ml",
 ) -> Task:
-    """Nodes: 20 of every class to train and 20 to validate on, Adam with 1e-3 and 1e-3, patience of 50 epochs.
+    """A node task with 20 training and 20 validation nodes per class, Adam with 1e-3 and 1e-3, patience of 50 epochs.
 
-    Of several noisy copies the probabilities are averaged, as in the appendix ("Training").
+    With several noisy copies, their probabilities are averaged, as in the appendix ("Training").
     """
     average = Average.SOFTMAX if noisy_samples > 1 else Average.LOG_SOFTMAX
     training = TrainingSettings(noisy_samples=noisy_samples, average=average, epochs=scale.epochs)

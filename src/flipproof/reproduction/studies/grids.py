@@ -1,4 +1,4 @@
-"""Experiments that are planes: certified ratios over two radii, and accuracies over two probabilities."""
+"""Experiments shown as planes: certified ratios over two radii, and accuracies over two probabilities."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def _every_seed(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
 
 
 def _rule_rows(scaled: ScaledStudy) -> list[Row]:
-    """How much the multi-class rule certifies beyond the two-class rule, cell by cell and in the mean."""
+    """How much more the multi-class rule certifies than the two-class rule, cell by cell and on average."""
     rows = []
     for trial in scaled.trials():
         outcome = scaled.outcome(trial)
         multi, two = (_test_ratios(outcome, rule) for rule in (Rule.MULTI_CLASS, Rule.TWO_CLASS))
         difference = multi - two
-        counted = np.maximum(multi, two) > 0.0  # where neither certifies anything there is nothing to compare
+        counted = np.maximum(multi, two) > 0.0  # nothing to compare where neither certifies anything
         mean = outcome.row("mean difference of certified ratios", float(difference[counted].mean()), among="test")
         rows += [{**mean, "published": 0.012}]
         rows += [
@@ -61,7 +61,7 @@ def _rule_rows(scaled: ScaledStudy) -> list[Row]:
 
 
 def _test_ratios(outcome: Outcome, rule: Rule) -> FloatArray:
-    """The certified ratio of test inputs over additions and deletions."""
+    """The certified ratio of test inputs, by numbers of additions and deletions."""
     certificates, test = outcome.certificates(rule), outcome.inputs.split.test
     return np.array([[certificates.certified(Radii(add=a, delete=d))[test].mean() for d in _DELETES] for a in _ADDS])
 
@@ -71,7 +71,7 @@ def _joint_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
 
 
 def _joint_rows(scaled: ScaledStudy) -> list[Row]:
-    """Planes over every pair of the four radii, the other two at 0."""
+    """One plane for every pair of the four radii, with the other two at 0."""
     (trial,) = scaled.trials()
     outcome = scaled.outcome(trial)
     certificates = outcome.certificates()

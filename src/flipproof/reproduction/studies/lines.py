@@ -1,4 +1,4 @@
-"""Experiments that are lines: the certified ratio over the radius, for several models, noises or datasets."""
+"""Experiments shown as lines: the certified ratio over the radius, for several models, noises or datasets."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _COPIES = (0, 1, 5, 10)
 JOINT = JointNoise(structure=FlipNoise(2e-5, 0.4), attributes=FlipNoise(2e-5, 0.6))
 
 _Tasks = Callable[[Scale, int], list[Task]]
-"""The tasks of an experiment at a scale, with a seed."""
+"""Gives the tasks of an experiment for a scale and a seed."""
 
 
 def line_study(name: str, title: str, tasks: _Tasks, samples: Callable[[Scale], Samples], spread: bool = True) -> Study:
-    """An experiment with a line for each task and seed; with one seed only if no spread is of interest."""
+    """Makes an experiment with one line per task and seed; it uses a single seed if `spread` is False."""
 
     def trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
         used = seeds if spread else seeds[:1]
@@ -55,7 +55,7 @@ def _every_noise(scale: Scale, seed: int) -> list[Task]:
 
 
 def _training_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
-    """Many copies take their time: with few seeds."""
+    """Trials for several numbers of noisy copies; the slow ones, with many copies, use few seeds."""
     chosen = dict.fromkeys(_COPIES, seeds) | dict.fromkeys(scale.slow_copies, seeds[: scale.slow_seeds])
     return [
         Trial(node_task(scale, FlipNoise(0.01, 0.6), seed=seed, noisy_samples=copies), scale.many)
@@ -69,13 +69,13 @@ def _pubmed(scale: Scale, seed: int) -> list[Task]:
 
 
 def _joint(scale: Scale, seed: int) -> list[Task]:
-    """Both at once, and each by itself with the same noise."""
+    """Noise on both parts at once, and the same noise on each part alone."""
     single = [node_task(scale, noise, part, seed=seed) for part, noise in JOINT]
     return [node_task(scale, JOINT, "both", seed=seed), *single]
 
 
 def _mnist(scale: Scale, seed: int) -> list[Task]:
-    """Both ways to turn grey levels into black and white that the paper and its code may mean."""
+    """The two ways to turn grey levels into black and white that the paper and its code may mean."""
     suits = kind_named("images").defaults("pixels", "mnist")
     training = replace(suits.training, epochs=scale.image_epochs, patience=scale.image_epochs)
     return [

@@ -1,4 +1,4 @@
-"""Experiments that compare with certificates of networks themselves (appendix of the paper)."""
+"""Experiments that compare flipproof with certificates of networks themselves (appendix of the paper)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flipproof.theory.law import FlipNoise
 _DELETIONS = (0.4, 0.6, 0.8, 0.9)
 _ALSO = ((0.01, 0.8), (0.0, 0.8))
 _MORE_NODES = 10
-"""So many times more nodes where proofs take no linear programs."""
+"""This many times more nodes are compared where proofs need no linear programs."""
 
 
 def _attributes(scale: Scale, seed: int) -> Task:
@@ -40,7 +40,7 @@ def _attribute_rows(scaled: ScaledStudy) -> list[Row]:
 
 
 def _edge_rows(scaled: ScaledStudy) -> list[Row]:
-    """With further noises for our certificate, as in the paper."""
+    """Rows for deleted edges, with further noises for our certificate, as in the paper."""
     terms = Terms(
         nodes=scaled.scale.nodes,
         largest_radius=scaled.scale.farthest,

@@ -29,13 +29,13 @@ STUDIES = {
         JOINT_PAIRS, PUBMED, MNIST, MUTAG, TRAINING, CLEAN_ACCURACY, RULES, COMPARE_GCN, COMPARE_PPNP, EFFICIENCY,
     )
 }  # fmt: skip
-"""In the order in which they are made and shown."""
+"""All experiments, in the order in which they are run and shown."""
 
 EVERY = "all"
 
 
 def studies_named(names: Iterable[str]) -> list[Study]:
-    """Experiments by their names; "all" for all of them.
+    """The experiments with these names; "all" selects every experiment.
 
     Example:
         >>> [study.name for study in studies_named(["rules", "table-1"])]

@@ -19,12 +19,12 @@ _ENTRIES = 2810 * 2879
 """Nodes times attributes of Cora-ML; the sampler refuses another number."""
 
 _RIVALS: tuple[Law, ...] = (FlipNoise(0.1, 0.1), AblationNoise(_ENTRIES, round(0.2 * _ENTRIES)))
-"""Slow to vote on: a copy of the first has seven times as many ones, a copy of the second is drawn by itself."""
+"""Noises with slow votes: copies of the first have seven times as many ones, copies of the second are drawn singly."""
 
 _OURS = (FlipNoise(0.01, 0.6), FlipNoise(0.01, 0.8), FlipNoise(0.0, 0.8))
 
 _PATIENCES = (10, 50, 200)
-"""Epochs without a lower validation loss; the paper has 50."""
+"""Training stops after this many epochs without a lower validation loss; the paper uses 50."""
 
 _PUBLISHED = {
     ("(0.1, 0.1)", "delete"): 2.03,
@@ -38,7 +38,7 @@ _PUBLISHED = {
     ("(0, 0.8)", "delete"): 18.66,
     ("(0, 0.8)", "add"): 2.14,
 }
-"""With 10^6 samples, averaged over all nodes."""
+"""The paper's numbers, with 10^6 samples and averaged over all nodes."""
 
 
 def _trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
@@ -46,7 +46,7 @@ def _trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
 
 
 def _patience_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
-    """Whether it matters when training is given up."""
+    """Trials that show whether it matters when training stops."""
     tasks = [node_task(scale, noise, seed=seeds[0]) for noise in (_OURS[0], _OURS[-1])]
     return [
         Trial(replace(task, training=replace(task.training, patience=patience)), scale.many)
@@ -92,7 +92,7 @@ def _flipped(outcome: Outcome) -> Iterator[Row]:
 
 
 def _ablated(outcome: Outcome) -> Iterator[Row]:
-    """An ablation proves the same about additions and deletions."""
+    """Rows for an ablation, which proves the same radius for additions and deletions."""
     proofs = ablation.certify(outcome.votes)
     right = (proofs.label == outcome.inputs.labels) & ~proofs.abstained
     yield outcome.row("smoothed accuracy", outcome.inputs.accuracy(right))

@@ -1,4 +1,4 @@
-"""Experiments about time: what certificates cost, given bounds on probabilities, and how that grows."""
+"""Timing experiments: the cost of certificates, given bounds on probabilities, and how it grows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _TURNS, _FEWEST = 3, 3
 _LEE_RADIUS = 3
 _SMALL, _EVEN = 64, 0.2
 _SMALL_TASKS = ((2, 1), (2, 3), (2, 7), (4, 3), (16, 3), (256, 1), (256, 3), (256, 5), (256, 7))
-"""Categories and radii of tasks in so few entries that Lee's algorithm is quick."""
+"""The categories and radii of tasks with few enough entries for Lee's algorithm to be quick."""
 _DIVERGENCES = ("renyi", "hockey-stick")
 _LOOKS_AGAIN = 12
-"""There are so many times fewer photos than digits."""
+"""There are this many times fewer photos than digits, so training may take this many times more epochs."""
 
 
 _Way = Callable[[FlipNoise, Radii], float]
@@ -42,7 +42,7 @@ _WAYS: Mapping[str, _Way] = {"flipproof": critical_probability} | {
 
 
 def _seconds(work: Callable[[FlipNoise], Any], noise: FlipNoise, turns: int = _TURNS) -> float:
-    """The shortest of some turns, each with another noise, slightly off this one: nothing can be remembered."""
+    """The shortest time of several turns, each with a slightly different noise so that no result can be reused."""
     found = []
     for turn in range(1, turns + 1):
         flip, lost = (p * (1 - turn * 2.0**-20) for p in (noise.p_plus, noise.p_minus))
@@ -58,10 +58,10 @@ def _timed(system: str, measure: str, value: float, **more: Any) -> Row:
 
 
 def _lee_dimensions(patience: float, radius: int) -> Iterator[Row]:
-    """The published algorithm in ever more dimensions, as long as it takes less than so many seconds."""
+    """Times the published algorithm in ever more dimensions, while it takes less than `patience` seconds."""
     entries, seconds = 16, 0.0
     times: dict[int, float] = {}
-    # Twice as many entries took up to eight times as long. A growth needs three points.
+    # Twice as many entries took up to eight times as long. Estimating growth needs three points.
     while len(times) < _FEWEST or seconds * 8 < patience:
         start = time.perf_counter()
         probability = lee.original_critical_probability(_LEVELS, entries, radius)
@@ -76,7 +76,7 @@ def _lee_dimensions(patience: float, radius: int) -> Iterator[Row]:
 
 
 def _efficiency_rows(scaled: ScaledStudy) -> list[Row]:
-    """Regions and time of this method against radius and categories; time of Lee's against the dimension."""
+    """Regions and time of our method by radius and categories, and time of Lee's algorithm by dimension."""
     rows: list[Row] = []
     for categories in (2, 4, 16, 256):
         noise = FlipNoise(0.2, 0.4, categories)
@@ -92,7 +92,7 @@ def _efficiency_rows(scaled: ScaledStudy) -> list[Row]:
 
 
 def _side_by_side(categories: int, radius: int) -> Iterator[Row]:
-    """Regions and time of both algorithms for the same task in a few dimensions."""
+    """Regions and time of both algorithms for one task in a few dimensions."""
     noise = FlipNoise(_EVEN, _EVEN, categories)
     radii = Radii(delete=radius) if categories == 2 else Radii(change=radius)
     facts = {"entries": _SMALL, "radius": radius, "categories": categories, "noise": noise.short_words}
@@ -123,14 +123,14 @@ def _table_2_rows(scaled: ScaledStudy) -> list[Row]:
 
 
 def _critical_rows(system: str, radius: int, way: _Way) -> Iterator[Row]:
-    """What p_lower has to exceed at a radius, and what it takes to find that out."""
+    """The value that p_lower must exceed at a radius, and the cost of computing it."""
     facts, radii = {"radius": radius, "categories": 256, "noise": _LEVELS.short_words}, Radii(change=radius)
     yield _timed(system, "critical probability", way(_LEVELS, radii), **facts)
     yield _timed(system, "seconds", _seconds(lambda noise: way(noise, radii), _LEVELS), **facts)
 
 
 def _cifar_rows(outcome: Outcome) -> Iterator[Row]:
-    """Certified accuracies on CIFAR-10, beside those that the paper has for ImageNet."""
+    """Certified accuracies on CIFAR-10, beside the paper's for ImageNet."""
     tight, labels = outcome.certificates(), outcome.inputs.labels
     yield from outcome.accuracies(tight)
     radius = tight.max_l0_radius()

@@ -1,4 +1,4 @@
-"""One run of an experiment: what it needs, and what came out of it, as rows."""
+"""One run of an experiment: its requirements, and its results as rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from flipproof.theory.radii import axes_of
 from flipproof.theory.search import SEARCH_LIMIT
 
 Row = dict[str, Any]
-"""Everything that a number depends on, what it is ("measure"), and the number itself ("value")."""
+"""A number ("value"), what it measures ("measure"), and everything that it depends on."""
 
 
 _EFFORTS = {
@@ -32,7 +32,7 @@ _EFFORTS = {
     ("cifar10", "cnn"): (3.0, 1 / 6_000),
     ("mutag", "gin"): (0.2, 0.0005),
 }
-"""Seconds for an epoch of training with one noisy copy, and for a sample of the votes (of each image)."""
+"""The seconds for a training epoch with one noisy copy, and for one sample of the votes (per image)."""
 
 _USUAL_EPOCHS, _MANY_ONES, _ALPHA = 250, 0.05, 0.01
 MOST = "largest radius that the samples allow"
@@ -40,13 +40,13 @@ MOST = "largest radius that the samples allow"
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A task, and how many samples of its votes."""
+    """A task and the numbers of samples for its votes."""
 
     task: Task
     samples: Samples
 
     def facts(self) -> Row:
-        """What tells a row of this trial from others."""
+        """The columns that distinguish this trial's rows from those of other trials."""
         task = self.task
         threshold = {} if task.reading.threshold is None else {"threshold": task.reading.threshold}
         return {
@@ -61,12 +61,12 @@ class Trial:
         }
 
     def record(self) -> Row:
-        """JSON values: all that is asked of the run."""
+        """JSON values: everything requested of the run."""
         return {"task": self.task.to_record(), "select": self.samples.n_select, "estimate": self.samples.n_estimate}
 
     @property
     def words(self) -> str:
-        """For a line of progress."""
+        """A description for a progress line."""
         facts = self.facts()
         law = f"{facts['noisy']} {facts['noise']}"
         return (
@@ -75,7 +75,7 @@ class Trial:
 
     @property
     def effort(self) -> float:
-        """About how many seconds it takes on one core."""
+        """The approximate seconds that the trial takes on one core."""
         task, noise = self.task, as_flip_noise(self.task.noise)
         many_ones = noise is not None and noise.p_plus >= _MANY_ONES
         training, sample = _EFFORTS.get((task.dataset, task.model.name), _EFFORTS["cora_ml", "gcn"])
@@ -87,14 +87,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a trial came to.
+    """The outcome of a trial.
 
     Attributes:
-        trial: what was done.
-        votes: of its run.
-        inputs: true labels, and which inputs were for what.
-        seconds: of training and votes.
-        epochs: after which training stopped.
+        trial: the trial.
+        votes: the votes of its run.
+        inputs: the true labels and the roles of the inputs.
+        seconds: the time for training and votes.
+        epochs: the number of epochs after which training stopped.
     """
 
     trial: Trial
@@ -104,11 +104,11 @@ class Outcome:
     epochs: int
 
     def certificates(self, rule: str = Rule.MULTI_CLASS) -> Certificates:
-        """At alpha = 0.01, as everywhere in the paper."""
+        """The certificates at alpha = 0.01, as everywhere in the paper."""
         return certify(self.votes, _ALPHA, rule)
 
     def accuracies(self, certificates: Certificates) -> Iterator[Row]:
-        """Of test inputs: the trained model on clean inputs, and the smoothed one; wrong where it abstains."""
+        """Test accuracies of the trained model on clean inputs and of the smoothed one; abstentions count as wrong."""
         labels, inputs = self.inputs.labels, self.inputs
         base = inputs.accuracy(np.equal(inputs.base_label, labels))
         smoothed = inputs.accuracy(np.equal(certificates.label, labels) & ~certificates.abstained)
@@ -119,7 +119,7 @@ class Outcome:
         yield self.row("epochs", self.epochs)
 
     def mean_radii(self, certificates: Certificates) -> Iterator[Row]:
-        """The largest radius along each axis, averaged over all inputs and over those for testing."""
+        """The largest radius along each axis, averaged over all inputs and over test inputs."""
         test, rule = self.inputs.split.test, str(certificates.rule)
         for axis in map(str, axes_of(certificates.noise)):
             radius = certificates.max_radius(axis)
@@ -127,13 +127,13 @@ class Outcome:
             yield self.row("mean radius", float(radius[test].mean()), along=axis, among="test", rule=rule)
 
     def most(self, certificates: Certificates) -> Iterator[Row]:
-        """The radius along each axis of an input on which all samples agree; left out where it has no end."""
+        """The radius along each axis of an input on which all samples agree; omitted where it is unbounded."""
         for axis, cap in zip(axes_of(certificates.noise), unanimous_radii(certificates), strict=True):
             if cap < SEARCH_LIMIT:
                 yield self.row(MOST, cap, along=str(axis), rule=str(certificates.rule))
 
     def ratio_lines(self, certificates: Certificates, most: int) -> Iterator[Row]:
-        """The certified ratio of all inputs, along each axis by itself."""
+        """The certified ratio of all inputs, along each axis separately."""
         for axis in map(str, axes_of(certificates.noise)):
             radius = certificates.max_radius(axis)
             for count in range(most + 1):
@@ -148,5 +148,5 @@ class Outcome:
 
 
 def published(row: Row, numbers: Mapping[tuple[Any, ...], float], *names: str) -> Row:
-    """The row with the number that the paper has for it, if there is one."""
+    """The row with the paper's number for it, if there is one."""
     return {**row, "published": numbers.get(tuple(row.get(name) for name in names))}
