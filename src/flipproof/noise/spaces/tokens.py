@@ -124,7 +124,7 @@ class Tokens:
         if self.mask is not None:
             return Scope(empty[:, None], self.lengths[:, None], makes_room=True)
         nonzeros = np.count_nonzero(np.where(self.is_padding, 0, self.values), axis=1)
-        fixed = () if self.padding is None else ("the padding",)  # even if no row has padding: an attacker could write it
+        fixed = () if self.padding is None else ("the padding",)  # an attacker could write it over a token
         return Scope((self.lengths - nonzeros)[:, None], nonzeros[:, None], fixed)
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any]:
