@@ -65,7 +65,7 @@ class TorchClassifier:
 
     @property
     def bytes_per_entry(self) -> int:
-        """What is made of every entry of a sparse row: a number, and a copy of it."""
+        """Memory for every entry of a sparse row: a number and a copy of it."""
         return 8
 
     def __call__(self, batch: RowArray) -> IntArray:
@@ -84,13 +84,13 @@ class TorchClassifier:
             return torch.cat(parts)
 
     def logits(self, batch: RowArray) -> Any:
-        """A tensor [rows, classes] by one call of the module as it is, with gradients if torch is set so."""
+        """The logits [rows, classes] of one call of the module in its current mode, with gradients if enabled."""
         rows = dense_tensor(batch, getattr(torch, self.dtype), device_of(self.module))
         logits = call_module(self.module, rows if self.transform is None else self.transform(rows))
         return checked_logits(logits, batch.shape[0], self.classes)
 
     @property
     def fingerprint(self) -> str:
-        """Of the module and the options as they are now."""
+        """The fingerprint of the module and the options in their current state."""
         options = self.classes, self.dtype, self.transform, self.rows_at_once
         return fingerprint(("TorchClassifier", self.module, *options))
