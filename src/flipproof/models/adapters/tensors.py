@@ -87,12 +87,10 @@ def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device
 
 
 class TensorCache:
-    """Keeps what the last two arrays were made into, for as long as the very same arrays come.
+    """Keeps the tensors made from the last two arrays, as long as the same array objects return.
 
-    Two, because training goes back and forth between noisy copies and the clean graph.
-
-    Parts of a graph that noise leaves alone are one array in all noisy copies, and nobody writes to it.
-    A pickled cache is empty.
+    It keeps two because training alternates between noisy copies and the clean graph. All noisy copies share one array
+    for a part of a graph that noise leaves alone, and no code writes to it. A pickled cache is empty.
     """
 
     def __init__(self) -> None:

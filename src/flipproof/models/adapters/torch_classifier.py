@@ -30,11 +30,11 @@ class TorchClassifier:
 
     Args:
         module: called with a tensor [rows, ...] on its own device; returns logits [rows, classes].
-        classes: how many labels there are.
-        dtype: the numbers that the module expects, "int64" for tokens.
-        transform: what to do with the tensor first, for example scale it.
-        rows_at_once: the number of rows in a call of the module; what it makes of them should fit
-            into the processor's cache. Its last bits may depend on it, so it is part of the fingerprint.
+        classes: the number of labels.
+        dtype: the type of numbers that the module expects, "int64" for tokens.
+        transform: a function applied to the tensor first, for example to scale it.
+        rows_at_once: the number of rows in a call of the module; its intermediate results should fit into the
+            processor's cache. The last bits of the logits may depend on it, so it is part of the fingerprint.
 
     Example:
         >>> import numpy as np

@@ -106,7 +106,7 @@ class ForestRows:
 
 
 def _problem(forest: ForestRows) -> str | None:
-    """The problem with the arrays, or None. If there is none, every walk ends and stays inside its tree."""
+    """The problem with the arrays, or None. Without a problem, every walk through the trees ends and stays inside."""
     starts, nodes = forest.starts, forest.left.size
     if starts.size < 2 or starts[0] != 0 or starts[-1] != nodes or (np.diff(starts) < 1).any():
         return f"{starts.size} starts that do not divide {nodes} nodes into trees"
