@@ -133,7 +133,7 @@ class KeptEntries:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.starts.size - 1)
 
     def bytes_per_row(self, rows: int) -> int:
@@ -162,7 +162,7 @@ class _Ablated:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.kept.rows
 
     @property
@@ -199,7 +199,7 @@ class AblatedMatrix(_Ablated):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.matrix.inputs
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:

@@ -100,7 +100,7 @@ class GaussianSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.values.shape[0])
 
     @property

@@ -100,7 +100,7 @@ class GraphDataset:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.class_names)
 
     def graph(self, i: int, noisy: str = STRUCTURE, kinds: str = Kinds.ONE_HOT) -> Graph:

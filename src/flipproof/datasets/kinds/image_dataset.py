@@ -68,7 +68,7 @@ class ImageDataset:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.class_names)
 
     def binarised(self, threshold: int) -> ImageDataset:

@@ -56,7 +56,7 @@ class NodeDataset:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return int(self.adjacency.shape[0])
 
     @property

@@ -67,12 +67,12 @@ class TableDataset:
 
     @property
     def features(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.categories)
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.class_names)
 
     def table(self, which: Iterable[int] | None = None) -> Table:

@@ -37,7 +37,7 @@ class TextDataset:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.class_names)
 
     def distinct(self) -> TextDataset:

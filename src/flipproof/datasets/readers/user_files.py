@@ -55,7 +55,7 @@ _ARCHIVES: dict[str, Callable[[Any], Any]] = {
     "graphs": GraphDataset.load,
     "nodes": NodeDataset.load,
 }
-"""What reads the datasets that flipproof saves, by kind: they share one suffix."""
+"""The readers of the datasets that flipproof saves, by kind: these files share one suffix."""
 _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     ".csv": ("tables", read_table),
     ".tsv": ("text", read_messages),

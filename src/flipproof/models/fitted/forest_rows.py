@@ -66,12 +66,12 @@ class ForestRows:
 
     @property
     def columns(self) -> int:
-        """How many numbers a row has."""
+        """The number of columns of a row."""
         return int(self.width[0])
 
     @property
     def trees(self) -> int:
-        """How many trees there are."""
+        """The number of trees."""
         return self.starts.size - 1
 
     @property

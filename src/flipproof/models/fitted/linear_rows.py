@@ -43,7 +43,7 @@ class LinearRows:
 
     @property
     def columns(self) -> int:
-        """How many numbers a row has."""
+        """The number of columns of a row."""
         return int(self.coefficients.shape[1])
 
     @property

@@ -177,7 +177,7 @@ def _checked_space(classifier: object, inputs: Any, noise: AttackedNoise) -> Gra
 
 @singledispatch
 def _check_bits(space: Rows, name: str) -> None:
-    """Refuses rows that are not bits; sparse rows are always bits, and real numbers need not be."""
+    """Refuses dense rows that are not bits; sparse rows are always bits, and real numbers need not be."""
 
 
 @_check_bits.register

@@ -25,7 +25,7 @@ NONZEROS = U64(0)
 ENTRIES = U64(1)
 """Whether an entry flips. The number of the word is the entry's place in the row."""
 POSITIONS = U64(2)
-"""How many zeros of a block flip (its first four words), and which zeros flip."""
+"""The number of zeros of a block that flip (its first four words), and which zeros flip."""
 VALUES = U64(3)
 """Which other value a flipped entry takes."""
 SUBSETS = U64(4)

@@ -143,7 +143,7 @@ class BitSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.entries.size)
 
     @property
@@ -244,7 +244,7 @@ class ValueSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.values.shape[0])
 
     @property

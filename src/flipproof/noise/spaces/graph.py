@@ -128,7 +128,7 @@ class Graph:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return self.edges.nodes
 
     @property

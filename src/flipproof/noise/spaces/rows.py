@@ -27,7 +27,7 @@ class DenseSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.values.rows
 
     @property
@@ -103,7 +103,7 @@ class SparseSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.bits.rows
 
     @property
@@ -146,7 +146,7 @@ class SparseRows:
 
     @property
     def inputs(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.matrix.shape[0])
 
     @property

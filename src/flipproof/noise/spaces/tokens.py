@@ -29,7 +29,7 @@ class MaskedSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.kept.rows
 
     @property
