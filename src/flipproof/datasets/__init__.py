@@ -1,7 +1,7 @@
 """Datasets: files to arrays, with checksums and cards. `load("cora_ml")`, `load("mine.npz")`, `from_pyg(data)`.
 
-`cards` describe datasets, `fetching` finds or downloads their files, `readers` read them, `kinds` are the values that
-come out. Others take these values from the room itself. It imports `noise` and all below.
+`cards` describe datasets, `fetching` finds or downloads their files, `readers` read them, and `kinds` define the
+resulting values. Other packages take these values from here. This package imports `noise` and everything below it.
 """
 
 from flipproof.datasets.cards.catalogue import card, cards, names
@@ -20,7 +20,7 @@ PUBLIC = (
     "cards", "cards.dataset_card", "fetching.data_file", "fetching.folders", "kinds.image_file", "kinds.labels",
     "loading", "readers.user_files",
 )  # fmt: skip
-"""The modules that other rooms may import."""
+"""The modules that other packages may import."""
 
 __all__ = [
     "Card",

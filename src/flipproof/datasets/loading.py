@@ -22,16 +22,16 @@ Dataset = NodeDataset | GraphDataset | ImageDataset | TextDataset | TableDataset
 
 
 def load(name_or_path: str | os.PathLike[str], download: bool = True) -> Dataset:
-    """A dataset by its name, or your own by the path of a file: a table, messages, or what `save` of a dataset wrote.
+    """Loads a dataset by name, or your own from a file: a table, messages, or a file that a dataset's `save` wrote.
 
-    Files of datasets with names are looked for in the folder named by FLIPPROOF_DATA, then in the user's cache. Every
-    one is checked against its sha256 before it is used.
+    For a named dataset, `load` searches the folder named by FLIPPROOF_DATA, then the user's cache. It checks every file
+    against its checksum before using it.
 
     Args:
-        name_or_path: a name that `names()` lists, or a path. One that ends in `.csv` is a table with a header line
-            and the labels in the column called label, or else the last one; in `.tsv`, lines with a label, a tab and
-            a message; in `.npz`, a file that `save` of nodes, graphs or images wrote.
-        download: whether what is in neither folder may be fetched from its public home.
+        name_or_path: a name that `names()` lists, or a path. A `.csv` file is a table with a header line and the labels
+            in the column called label, or else in the last column. A `.tsv` file has lines with a label, a tab and a
+            message. An `.npz` file was written by `save` of nodes, graphs or images.
+        download: whether missing files may be downloaded from their public home.
 
     Example:
         >>> load("digits-graph").nodes
@@ -44,7 +44,7 @@ def load(name_or_path: str | os.PathLike[str], download: bool = True) -> Dataset
 
 
 def kind_of_data(name_or_path: str | os.PathLike[str]) -> str:
-    """What an input of a dataset is: "nodes", "images", "text". Of a file, little is read.
+    """The kind of a dataset's inputs, such as "nodes", "images" or "text". Reads only a little of a file.
 
     Example:
         >>> kind_of_data("mnist")
@@ -54,7 +54,7 @@ def kind_of_data(name_or_path: str | os.PathLike[str]) -> str:
 
 
 def load_card(card: Card, download: bool = True) -> Dataset:
-    """The dataset of a card."""
+    """Loads the dataset that a card describes."""
     form = found_form(card) or _fetched(card, download)
     contents = {file.name: _content(file) for file in form.files}
     data: Dataset = form.dataset(contents)
@@ -62,7 +62,7 @@ def load_card(card: Card, download: bool = True) -> Dataset:
 
 
 def found_form(card: Card) -> Form | None:
-    """The first form of a dataset that is in the folders with all its files."""
+    """The first form of a dataset whose files are all in the folders, or None."""
     return next((form for form in card.forms if all(find(file.name) for file in form.files)), None)
 
 
@@ -87,7 +87,7 @@ def _content(file: DataFile) -> bytes:
 
 
 def _missing(card: Card) -> MissingDataError:
-    """One line: which file to put where."""
+    """The one-line error that says which file to put where."""
     wanted = next(file for file in card.home.files if find(file.name) is None)
     looked = " or ".join(str(folder) for folder in folders()) or f"{Path('.')}"
     return MissingDataError(

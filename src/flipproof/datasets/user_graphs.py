@@ -40,15 +40,15 @@ def from_scipy(
 
 
 def from_pyg(data: Any, name: str = "graph", directed: bool = False, duplicates: str = "refuse") -> NodeDataset:
-    """A dataset from a PyTorch Geometric `Data`: its `edge_index`, `y` and, if there are any, `x` and masks.
+    """A dataset from a PyTorch Geometric `Data`: its `edge_index` and `y`, and `x` and masks if it has them.
 
-    With `train_mask` and `test_mask` (and `val_mask`) the dataset has this split, and runs keep to it.
+    `train_mask` and `test_mask` (and `val_mask`) become the dataset's split, which runs then use.
 
     Args:
         data: one graph with a label per node.
-        name: what to call it.
-        directed: whether (u, v) and (v, u) are different edges; if not, both have to be there.
-        duplicates: "refuse" or "merge" edges that are there more than once.
+        name: the name of the dataset.
+        directed: whether (u, v) and (v, u) are different edges; if not, both must be present.
+        duplicates: "refuse" or "merge" edges that appear more than once.
 
     Example:
         >>> from types import SimpleNamespace
@@ -63,13 +63,13 @@ def from_pyg(data: Any, name: str = "graph", directed: bool = False, duplicates:
 def from_networkx(
     graph: Any, attributes: Any = None, labels: Any = None, name: str = "graph", duplicates: str = "refuse"
 ) -> NodeDataset:
-    """A dataset from networkx, directed if the graph is; what its edges carry is left behind.
+    """A dataset from a networkx graph, directed if the graph is; edge data is dropped.
 
     Args:
         graph: nodes are numbered in the order of `graph.nodes`.
         attributes: the name of a node attribute that holds a number or a list of numbers; or one row per node.
         labels: the name of a node attribute; or one label per node. Words are numbered in sorted order.
-        name: what to call it.
+        name: the name of the dataset.
         duplicates: "refuse" or "merge" parallel edges of a multigraph.
 
     Example:

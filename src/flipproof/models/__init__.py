@@ -1,7 +1,8 @@
-"""Models behind the classifier protocol: adapters for others' models, networks of our own, and how they are trained.
+"""Models behind the classifier protocol: adapters for users' models, built-in networks, and their training.
 
-`adapters` wrap what users bring, `networks` are the paper's models, `fused` evaluates them without noisy copies,
-`fitted` keeps scikit-learn estimators as arrays, `training` trains with noise. It imports `run_folder` and all below.
+`adapters` wrap users' models, `networks` holds the paper's models, `fused` evaluates them without noisy copies,
+`fitted` stores scikit-learn estimators as arrays, and `training` trains with noise. This package imports `run_folder`
+and everything below it.
 """
 
 PUBLIC = (
@@ -10,4 +11,4 @@ PUBLIC = (
     "networks.graph_modules", "networks.image_modules", "networks.node_modules", "networks.text_modules",
     "training.estimators", "training.fitting", "training.smooth_adversarial", "training.train", "weights",
 )  # fmt: skip
-"""The modules that other rooms may import."""
+"""The modules that other packages may import."""

@@ -1,4 +1,4 @@
-"""Weights of modules: drawn from a seed, as bytes, and back. Reading them runs no code."""
+"""Weights of modules: draws them from a seed, writes them as bytes and reads them back. Reading runs no code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flipproof.models.adapters.torch_modules import torch
 
 
 def seeded_module(make: Callable[..., Any], options: Mapping[str, Any], seed: int) -> Any:
-    """A new module whose initial weights depend on the seed alone."""
+    """A new module whose initial weights depend only on the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return make(**options)
@@ -32,20 +32,20 @@ def weights_bytes(module: torch.nn.Module) -> bytes:
 
 
 def load_weights(module: torch.nn.Module, content: bytes, name: str) -> None:
-    """Puts weights into a module: safetensors, or a state dict that `torch.save` wrote.
+    """Loads weights into a module from safetensors, or from a state dict that `torch.save` wrote.
 
     Args:
-        module: takes the weights, which must fit exactly.
-        content: of the file.
-        name: of the file, for messages.
+        module: the module that receives the weights, which must fit exactly.
+        content: the content of the file.
+        name: the name of the file, for messages.
     """
     try:
         module.load_state_dict(_checked_state(content))
     except MissingExtraError:
         raise
-    except pickle.UnpicklingError as error:  # torch's own words suggest to read it all the same
+    except pickle.UnpicklingError as error:  # torch's own message suggests reading it anyway
         raise FileFormatError(f"expected nothing but weights, got {name}, which holds other objects too") from error
-    except Exception as error:  # whatever a damaged file or another model makes torch raise
+    except Exception as error:  # a damaged file or another model can make torch raise anything
         raise FileFormatError(
             f"expected weights that fit {type(module).__name__}, got {name}: {reason_of(error)}"
         ) from error
@@ -55,7 +55,7 @@ def load_weights(module: torch.nn.Module, content: bytes, name: str) -> None:
 
 
 def _checked_state(content: bytes) -> dict[str, Any]:
-    """Plain tensors by name. Others, such as sparse ones, may have insides that do not fit together."""
+    """The plain tensors of a file by name. Other tensors, such as sparse ones, may be inconsistent inside."""
     state = _state(content)
     if not isinstance(state, dict):
         raise FileFormatError(f"it holds a {type(state).__name__}, not a state dict")
@@ -72,12 +72,12 @@ def _state(content: bytes) -> Any:
     if content[:2] == b"PK":
         _refuse_compressed(content)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about pickles of other versions; what cannot be read is an error
+        warnings.simplefilter("ignore")  # warnings about pickles of other versions; unreadable files raise errors
         return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
 
 
 def _refuse_compressed(content: bytes) -> None:
-    """`torch.save` compresses nothing, so its file takes as many bytes as what it holds; others may be bombs."""
+    """Refuses compressed content: `torch.save` never compresses, and a compressed file may be a zip bomb."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         packed = next((each for each in archive.infolist() if each.file_size != each.compress_size), None)
     if packed is not None:
@@ -97,11 +97,11 @@ def arrays_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def read_arrays(content: bytes, name: str) -> dict[str, NDArray[Any]]:
-    """The arrays in the content of a safetensors file of this name."""
+    """The arrays in the content of a safetensors file; `name` is the file's name, for messages."""
     try:
         arrays: dict[str, NDArray[Any]] = require("safetensors.numpy").load(content)
     except MissingExtraError:
         raise
-    except Exception as error:  # whatever a damaged file makes safetensors raise
+    except Exception as error:  # a damaged file can make safetensors raise anything
         raise FileFormatError(f"expected arrays in the safetensors format, got {name}: {reason_of(error)}") from error
     return arrays

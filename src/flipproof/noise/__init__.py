@@ -1,7 +1,7 @@
-"""Exact noise: laws that can be sampled, spaces (what is one entry), and samplers that draw noisy copies.
+"""Exact noise: laws that can be sampled, spaces that define one entry, and samplers that draw noisy copies.
 
-`laws` lists all laws; a law has a file of its own here. `spaces` has one file for each space, `sampling` the random
-streams, exact coins and compiled loops. It imports `theory` and `base`.
+`laws` brings data and laws together; `ablation` and `gaussian` each define a law. `spaces` has one file per space.
+`sampling` holds the random streams, exact coins and compiled loops. This package imports `theory` and `base`.
 """
 
 PUBLIC = (
@@ -9,4 +9,4 @@ PUBLIC = (
     "sampling.counter", "sampling.philox", "sampling.samplers", "spaces.edges", "spaces.graph", "spaces.graphs",
     "spaces.noisy_graphs", "spaces.pyg", "spaces.rows", "spaces.space", "spaces.table", "spaces.tokens", "spaces.words",
 )  # fmt: skip
-"""The modules that other rooms may import."""
+"""The modules that other packages may import."""

@@ -21,16 +21,16 @@ from flipproof.noise.spaces.tokens import Tokens
 from flipproof.theory.base_law import Law, register_law
 
 HIDDEN = -1
-"""What stands in the place of a hidden value of a dense row."""
+"""The value that replaces a hidden entry in a dense row."""
 MOST_ENTRIES = 2**31
 
 
 @register_law("ablation")
 @dataclass(frozen=True, slots=True)
 class AblationNoise(Law):
-    """Keeps exactly `kept` of the `entries` of an input, every set of this size with the same probability.
+    """Keeps exactly `kept` of an input's `entries`; every set of this size is equally likely.
 
-    Certificates for it come from `flipproof.baselines.ablation`.
+    `flipproof.baselines.ablation` computes certificates for this law.
 
     Example:
         >>> AblationNoise(entries=784, kept=45)
@@ -49,16 +49,16 @@ class AblationNoise(Law):
             )
 
     def record(self) -> dict[str, Any]:
-        """Its fields."""
+        """The fields of the law as JSON values."""
         return {"ablation": {"entries": self.entries, "kept": self.kept}}
 
     def without_noise(self) -> AblationNoise:
-        """Nothing is hidden."""
+        """The ablation that keeps every entry."""
         return AblationNoise(self.entries, self.entries)
 
     @property
     def short_words(self) -> str:
-        """The share that is kept."""
+        """The share of entries that is kept, in words."""
         return f"{self.kept / self.entries:.3g} kept"
 
 
@@ -87,7 +87,7 @@ def _refuse(space: Space, noise: AblationNoise, seed: int) -> NoReturn:
 
 
 def entries_of(space: Space) -> int | None:
-    """How many entries of each input an ablation chooses from; None if there is no ablation of such a space.
+    """The number of entries that an ablation chooses from in each input; None if the space has no ablation.
 
     Example:
         >>> entries_of(DenseRows([[0, 3, 1], [2, 2, 0]]))
@@ -109,7 +109,7 @@ def _check_entries(noise: AblationNoise, entries: int, name: str) -> None:
 
 
 def _ablated_graph(graph: Graph, noise: AblationNoise, seed: int) -> GraphSampler:
-    """All attributes of all nodes are one input: a fixed number of the whole matrix is kept."""
+    """Treats all attributes of all nodes as one input: a fixed number of entries of the whole matrix is kept."""
     if graph.noisy != "attributes" or not isinstance(graph.attributes, SparseRows):
         raise InvalidInputError("expected a graph whose attributes, zeros and ones, get the noise, got another one")
     rows = graph.attributes
@@ -120,7 +120,7 @@ def _ablated_graph(graph: Graph, noise: AblationNoise, seed: int) -> GraphSample
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptEntries:
-    """Draws which of some listed entries of every row are kept; starts[r + 1] - starts[r] are listed of row r."""
+    """Draws which of the listed entries of each row are kept; row r has starts[r + 1] - starts[r] listed entries."""
 
     starts: IntArray
     noise: AblationNoise
@@ -128,21 +128,21 @@ class KeptEntries:
 
     @classmethod
     def of_all(cls, rows: int, noise: AblationNoise, stream: Stream) -> KeptEntries:
-        """With all entries listed."""
+        """Draws from rows whose entries are all listed."""
         return cls(np.arange(rows + 1, dtype=np.int64) * noise.entries, noise, stream)
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.starts.size - 1)
 
     def bytes_per_row(self, rows: int) -> int:
-        """About how much memory the kept ones take in each of `rows` rows: numbers, indices, ones, and a copy."""
+        """Approximate memory for the kept entries of each of `rows` rows: numbers, indices, ones and a copy."""
         return int(24 * self.noise.kept / self.noise.entries * self.starts[-1] / max(1, rows)) + 64
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Starts and numbers of the kept ones of every (sample, row), samples first; numbers count from 0 in each."""
-        from flipproof.noise.sampling.ablation_kernels import draw_kept_entries  # which loads numba
+        """Starts and numbers of the kept entries of every (sample, row), ordered by sample; each row counts from 0."""
+        from flipproof.noise.sampling.ablation_kernels import draw_kept_entries  # loads numba
 
         listed = np.minimum(np.diff(self.starts)[rows], self.noise.kept)
         out = np.empty(int(listed.sum()) * len(samples) + 1, np.int64)
@@ -156,35 +156,35 @@ class KeptEntries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ablated:
-    """What all samplers here have in common."""
+    """The base of the samplers in this module."""
 
     kept: KeptEntries
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.kept.rows
 
     @property
     def distance(self) -> Fraction:
-        """Nothing is rounded."""
+        """Zero: the samples follow the law exactly."""
         return Fraction(0)
 
     @property
     def bytes_per_row(self) -> int:
-        """Indices and ones, twice: a classifier may well copy them."""
+        """Indices and ones, counted twice because a classifier may copy them."""
         return self.kept.bytes_per_row(self.rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AblatedBits(_Ablated):
-    """Sparse rows of which hidden entries are zero: one CSR matrix [samples * rows, columns] of float32 ones."""
+    """Sparse rows whose hidden entries become zero: one CSR matrix [samples * rows, columns] of float32 ones."""
 
     positions: NDArray[np.int32]
     columns: int
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
-        """Every (sample, row), samples first."""
+        """One noisy row per (sample, row), ordered by sample."""
         starts, numbers = self.kept.draw(role, samples, rows)
         first = np.tile(self.kept.starts[rows], len(samples))
         columns = self.positions[numbers + np.repeat(first, np.diff(starts))]
@@ -193,17 +193,17 @@ class AblatedBits(_Ablated):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AblatedMatrix(_Ablated):
-    """A sparse matrix, one row per node, of which a fixed number of entries is kept; hidden ones are zero."""
+    """A sparse matrix, one row per node, that keeps a fixed number of its entries; hidden entries become zero."""
 
     matrix: SparseRows
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.matrix.inputs
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
-        """Every (sample, row), samples first. The whole matrix is drawn, whichever rows of it are wanted."""
+        """One noisy row per (sample, row), ordered by sample. Always draws the whole matrix, then selects the rows."""
         starts, numbers = self.kept.draw(role, samples, np.zeros(1, np.int64))
         row_of = np.searchsorted(self.matrix.starts, numbers, side="right") - 1
         row_of += np.repeat(np.arange(len(samples)) * self.rows, np.diff(starts))
@@ -217,18 +217,18 @@ class AblatedMatrix(_Ablated):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AblatedValues(_Ablated):
-    """Dense rows or sequences in which `hidden` stands for what was not kept: one array [samples * rows, ...]."""
+    """Dense rows or sequences in which `hidden` replaces entries not kept: one array [samples * rows, ...]."""
 
     values: NDArray[Any]
     hidden: int
 
     @property
     def bytes_per_row(self) -> int:
-        """Which are kept, the values, and the same as floats for the classifier."""
+        """The kept entries, the values, and a float copy of the values for the classifier."""
         return int(self.kept.noise.entries) * 25 + 64
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
-        """Every (sample, row), samples first."""
+        """One noisy row per (sample, row), ordered by sample."""
         starts, numbers = self.kept.draw(role, samples, rows)
         clean = self.values.reshape(len(self.values), -1)[rows].astype(np.int64)
         noisy = np.full((len(samples) * rows.size, clean.shape[1]), self.hidden, np.int64)

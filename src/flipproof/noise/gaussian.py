@@ -17,15 +17,15 @@ from flipproof.noise.spaces.space import PartCounts, value_counts
 from flipproof.theory.base_law import Law, Noise, register_law
 
 LARGEST = 1e30
-"""Of values and deviations: noisy values must be float32 numbers."""
+"""The largest size of values and deviations: noisy values must fit into float32."""
 
 
 @register_law("gaussian")
 @dataclass(frozen=True, slots=True)
 class GaussianNoise(Law):
-    """Adds an independent normal number with mean 0 and deviation `sigma` to every entry.
+    """Adds an independent normal number with mean 0 and standard deviation `sigma` to every entry.
 
-    Certificates for it come from `flipproof.baselines.gaussian`.
+    `flipproof.baselines.gaussian` computes certificates for this law.
 
     Example:
         >>> GaussianNoise(0.25)
@@ -41,15 +41,15 @@ class GaussianNoise(Law):
         object.__setattr__(self, "sigma", float(sigma))
 
     def record(self) -> dict[str, Any]:
-        """Its field."""
+        """The fields of the law as JSON values."""
         return {"gaussian": {"sigma": self.sigma}}
 
     def without_noise(self) -> GaussianNoise:
-        """Noise that no float32 number shows."""
+        """Noise too small to show in float32 numbers."""
         return GaussianNoise(1e-300)
 
     def space_of(self, inputs: Any) -> RealRows:
-        """Numbers as they are."""
+        """The space of the unchanged real numbers."""
         return RealRows(inputs)
 
 
@@ -74,15 +74,15 @@ class RealRows:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """There is one part."""
+        """The names of the parts: there is one."""
         return ("values",)
 
     def sampler(self, noise: Noise, seed: int) -> Sampler:
-        """Real numbers do not flip."""
+        """Raises an error: flip noise does not apply to real numbers."""
         raise InvalidInputError(f"expected a GaussianNoise for real numbers, got {noise!r}")
 
     def counts(self) -> PartCounts:
-        """How many numbers all rows have together, and how many of them are not zero."""
+        """The number of entries in all rows together, and the number of nonzero ones."""
         return {"values": value_counts(self.values)}
 
 
@@ -90,8 +90,8 @@ class RealRows:
 class GaussianSampler:
     """Noisy copies of real rows, as one array [samples * rows, ...] of float32 numbers.
 
-    The noise is a normal quantile of a number with 53 random bits, rounded: as close to the law as float64 numbers
-    are to real ones, and not exact, as that of flips is.
+    The noise is the rounded normal quantile of a number with 53 random bits. It is as close to the law as float64
+    numbers are to real numbers; unlike flip noise, it is not exact.
     """
 
     values: FloatArray
@@ -100,24 +100,24 @@ class GaussianSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.values.shape[0])
 
     @property
     def distance(self) -> Fraction:
-        """None is counted: certificates speak of real numbers."""
+        """Zero: rounding is not counted, since the certificates concern real numbers."""
         return Fraction(0)
 
     @property
     def bytes_per_row(self) -> int:
-        """Random numbers, their quantiles, and the noisy values, twice."""
+        """Random numbers, their quantiles, and two copies of the noisy values."""
         return int(self.values[:1].size) * 32 + 64
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[np.float32]:
-        """Every (sample, row), samples first."""
-        from scipy.special import ndtri  # of which only this noise has a use
+        """One noisy row per (sample, row), ordered by sample."""
+        from scipy.special import ndtri  # only this noise needs it
 
-        from flipproof.noise.sampling.value_kernels import draw_fractions  # which loads numba
+        from flipproof.noise.sampling.value_kernels import draw_fractions  # loads numba
 
         fractions = np.empty((len(samples) * rows.size, self.values[:1].size))
         draw_fractions(fractions, self.stream.words(role), sample_bounds(samples), rows)

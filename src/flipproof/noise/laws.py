@@ -1,4 +1,4 @@
-"""Data and laws together: which space the data are, what it says of itself, what a law touches, who draws noise."""
+"""Data and laws together: the space of the data, its counts, what a law can change, and the sampler for both."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from flipproof.theory.scope import Scope
 
 
 def space_of(inputs: Any) -> Space:
-    """The space of some data: a space itself, an array or tensor, a sparse matrix, a networkx or PyG graph, or graphs.
+    """The space of the inputs: a space, an array or tensor, a sparse matrix, or one or more networkx or PyG graphs.
 
     Example:
         >>> space_of([[0, 1], [1, 1]]).parts
@@ -38,10 +38,10 @@ def space_of(inputs: Any) -> Space:
         return SparseRows(inputs)
     for graph in inputs[:1] if isinstance(inputs, list | tuple) else (inputs,):
         check_homogeneous(graph)
-    if hasattr(inputs, "to_data_list"):  # a PyG Batch: graphs without edges between them, which noise must not add
+    if hasattr(inputs, "to_data_list"):  # a PyG Batch: noise must not add edges between its graphs
         return Graphs.from_pyg(inputs.to_data_list())
     if hasattr(inputs, "edge_index"):
-        # A PyG dataset has an edge_index too, that of all its graphs together, but no num_nodes.
+        # A PyG dataset also has an edge_index, for all its graphs together, but no num_nodes.
         return Graph.from_pyg(inputs) if hasattr(inputs, "num_nodes") else Graphs.from_pyg(inputs)
     if hasattr(inputs, "is_directed") and hasattr(inputs, "edges"):
         return Graph.from_networkx(inputs)
@@ -61,7 +61,7 @@ def checked_any_law(law: Any) -> Law:
 
 
 def space_for(inputs: Any, law: Law) -> Space:
-    """The space of some data, which depends on the law: only Gaussian noise takes numbers as they are."""
+    """The space of the inputs under a law: a law may choose its own space, as Gaussian noise does for real numbers."""
     if isinstance(inputs, Space):
         return inputs
     found: Space | None = law.space_of(inputs) if isinstance(law, Law) else None
@@ -69,7 +69,7 @@ def space_for(inputs: Any, law: Law) -> Space:
 
 
 def scope_of(space: Space, law: Law) -> Scope | None:
-    """What noise can touch in every input; None where changes are not counted, or the space does not say.
+    """What noise can change in each input; None if the law does not count changes or the space has no scope.
 
     Example:
         >>> from flipproof import DenseRows, FlipNoise
@@ -84,12 +84,12 @@ def scope_of(space: Space, law: Law) -> Scope | None:
 
 
 def is_joint(space: Space) -> bool:
-    """Whether the data are one input that gets many predictions."""
+    """Whether the data form one input that receives many predictions."""
     return bool(getattr(space, "joint", False))
 
 
 def counts_of(space: Space) -> dict[str, Any]:
-    """The kind of a space and the counts of its parts, as JSON values; no counts if the space does not tell.
+    """The kind of a space and the counts of its parts, as JSON values; the counts are empty if the space has none.
 
     Example:
         >>> from flipproof import DenseRows
@@ -106,7 +106,7 @@ def counts_of(space: Space) -> dict[str, Any]:
 
 
 def sampler_of(space: Space, law: Law, seed: int) -> Sampler:
-    """Draws noisy copies of a space under any law: as is registered for the pair, or else as the space flips entries.
+    """The sampler of a space under a law: the one registered for the pair, or else the space's own.
 
     Example:
         >>> sampler_of(gaussian.RealRows([[0.5, 1.0]]), gaussian.GaussianNoise(0.1), seed=0).rows
@@ -117,7 +117,7 @@ def sampler_of(space: Space, law: Law, seed: int) -> Sampler:
 
 
 def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray | None = None) -> Scope | None:
-    """What noise can touch in the input of every output. Those of a joint input, such as a graph, share it."""
+    """What noise can change in the input of each output. All outputs of a joint input, such as a graph, share it."""
     scope = scope_of(space, noise)
     if scope is None:
         return None

@@ -1,1 +1,1 @@
-"""What is known of datasets before they are loaded, and the catalogue of all of them. A new dataset is a card here."""
+"""The cards, which describe datasets before they are loaded, and their catalogue. To add a dataset, add a card here."""

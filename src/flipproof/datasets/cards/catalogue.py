@@ -13,7 +13,7 @@ _CARDS = {card.name: card for card in (*GRAPH_CARDS, *OTHER_CARDS, *BUILT_IN_CAR
 
 
 def register_card(card: Card) -> None:
-    """Makes a dataset known by the name on its card."""
+    """Registers a dataset under the name on its card."""
     _CARDS[card.name] = card
 
 

@@ -1,4 +1,4 @@
-"""What is known about a dataset before it is loaded: its numbers, its licence, where it comes from, its files."""
+"""Facts about a dataset that are known before it is loaded: its sizes, licence, origin and files."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ from flipproof.errors import FileFormatError, FlipproofError, reason_of
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way in which a dataset may lie in a folder: its files, and how their contents become arrays."""
+    """One way to store a dataset in a folder: its files, and how their contents become arrays."""
 
     files: tuple[DataFile, ...]
     read: Callable[[Mapping[str, bytes]], Any]
 
     def dataset(self, contents: Mapping[str, bytes]) -> Any:
-        """The dataset in the contents of the files; whatever is wrong with them is one line."""
+        """The dataset in the contents of the files; any problem with them becomes a one-line error."""
         try:
             return self.read(contents)
         except FlipproofError:
             raise
-        except Exception as error:  # whatever damaged contents make a reader raise
+        except Exception as error:  # damaged contents can make a reader raise anything
             raise FileFormatError(
                 f"expected {', '.join(contents)} as published, got something else ({reason_of(error)})"
             ) from error
 
     @property
     def downloadable(self) -> bool:
-        """Whether all of its files have a public home."""
+        """Whether all files of this form can be downloaded from a public home."""
         return all(file.urls for file in self.files)
 
     @property
     def size(self) -> int:
-        """How many bytes it takes, at most."""
+        """The largest number of bytes that the files take."""
         return sum(file.size for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The card of a dataset. Its numbers are those of what `load` gives.
+    """The card of a dataset. Its numbers describe what `load` returns.
 
     Attributes:
-        name: what `load` takes.
-        kind: "nodes", "graphs", "images", "text", "tables", or one that was registered.
-        what: one sentence about it.
-        inputs: nodes, graphs, images, messages or rows.
-        classes: how many labels there are.
-        nodes: nodes of all graphs together, if it has any.
-        edges: undirected edges without self-loops.
-        features: binary attributes per node, numbers per image, columns of a table.
-        ones: how many attributes of all nodes, or pixels of all images, are one.
+        name: the name that `load` takes.
+        kind: "nodes", "graphs", "images", "text", "tables", or a registered kind.
+        what: one sentence about the dataset.
+        inputs: the number of nodes, graphs, images, messages or rows.
+        classes: the number of labels.
+        nodes: the number of nodes of all graphs together, if the dataset has graphs.
+        edges: the number of undirected edges without self-loops.
+        features: the number of binary attributes per node, numbers per image, or columns of a table.
+        ones: the number of ones among the attributes of all nodes, or the pixels of all images.
         binary: what makes an attribute or a pixel a one.
-        licence: as stated by its home.
-        origin: where it comes from.
-        citation: whom to thank.
-        forms: how it may lie in a folder; the first one that does is taken. At least one can be downloaded.
+        licence: the licence stated by the dataset's home.
+        origin: where the dataset comes from.
+        citation: the work to cite.
+        forms: ways to store the dataset in a folder; the first one found is used. At least one can be downloaded.
     """
 
     name: str
@@ -84,10 +84,10 @@ class Card:
 
     @property
     def home(self) -> Form:
-        """The form that is fetched."""
+        """The form that is downloaded."""
         return next(form for form in self.forms if form.downloadable)
 
     @property
     def built_in(self) -> bool:
-        """Whether it needs no files."""
+        """Whether the dataset needs no files."""
         return any(not form.files for form in self.forms)

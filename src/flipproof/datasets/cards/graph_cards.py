@@ -1,4 +1,4 @@
-"""The cards of datasets that are graphs, except the built-in one."""
+"""The cards of graph datasets, except the built-in one."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _PUBMED = (
 
 
 def _tu_form(dataset: TUDataset, most: int) -> Form:
-    """The zip file of the collection. Its own sum is not known, those of the texts inside are."""
+    """The zip file of a dataset in the collection. Its checksum is not known, but those of its members are."""
     home = (f"{_TU_HOME}/{dataset.name}.zip",)
     return Form((DataFile(f"{dataset.name}.zip", most, None, home, dataset.members),), dataset.read)
 

@@ -1,4 +1,4 @@
-"""The cards of datasets that are images, text or tables, and of those that need no download."""
+"""The cards of image, text and table datasets, and of the datasets that need no download."""
 
 from __future__ import annotations
 

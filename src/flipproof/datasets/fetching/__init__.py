@@ -1,1 +1,1 @@
-"""Where files of datasets lie, and how they get there: downloads with checksums, archives with known sizes."""
+"""The files of datasets: their folders, downloads with checksums, and archives with known sizes."""

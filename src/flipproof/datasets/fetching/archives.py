@@ -1,4 +1,4 @@
-"""What is inside zip, gzip and tar files, read up to a known size: an archive may promise less than it unpacks to."""
+"""Readers of zip, gzip and tar files with known sizes: an archive may unpack to more than it declares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCK, _AT_ONCE = 512, 2**20
 
 
 def gunzipped(content: bytes, size: int) -> bytes:
-    """The text inside a gzip file, which has to have this size.
+    """The text inside a gzip file, which must have exactly this size.
 
     Example:
         >>> gunzipped(gzip.compress(b"abc"), 3)
@@ -28,7 +28,7 @@ def gunzipped(content: bytes, size: int) -> bytes:
 
 
 def unzipped(content: bytes, member: str, most: int) -> bytes:
-    """A member of a zip file that holds at most `most` bytes."""
+    """A member of a zip file, which may hold at most `most` bytes."""
     with _unpacking("zip"), zipfile.ZipFile(io.BytesIO(content)) as archive:
         if member not in archive.namelist():
             raise FileFormatError(f"it has no member {member}")
@@ -38,7 +38,7 @@ def unzipped(content: bytes, member: str, most: int) -> bytes:
 
 
 def untarred(content: bytes, sizes: Mapping[str, int]) -> dict[str, bytes]:
-    """The first bytes of some members of a gzipped tar file, as many of each as asked for."""
+    """The first bytes of some members of a gzipped tar file; `sizes` gives the number of bytes for each."""
     found: dict[str, bytes] = {}
     with _unpacking("tar"), gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
         left = _MOST_UNTARRED
@@ -64,7 +64,7 @@ def _skip(stream: gzip.GzipFile, count: int) -> None:
 
 @contextlib.contextmanager
 def _unpacking(kind: str) -> Iterator[None]:
-    """Says whatever a damaged or hostile archive makes its reader raise as a `FileFormatError`."""
+    """Turns any error that a damaged or hostile archive causes into a `FileFormatError`."""
     try:
         yield
     except FileFormatError:

@@ -1,4 +1,4 @@
-"""A file that a dataset is made of: its name, its sha256 and its public homes. What does not match is refused."""
+"""A file of a dataset: its name, its sha256 and its public homes. Contents that do not match are refused."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _SHOWN = 16
 
 
 class MissingDataError(FlipproofError):
-    """A dataset is neither in the folders that flipproof looks in nor to be had from its public home."""
+    """A dataset is not in the folders that flipproof searches, and was not obtained from its public home."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A text inside an archive. Line ends are compared as LF, since copies differ in them."""
+    """A text inside an archive. Its checksum treats all line ends as LF, since copies differ in them."""
 
     name: str
     size: int
     sha256: str
 
     def read(self, archive: bytes) -> bytes:
-        """The text, unpacked from the content of a zip file and checked."""
+        """Unpacks the text from the content of a zip file and checks it."""
         text = unzipped(archive, self.name, 2 * self.size).replace(b"\r\n", b"\n")
         got = hashlib.sha256(text).hexdigest()
         if got != self.sha256:
@@ -40,10 +40,10 @@ class DataFile:
 
     Attributes:
         name: the name of the file in the data folder.
-        size: its length in bytes; where the archive itself is not pinned, the most it may have.
-        sha256: of the whole file, or None where its members are pinned instead.
-        urls: public homes, tried in this order; none: it is not downloaded in this form.
-        members: texts inside a zip file that have to be what they were.
+        size: the length in bytes; for an archive without a sha256, the largest length allowed.
+        sha256: the checksum of the whole file, or None if its members have checksums instead.
+        urls: public homes, tried in this order; without any, the file cannot be downloaded.
+        members: texts inside a zip file that must match their checksums.
 
     Example:
         >>> file = DataFile("abc.txt", 3, hashlib.sha256(b"abc").hexdigest())
@@ -61,13 +61,13 @@ class DataFile:
 
     @property
     def pin(self) -> str:
-        """How a person can tell the right file: its sha256, or what has to be inside."""
+        """How a person can recognise the right file: its sha256, or the members it must contain."""
         if self.sha256 is not None:
             return f"sha256 {self.sha256}"
         return f"with {self.members[0].name} of sha256 {self.members[0].sha256}"
 
     def check(self, content: bytes) -> None:
-        """Refuses what is not this file."""
+        """Refuses content that does not match this file."""
         if len(content) > self.size:
             raise FileFormatError(f"expected {self.name} of at most {self.size} bytes, got more")
         if self.sha256 is not None:
@@ -82,7 +82,7 @@ class DataFile:
             raise FileFormatError(f"expected {self.name} as it was published, got another: {error}") from error
 
     def read(self, path: str | os.PathLike[str]) -> bytes:
-        """The content of the file at this path, checked. What is used later is what was checked."""
+        """Reads and checks the file at this path; callers use exactly the content that was checked."""
         try:
             with opened(path) as stream:
                 content = stream.read(self.size + 1)

@@ -1,4 +1,4 @@
-"""Downloads that can be interrupted: a part file that grows, is resumed, checked, and only then takes its name."""
+"""Downloads that survive interruptions: a part file grows, can be resumed, and gets its final name once checked."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ATTEMPTS = 3
 def download(file: DataFile, folder: Path) -> Path:
     """Fetches a file from the first of its homes that has it, and returns its path.
 
-    What an interrupted download left is resumed. The file gets its name only after its sha256 was found right; a
-    wrong one is removed. Several processes may do this at once: one works on the part file that is resumed later,
-    the others on their own.
+    An interrupted download is resumed. The file gets its name only after its checksum proved right; a wrong file is
+    removed. Several processes may download at once: one uses the part file that can be resumed later, the others use
+    separate part files.
     """
     target = folder / file.name
     with open_part(target) as part:
@@ -35,7 +35,7 @@ def download(file: DataFile, folder: Path) -> Path:
 
 
 def _fetch(file: DataFile, part: PartFile, folder: Path) -> None:
-    """Tries one home after the other, the same one again as long as bytes come."""
+    """Tries one home after the other, and retries a home as long as it delivers bytes."""
     failure: tuple[Exception, str]
     with progress_line(file.name, ("bar", "bytes", "bytes/s", "time"), done=part.length) as line:
         for url in file.urls:
@@ -48,7 +48,7 @@ def _fetch(file: DataFile, part: PartFile, folder: Path) -> None:
                 except FileFormatError as error:
                     failure = error, url
                     part.clear()
-                    if not before:  # else what was resumed may have been wrong: once more from the start
+                    if not before:  # else the resumed bytes may have been wrong: start over
                         break
                 except (OSError, http.client.HTTPException, ValueError) as error:
                     failure = error, url
@@ -58,7 +58,7 @@ def _fetch(file: DataFile, part: PartFile, folder: Path) -> None:
 
 
 def _refusal(file: DataFile, folder: Path, part: PartFile, failure: tuple[Exception, str]) -> FlipproofError:
-    """The one line that says what went wrong and what to do."""
+    """The one-line error that says what went wrong and what to do."""
     by_hand = f"put a copy ({file.pin}) into {folder}"
     error, url = failure
     if isinstance(error, FileFormatError):

@@ -1,4 +1,4 @@
-"""Where datasets lie: the folder named by FLIPPROOF_DATA, then the user's cache."""
+"""The folders of datasets: the folder named by FLIPPROOF_DATA, then the user's cache."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ VARIABLE = "FLIPPROOF_DATA"
 
 
 def folders() -> tuple[Path, ...]:
-    """The folders in which files are looked for, in this order."""
+    """The folders that are searched for files, in this order."""
     given = os.environ.get(VARIABLE)
     cache = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(cache):  # as the XDG standard says
+    if not os.path.isabs(cache):  # the XDG standard ignores relative paths
         cache = os.path.join(os.path.expanduser("~"), ".cache")
-    # Without a home "~" stays what it is: nothing is to be put into a folder of that name.
+    # Without a home, "~" stays unexpanded: never write into a folder of that name.
     found = [Path(given)] if given else []
     return (*found, Path(cache) / "flipproof") if os.path.isabs(cache) else tuple(found)
 
 
 def find(name: str) -> Path | None:
-    """The path of a file in the first folder that has it."""
+    """The path of a file in the first folder that has it, or None."""
     return next((folder / name for folder in folders() if (folder / name).is_file()), None)
 
 
 def folder_to_write() -> Path:
-    """The first of the folders that can be written to; it is made if it is not there."""
+    """The first folder that can be written to; it is created if it does not exist."""
     for folder in folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)

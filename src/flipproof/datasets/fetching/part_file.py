@@ -1,4 +1,4 @@
-"""The part of a download that has arrived. It belongs to one process at a time and outlives it."""
+"""The part of a download that has arrived so far. One process at a time owns it, and it outlives that process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import IO
 from flipproof.files.whole import cannot_write, is_still_at, take_lock
 
 _CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""For `open`: what is downloaded is not written through a link, and a pipe is not waited for."""
+"""Flags for `open`: never write a download through a link, and never wait for a pipe."""
 
 
 class PartFile:
@@ -35,7 +35,7 @@ class PartFile:
         self.length += len(block)
 
     def clear(self) -> None:
-        """Forgets everything that has arrived."""
+        """Discards everything that has arrived."""
         self._stream.seek(0)
         self._stream.truncate()
         self.length = 0
@@ -46,16 +46,16 @@ class PartFile:
         return self._stream.read()
 
     def close(self) -> None:
-        """Makes what has arrived durable."""
+        """Writes everything that has arrived to disk."""
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
 
 @contextlib.contextmanager
 def open_part(target: Path) -> Iterator[PartFile]:
-    """The part file of a target; where another process works on it, one of this process's own.
+    """The part file of a target, or a separate one if another process is using it.
 
-    It stays after an error or an interrupt, to be resumed, unless nothing is in it or nobody else would find it.
+    After an error or an interrupt the part file stays to be resumed, unless it is empty or no process would find it.
     """
     path = target.with_name(f".{target.name}.part")
     try:
@@ -71,22 +71,22 @@ def open_part(target: Path) -> Iterator[PartFile]:
     try:
         yield part
     finally:
-        # The lock goes with the stream: unlink before, or a file that is another's by now may be hit.
+        # Closing the stream releases the lock: unlink first, or the file may belong to another process by then.
         if is_still_at(stream.fileno(), path) and not (resumable and part.length):
             os.unlink(path)
-        with contextlib.suppress(OSError):  # a full disk was reported when the block was written
+        with contextlib.suppress(OSError):  # writing the block already reported a full disk
             stream.close()
 
 
 def _locked(path: Path) -> IO[bytes] | None:
-    """The file, if no other process holds it. The lock ends with the process, however that ends."""
+    """The file, if no other process holds it, else None. The lock ends with the process, even if that crashes."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _CAREFULLY, 0o644)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is no file")
     stream = os.fdopen(descriptor, "a+b")
     try:
-        # Without locks it is this process's at once; else the holder before may have given it its final name.
+        # Without locks the file is ours at once; otherwise the previous holder may have given it its final name.
         if not take_lock(descriptor) or is_still_at(descriptor, path):
             return stream
     except OSError:

@@ -1,4 +1,4 @@
-"""One request for a file or the rest of it, over https. Plain http goes to this machine only."""
+"""One https request for a file or the rest of it. Plain http is allowed to this machine only."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from flipproof.datasets.fetching.part_file import PartFile
 from flipproof.errors import FileFormatError
 
 Report = Callable[[int, int | None], None]
-"""Is told how many bytes are there, and of how many, if that is known."""
+"""Receives the number of bytes that have arrived, and the total if it is known."""
 
 _BLOCK = 2**16
-_SECONDS = 30.0  # without a byte
+_SECONDS = 30.0  # the longest time without a byte
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def transfer(url: str, part: PartFile, most: int, report: Report) -> None:
-    """Adds to the part what it lacks; starts again from zero where the server cannot resume.
+    """Adds the missing bytes to the part; starts again from zero if the server cannot resume.
 
     Raises:
         OSError: the server cannot be reached, refuses, or stops in the middle.
         FileFormatError: there are more than `most` bytes.
     """
     if part.length >= most:
-        return  # nothing is missing; whether it is right is for the checksum to say
+        return  # nothing is missing; the checksum decides whether it is right
     if not _safe(url):
         raise OSError(f"expected an https address, got {url}")
     request = urllib.request.Request(url, headers={"User-Agent": "flipproof", "Accept-Encoding": "identity"})
@@ -40,7 +40,7 @@ def transfer(url: str, part: PartFile, most: int, report: Report) -> None:
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416 and part.length:
-            return  # it says that nothing is missing
+            return  # the server says that nothing is missing
         raise OSError(f"HTTP status {error.code}") from None
     with answer:
         if not _resumes(answer, part.length):
@@ -49,7 +49,7 @@ def transfer(url: str, part: PartFile, most: int, report: Report) -> None:
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """Checks certificates, whatever the process does elsewhere, and where redirections lead to."""
+    """An opener that always checks certificates, whatever the rest of the process does, and restricts redirections."""
     return urllib.request.build_opener(
         _SafeRedirects, urllib.request.HTTPSHandler(context=ssl.create_default_context())
     )
@@ -71,14 +71,14 @@ def _copy(answer: Any, part: PartFile, most: int, report: Report) -> None:
 
 
 def _resumes(answer: Any, start: int) -> bool:
-    """Whether the answer goes on where the part ends."""
+    """Whether the answer continues where the part ends."""
     return answer.status == 206 and str(answer.headers.get("Content-Range")).startswith(f"bytes {start}-")
 
 
 def _safe(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        host = parts.hostname if parts.port != 0 else None  # a port that is none is found here
+        host = parts.hostname if parts.port != 0 else None  # raises for an invalid port
     except ValueError:
         return False
     return host is not None and (parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK))

@@ -1,1 +1,1 @@
-"""Datasets as values, one file for each kind of data, with their labels and their own file format."""
+"""Datasets as values: one file for each kind of data, with the labels and the file formats."""

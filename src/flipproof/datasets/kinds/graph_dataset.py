@@ -1,4 +1,4 @@
-"""Many small graphs with a label each, such as molecules: what graph classification starts from."""
+"""Many small graphs with one label each, such as molecules: the data of graph classification."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class GraphDataset:
     """Undirected graphs whose nodes are of a few kinds.
 
     Attributes:
-        name: what to call it.
-        edge_indices: per graph, integers [2, edges]: every edge in both directions.
+        name: the name of the dataset.
+        edge_indices: per graph, integers [2, edges] with every edge in both directions.
         node_labels: per graph, the kind of each node, from 0.
         labels: int64 [graphs], from 0.
         class_names: one name per class; by default the numbers.
         node_names: one name per kind of node; by default the numbers.
-        split: which graphs are for training, validation and testing, if the data say so; runs then keep to it.
+        split: the graphs for training, validation and testing, if the data define a split; runs then use it.
 
     Example:
         >>> data = GraphDataset("two", ([[0, 1], [1, 0]], [[], []]), ([0, 1], [1]), [0, 1])
@@ -85,26 +85,26 @@ class GraphDataset:
 
     @property
     def nodes(self) -> int:
-        """How many nodes all graphs have together."""
+        """The number of nodes of all graphs together."""
         return sum(kinds.size for kinds in self.node_labels)
 
     @property
     def edges(self) -> int:
-        """How many undirected edges all graphs have together, without self-loops."""
+        """The number of undirected edges of all graphs together, without self-loops."""
         return sum(int(np.count_nonzero(index[0] < index[1])) for index in self.edge_indices)
 
     @property
     def features(self) -> int:
-        """How many kinds of nodes there are: the columns of the one-hot attributes."""
+        """The number of kinds of nodes, which is the number of columns of the one-hot attributes."""
         return len(self.node_names)
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.class_names)
 
     def graph(self, i: int, noisy: str = STRUCTURE, kinds: str = Kinds.ONE_HOT) -> Graph:
-        """The i-th graph with the kinds of its nodes as attributes, and noise on the parts named; see `graphs`."""
+        """The i-th graph with its kinds of nodes as attributes and noise on the parts in `noisy`; see `graphs`."""
         i = checked_index(i, len(self), "i")
         numbers = self.node_labels[i]
         attributes: Any
@@ -121,16 +121,17 @@ class GraphDataset:
 
         Args:
             noisy: "structure", "attributes" or "both": the parts that get noise.
-            which: numbers of graphs; all by default.
-            kinds: how the kinds of nodes are attributes. "one-hot": as zeros and ones, one for each kind, so that
-                another kind is two flips. "category": as one number, so that another kind is one change; noise on
-                it is `FlipNoise(..., categories=features)`, and a model gets them with `GraphClassifier(one_hot=...)`.
+            which: the numbers of the graphs; all by default.
+            kinds: how kinds of nodes become attributes. "one-hot" gives each kind a column of zeros and ones, so that
+                turning one kind into another takes two flips. "category" gives each node one number, so that it takes
+                one change; the noise is then `FlipNoise(..., categories=features)`, and a model receives one-hot
+                columns through `GraphClassifier(one_hot=...)`.
         """
         numbers = range(len(self)) if which is None else checked_rows(which, len(self), "which").tolist()
         return Graphs(tuple(self.graph(i, noisy, kinds) for i in numbers))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
+        """Writes the dataset, without pickles, to a file that `load` reads; a partial file never appears."""
         write_graphs(self, path)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The file of a `GraphDataset`: the nodes and edges of all graphs one after the other, and where each begins."""
+"""The file format of `GraphDataset`: the nodes and edges of all graphs in sequence, and where each graph begins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GRAPHS_FILE = FileKind("dataset", "flipproof-graphs", 2, "; fp.datasets.GraphDat
 
 
 def write_graphs(data: GraphDataset, path: str | os.PathLike[str]) -> None:
-    """Writes the file, whole or not at all."""
+    """Writes the graphs to a file; a partial file never appears."""
     description = {
         "name": one_line(str(data.name)),
         "class_names": data.class_names,
@@ -40,7 +40,7 @@ def write_graphs(data: GraphDataset, path: str | os.PathLike[str]) -> None:
 
 
 def read_graphs(path: str | os.PathLike[str], dataset: type[GraphDataset]) -> GraphDataset:
-    """Reads and checks a file written by `write_graphs`; `dataset` is the class to make."""
+    """Reads and checks a file written by `write_graphs`; `dataset` is the class of the result."""
     with reading_archive(path, GRAPHS_FILE) as file:
         return dataset(
             name=str(file.description["name"]),

@@ -1,4 +1,4 @@
-"""Images of whole grey or colour levels with labels, split into training and test."""
+"""Images of integer grey or colour levels with labels, split into training and test images."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class ImageDataset:
     """Images [n, height, width] or [n, height, width, 3] of uint8, and their labels.
 
     Attributes:
-        name: what to call it.
+        name: the name of the dataset.
         train_images: images to learn from.
         train_labels: their labels, from 0.
-        test_images: images to certify; of the same shape.
+        test_images: images to certify, of the same shape.
         test_labels: their labels.
         class_names: one name per class; by default the numbers.
-        levels: how many values a pixel may have.
+        levels: the number of values that a pixel may have.
 
     Example:
         >>> data = ImageDataset("two", [[[0, 9]]], [0], [[[200, 3]]], [1])
@@ -63,16 +63,16 @@ class ImageDataset:
 
     @property
     def features(self) -> int:
-        """How many numbers an image has."""
+        """The number of values in an image."""
         return int(np.prod(self.train_images.shape[1:]))
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.class_names)
 
     def binarised(self, threshold: int) -> ImageDataset:
-        """These images in black and white: one where a pixel is above the threshold."""
+        """The dataset with black and white images: one where a pixel is above the threshold, else zero."""
         threshold = checked_count(threshold, "threshold")
         return ImageDataset(
             self.name,
@@ -85,7 +85,7 @@ class ImageDataset:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
+        """Writes the dataset, without pickles, to a file that `load` reads; a partial file never appears."""
         write_images(self, path)
 
     @classmethod
@@ -116,7 +116,7 @@ def _checked_images(given: Any, levels: int, part: str) -> Images:
 
 
 def _refuse_first(images: Any, wrong: BoolArray, expected: str) -> None:
-    """Raises for the first pixel that is wrong, and says where it is."""
+    """Raises an error that names the position of the first wrong pixel."""
     index = first_place(wrong)
     if index is not None:
         place = ", ".join(f"{axis} {number}" for axis, number in zip(_AXES, index, strict=False))

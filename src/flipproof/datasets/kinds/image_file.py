@@ -1,4 +1,4 @@
-"""The file of an `ImageDataset`: a zip of arrays that numpy can open and a JSON description. Never a pickle."""
+"""The file format of `ImageDataset`: a zip of arrays that numpy can open and a JSON description, without pickles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
 
 
 def write_images(data: ImageDataset, path: str | os.PathLike[str]) -> None:
-    """Writes the file, whole or not at all."""
+    """Writes the images to a file; a partial file never appears."""
     description = {
         "name": one_line(str(data.name)),
         "class_names": data.class_names,
@@ -29,7 +29,7 @@ def write_images(data: ImageDataset, path: str | os.PathLike[str]) -> None:
 
 
 def read_images(path: str | os.PathLike[str], dataset: type[ImageDataset]) -> ImageDataset:
-    """Reads and checks a file written by `write_images`; `dataset` is the class to make."""
+    """Reads and checks a file written by `write_images`; `dataset` is the class of the result."""
     with reading_archive(path, IMAGES_FILE) as file:
         images, levels = _sizes(file.description)
         data = dataset(
@@ -44,7 +44,7 @@ def read_images(path: str | os.PathLike[str], dataset: type[ImageDataset]) -> Im
 
 
 def described_images(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """How many images and how many levels a file has by its description; the images stay unread."""
+    """The numbers of images and levels that a file's description states; the images are not read."""
     with reading_archive(path, IMAGES_FILE, whole=False) as file:
         return _sizes(file.description)
 

@@ -1,4 +1,4 @@
-"""Labels of nodes, graphs, images and messages, as numbers with names, and the split that data bring along."""
+"""Labels of nodes, graphs, images and messages, as numbers with names, and the split that the data define."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def checked_labels(given: Any, count: int, owner: str) -> IntArray:
 
 
 def checked_names(given: Sequence[str], labels: IntArray) -> tuple[str, ...]:
-    """Returns one name per class, each one plain line; without any, the classes are called by their numbers."""
+    """Returns one name per class, each a single plain line; by default the numbers of the classes."""
     classes = int(labels.max(initial=-1)) + 1
     names = plain_names(given, "names") or tuple(map(str, range(classes)))
     if len(names) < classes:
@@ -49,7 +49,7 @@ def checked_names(given: Sequence[str], labels: IntArray) -> tuple[str, ...]:
 
 
 def plain_names(given: Any, what: str) -> tuple[str, ...]:
-    """Names, each as one plain line; numbers and the like are taken as they are written, a text letter by letter.
+    """Names, each as a single plain line; numbers become their text, and a single text becomes its letters.
 
     Example:
         >>> plain_names([1, "two"], "class_names")
@@ -60,7 +60,7 @@ def plain_names(given: Any, what: str) -> tuple[str, ...]:
 
 
 def numbered(given: Any) -> tuple[Any, tuple[str, ...]]:
-    """Turns labels that are words into numbers, in the order of the sorted words; numbers stay what they are.
+    """Turns labels that are words into numbers, in the order of the sorted words; numbers stay unchanged.
 
     Example:
         >>> numbered(["b", "a", "b"])
@@ -78,7 +78,7 @@ def numbered(given: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def plain_array(given: Any) -> Any:
-    """Anything array-like as an array of whatever it holds; torch tensors are welcome."""
+    """An array of the given array-like values, of any type; torch tensors are accepted."""
     if hasattr(given, "detach"):
         given = given.detach().cpu()
     try:
@@ -91,7 +91,7 @@ _PARTS = ("train", "validation", "test")
 
 
 def checked_split(given: Any, count: int, owner: str) -> Split | None:
-    """Returns a split, whose size must be the number of owners ("node", "graph"), or None if there is none."""
+    """Returns a split, whose size must equal the number of owners ("node", "graph"), or None if there is none."""
     if given is None:
         return None
     split = checked_kind(given, Split, "split")
@@ -102,7 +102,7 @@ def checked_split(given: Any, count: int, owner: str) -> Split | None:
 
 
 def split_of_pyg(data: Any) -> Split | None:
-    """The split of a PyTorch Geometric `Data` with masks; without a `val_mask` nothing is for validation."""
+    """The split of a PyTorch Geometric `Data` with masks; without a `val_mask`, the validation set is empty."""
     masks: dict[str, Any] = {name: getattr(data, name, None) for name in ("train_mask", "val_mask", "test_mask")}
     there = [name for name, mask in masks.items() if mask is not None]
     if not there:
@@ -117,10 +117,10 @@ def split_of_pyg(data: Any) -> Split | None:
 
 
 def split_arrays(split: Split | None) -> dict[str, IntArray]:
-    """What a file has of a split."""
+    """The arrays that a file stores for a split."""
     return {} if split is None else {name: getattr(split, name) for name in _PARTS}
 
 
 def read_split(file: ArrayArchive) -> Split | None:
-    """The split in a file whose description says that there is one; files of version 1 have none."""
+    """The split in a file, or None if its description mentions none; files of version 1 have none."""
     return Split(*(file.array(name) for name in _PARTS)) if file.description.get("split") is True else None

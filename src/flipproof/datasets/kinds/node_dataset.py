@@ -1,4 +1,4 @@
-"""One graph with attributes and labels of its nodes, as files and users give it, before noise has a say."""
+"""One graph with attributes and labels of its nodes, as files and users provide it, before any noise."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from flipproof.run_folder.split import Split
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeDataset:
-    """A graph whose nodes have labels and, if there are any, attributes.
+    """A graph whose nodes have labels and optional attributes.
 
     Attributes:
-        name: what to call it.
+        name: the name of the dataset.
         adjacency: csr_array [nodes, nodes] of float32 zeros and ones; symmetric unless `directed`.
-        attributes: zeros and ones are a csr_array of float32, whatever they came as; other sparse attributes stay
-            sparse, others are an array; or None.
+        attributes: zeros and ones become a csr_array of float32, whatever their type; other sparse attributes stay
+            sparse, and other dense attributes are an array. None if there are no attributes.
         labels: int64 [nodes], from 0.
         class_names: one name per class; by default the numbers.
         directed: whether (u, v) and (v, u) are different entries.
-        split: which nodes are for training, validation and testing, if the data say so; runs then keep to it.
+        split: the nodes for training, validation and testing, if the data define a split; runs then use it.
 
     Example:
         >>> data = NodeDataset("path", sp.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), None, [0, 1, 1])
@@ -56,33 +56,34 @@ class NodeDataset:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return int(self.adjacency.shape[0])
 
     @property
     def edges(self) -> int:
-        """How many pairs of different nodes are joined; ordered pairs if directed."""
+        """The number of joined pairs of different nodes; ordered pairs if directed."""
         entries = int(self.adjacency.nnz - np.count_nonzero(self.adjacency.diagonal()))
         return entries if self.directed else entries // 2
 
     @property
     def features(self) -> int:
-        """How many attributes a node has."""
+        """The number of attributes of a node."""
         return 0 if self.attributes is None else int(self.attributes.shape[1])
 
     @property
     def classes(self) -> int:
-        """How many classes there are, with or without nodes."""
+        """The number of classes, including classes without nodes."""
         return len(self.class_names)
 
     def graph(self, noisy: str) -> Graph:
-        """The graph with noise on "structure", "attributes" or "both", as `vote` takes it."""
+        """The graph as `vote` takes it, with noise on "structure", "attributes" or "both"."""
         return Graph.from_scipy(self.adjacency, self.attributes, noisy=noisy, directed=self.directed)
 
     def standardised(self) -> NodeDataset:
-        """The largest component of the undirected graph, without self-loops, and which attributes are not zero.
+        """The largest component of the undirected graph, without self-loops and with binarised attributes.
 
-        Sec. 7 of the paper. Of equally large components it is the one with the first node; nodes keep their order.
+        Sec. 7 of the paper. Nonzero attributes become one. Among equally large components, the one with the first node
+        is kept; nodes keep their order.
 
         Example:
             >>> one_way = sp.csr_array([[1, 0, 0], [0, 0, 1], [0, 0, 0]])
@@ -106,7 +107,7 @@ class NodeDataset:
         return NodeDataset(self.name, kept, attributes, self.labels[nodes], self.class_names, split=split)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the dataset to a file that `load` reads. No pickles; the file appears whole or not at all."""
+        """Writes the dataset, without pickles, to a file that `load` reads; a partial file never appears."""
         write_nodes(self, path)
 
     @classmethod
@@ -145,7 +146,7 @@ def _checked_attributes(given: Any, nodes: int) -> Any:
 
 
 def _compact(matrix: Any) -> Any:
-    """A read-only copy of a sparse matrix, with indices of 32 bits wherever they are enough."""
+    """A read-only copy of a sparse matrix, with 32-bit indices where they suffice."""
     index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
     arrays = (matrix.data, matrix.indices.astype(index), matrix.indptr.astype(index))
     return read_only_csr(sp.csr_array(arrays, shape=matrix.shape))
@@ -153,7 +154,7 @@ def _compact(matrix: Any) -> Any:
 
 def _without_duplicates(given: Any) -> Any:
     matrix = sp.csr_array(given, copy=True)
-    stored = given.nnz if given.format == "coo" else matrix.nnz  # a COO matrix adds up duplicates as it is converted
+    stored = given.nnz if given.format == "coo" else matrix.nnz  # converting a COO matrix sums its duplicates
     matrix.sum_duplicates()
     if matrix.nnz < stored:
         raise InvalidInputError(f"expected every attribute once, got {stored - matrix.nnz} duplicates")

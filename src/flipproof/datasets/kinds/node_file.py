@@ -1,4 +1,4 @@
-"""The file of a `NodeDataset`: a zip of arrays that numpy can open and a JSON description. Never a pickle."""
+"""The file format of `NodeDataset`: a zip of arrays that numpy can open and a JSON description, without pickles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NODES_FILE = FileKind(
 
 
 def write_nodes(data: NodeDataset, path: str | os.PathLike[str]) -> None:
-    """Writes the file, whole or not at all."""
+    """Writes the graph to a file; a partial file never appears."""
     attributes = data.attributes
     kind = None if attributes is None else "sparse" if sp.issparse(attributes) else "dense"
     description = {
@@ -40,7 +40,7 @@ def write_nodes(data: NodeDataset, path: str | os.PathLike[str]) -> None:
 
 
 def read_nodes(path: str | os.PathLike[str], dataset: type[NodeDataset]) -> NodeDataset:
-    """Reads and checks a file written by `write_nodes`; `dataset` is the class to make."""
+    """Reads and checks a file written by `write_nodes`; `dataset` is the class of the result."""
     with reading_archive(path, NODES_FILE) as file:
         description, attributes = file.description, None
         if description["attributes"] is not None:

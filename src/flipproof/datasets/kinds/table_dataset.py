@@ -20,13 +20,13 @@ class TableDataset:
     """Rows of categories and their labels.
 
     Attributes:
-        name: what to call it.
+        name: the name of the dataset.
         values: numbers [rows, columns]; column j has the categories 0, 1, ..., categories[j] - 1.
-        categories: how many categories each column has.
+        categories: the number of categories of each column.
         labels: one per row, from 0.
         column_names: one name per column; by default their numbers.
         class_names: one name per class; by default the numbers.
-        value_names: for every column one name per category; without any, categories are called by their numbers.
+        value_names: one name per category for every column; by default the numbers of the categories.
 
     Example:
         >>> data = TableDataset("two", [[0, 2], [1, 0]], [2, 3], [0, 1], ("fever", "age"))
@@ -67,12 +67,12 @@ class TableDataset:
 
     @property
     def features(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.categories)
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.class_names)
 
     def table(self, which: Iterable[int] | None = None) -> Table:
@@ -84,7 +84,7 @@ class TableDataset:
 def _checked_value_names(
     given: Sequence[Sequence[str]], categories: Sequence[int], names: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
-    """As many as there are categories, or none at all."""
+    """Returns one name per category for every column, or no names at all."""
     columns = checked_items(given, "value_names", "lists of names")
     value_names = tuple(plain_names(column, "each of value_names") for column in columns)
     if value_names and len(value_names) != len(categories):
@@ -100,7 +100,7 @@ def _checked_value_names(
 
 
 def _checked_values(values: NDArray[Any], categories: Sequence[int], names: Sequence[str]) -> NDArray[Any]:
-    """The values as small integers; the first that is none of its column's categories is named."""
+    """Returns the values as small integers; an error names the first value outside its column's categories."""
     single = next((j for j, count in enumerate(categories) if count < 2), None)
     if single is not None:
         raise InvalidInputError(

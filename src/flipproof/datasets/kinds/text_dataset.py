@@ -37,13 +37,13 @@ class TextDataset:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.class_names)
 
     def distinct(self) -> TextDataset:
         """Every text once, with the label of its first occurrence.
 
-        A message that is in the data twice could otherwise be both learned and certified.
+        Otherwise a message that appears twice could be both learned from and certified.
 
         Example:
             >>> TextDataset("three", ("Ok.", "You won!", "Ok."), [0, 1, 0]).distinct().messages
@@ -53,7 +53,7 @@ class TextDataset:
         return self._some(sorted(first.values()))
 
     def with_words(self) -> TextDataset:
-        """The messages that have a word; the others cannot be read as sequences.
+        """The messages that have at least one word; messages without words cannot be read as sequences.
 
         Example:
             >>> TextDataset("two", (":-)", "You won!"), [0, 1]).with_words().messages

@@ -1,4 +1,4 @@
-"""From messages to numbers: the words of a message, the vocabulary that training messages have, bags and sequences."""
+"""From messages to numbers: the words of a message, the vocabulary of training messages, bags and sequences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flipproof.base.values import IntArray, checked_count, checked_texts
 from flipproof.errors import InvalidInputError
 
 OTHER = "(other)"
-"""What words that a vocabulary lacks are called. No message can contain it as a word."""
+"""The name for words that a vocabulary lacks. No message can contain it as a word."""
 _LONGEST = 2**24
 _WORD = re.compile(r"[^\W\d_]+|\d+|[£$!?]")
 
@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\W\d_]+|\d+|[£$!?]")
 def words_of(message: str) -> list[str]:
     """The words of a message in their order: runs of letters, runs of digits, and each of £ $ ! ?, in lower case.
 
-    Letters and digits of all scripts are such.
+    Letters and digits of all scripts count.
 
     Example:
         >>> words_of("URGENT! You won £900.")
@@ -35,7 +35,7 @@ def words_of(message: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """K words with the numbers 0 to K - 1. Number 0 stands for any word that is not among the others.
+    """K words with the numbers 0 to K - 1. Number 0 stands for any word that is not in the vocabulary.
 
     Attributes:
         words: one name per number; the first is "(other)".
@@ -73,12 +73,12 @@ class Vocabulary:
 
     @classmethod
     def learned(cls, messages: Iterable[str], least: int = 5, most: int | None = None) -> Vocabulary:
-        """The words that are in at least `least` messages, the most frequent first, then by the alphabet.
+        """The words that occur in at least `least` messages, ordered by falling frequency, then alphabetically.
 
         Args:
-            messages: those to learn from, without any that are to be certified.
+            messages: the messages to learn from; leave out those to be certified.
             least: the number of messages that a word must occur in.
-            most: the largest number of words, not counting the one that stands for all others.
+            most: the largest number of words, not counting word 0, which stands for all other words.
         """
         counts = Counter(word for message in checked_messages(messages) for word in set(words_of(message)))
         limit = None if most is None else checked_count(most, "most")
@@ -91,14 +91,14 @@ class Vocabulary:
         return len(self.words)
 
     def bags(self, messages: Iterable[str]) -> sp.csr_array:
-        """Which words each message has, zeros and ones [messages, K]. Other words are not seen: column 0 is empty."""
+        """The words of each message as zeros and ones [messages, K]. Unknown words do not count: column 0 is empty."""
         rows = [sorted(set(self._known(message)) - {0}) for message in checked_messages(messages)]
         starts = np.cumsum([0, *map(len, rows)])
         columns = np.array([number for row in rows for number in row], dtype=np.int32)
         return sp.csr_array((np.ones(columns.size, np.float32), columns, starts), shape=(len(rows), len(self)))
 
     def tokens(self, messages: Iterable[str], length: int) -> IntArray:
-        """The numbers of the first words of each message [messages, length]. K, past the words, marks empty positions.
+        """The numbers of the first words of each message [messages, length]. The number K marks empty positions.
 
         Raises:
             InvalidInputError: a message has no word; `TextDataset.with_words` leaves such messages out.
@@ -121,5 +121,5 @@ class Vocabulary:
 
 
 def checked_messages(given: Iterable[str]) -> tuple[str, ...]:
-    """Returns texts, and refuses a single one."""
+    """Returns the messages as a tuple, and refuses a single text."""
     return checked_texts(given, "messages")

@@ -1,1 +1,1 @@
-"""From files to arrays, one file for each format. Files come from elsewhere: nothing in them is run or trusted."""
+"""From files to arrays: one module for each format. Data files are untrusted: nothing in them is run or believed."""

@@ -1,4 +1,4 @@
-"""Data that needs no download: scikit-learn's digits, as images in black and white or grey, and as nodes of a graph."""
+"""Built-in data without downloads: scikit-learn's digits as binary or grey images, and as nodes of a graph."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _TRAIN = 1_437
 
 
 def digits(contents: Mapping[str, bytes]) -> ImageDataset:
-    """Images of 8 x 8 pixels, one where the grey level is above 7; the last 360 are for testing."""
+    """Binary images of 8 x 8 pixels, with ones where the grey level is above 7; the last 360 are for testing."""
     return replace(digits_grey(contents), name="digits").binarised(THRESHOLD)
 
 
 def digits_grey(contents: Mapping[str, bytes]) -> ImageDataset:
-    """Images of 8 x 8 pixels with 17 grey levels, of which 0 is the paper; the last 360 are for testing."""
+    """Images of 8 x 8 pixels with 17 grey levels, where 0 is the background; the last 360 are for testing."""
     grey, labels = _grey_digits()
     images = grey.reshape(-1, 8, 8)
     return ImageDataset(
@@ -35,7 +35,7 @@ def digits_grey(contents: Mapping[str, bytes]) -> ImageDataset:
 
 
 def digits_graph(contents: Mapping[str, bytes]) -> NodeDataset:
-    """The images as nodes, each joined to the five whose grey levels are nearest, with the pixels as attributes."""
+    """The images as nodes with pixels as attributes; each node is joined to the five with the nearest grey levels."""
     grey, labels = _grey_digits()
     chosen = nearest(grey, NEIGHBOURS)
     heads = np.repeat(np.arange(len(grey)), NEIGHBOURS)
@@ -45,10 +45,10 @@ def digits_graph(contents: Mapping[str, bytes]) -> NodeDataset:
 
 
 def nearest(points: NDArray[np.uint8], k: int) -> NDArray[np.int64]:
-    """The k nearest other points of each by squared Euclidean distance; of equally near ones, the first.
+    """The k nearest other points of each point, by squared Euclidean distance; ties go to the first point.
 
-    All numbers are integers far below 2^53, so float64 is exact whatever the order of summation, and the result is
-    the same on every machine.
+    All numbers are integers far below 2^53, so float64 is exact in any order of summation, and every machine gives the
+    same result.
 
     Example:
         >>> nearest(np.array([[0], [3], [6], [7]], dtype=np.uint8), 1).ravel()
@@ -62,6 +62,6 @@ def nearest(points: NDArray[np.uint8], k: int) -> NDArray[np.int64]:
 
 
 def _grey_digits() -> tuple[NDArray[np.uint8], Any]:
-    """Grey levels 0 to 16 of 1797 digits, 64 each, and which digits they are."""
+    """The grey levels from 0 to 16 of 1797 digits, 64 pixels each, and the labels of the digits."""
     data, labels = require("sklearn.datasets").load_digits(return_X_y=True)
     return data.astype(np.uint8), labels

@@ -1,4 +1,4 @@
-"""A table that needs no download: measurements of tumours, each cut into a few categories."""
+"""A built-in table without a download: measurements of tumours, each cut into a few categories."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def breast_cancer(contents: Mapping[str, bytes]) -> TableDataset:
 
 
 def in_parts(numbers: NDArray[Any], parts: int) -> IntArray:
-    """Numbers cut into parts of about equal size: 0 for the smallest ones. Equal numbers are in one part.
+    """Cuts numbers into parts of about equal size; part 0 has the smallest numbers, and equal numbers share a part.
 
-    Every cut is one of the numbers, so nothing is rounded and the result is the same on every machine.
+    Every cut is one of the numbers, so nothing is rounded and every machine gives the same result.
 
     Example:
         >>> in_parts(np.array([0.3, 7.0, 0.1, 2.0, 2.0, 0.2]), 3)

@@ -17,7 +17,7 @@ from flipproof.files.archive import read_array
 
 
 def read_sparse_graph(contents: Mapping[str, bytes], name: str) -> NodeDataset:
-    """A file as written by the authors of the paper, of whose arrays those that are objects are left alone."""
+    """Reads a file as written by the authors of the paper; arrays of Python objects are never opened."""
     with zipfile.ZipFile(io.BytesIO(contents[f"{name}.npz"])) as archive:
         words = read_array(archive, "class_names")
         class_names = tuple(word.rpartition("/")[2] for word in words.tolist())
@@ -25,7 +25,7 @@ def read_sparse_graph(contents: Mapping[str, bytes], name: str) -> NodeDataset:
 
 
 def read_planetoid(contents: Mapping[str, bytes], name: str) -> NodeDataset:
-    """A Planetoid graph as it was published: nodes to test come last, in the order of their index."""
+    """Reads a Planetoid graph as published: test nodes come last, in the order of their index."""
     attributes, test_attributes, one_hot, test_one_hot, neighbours = (
         read_inert(contents[f"ind.{name}.{part}"]) for part in ("allx", "tx", "ally", "ty", "graph")
     )
@@ -45,7 +45,7 @@ def read_planetoid(contents: Mapping[str, bytes], name: str) -> NodeDataset:
 
 
 def read_planetoid_arrays(contents: Mapping[str, bytes], name: str) -> NodeDataset:
-    """A Planetoid graph whose pickles were turned into plain arrays."""
+    """Reads a Planetoid graph whose pickles were converted to plain arrays."""
     with zipfile.ZipFile(io.BytesIO(contents[f"{name}.npz"])) as archive:
         return _standardised(archive, name, ("adj_", "attr_"), ())
 

@@ -12,7 +12,7 @@ from flipproof.errors import FileFormatError
 
 
 class CodeBook:
-    """Texts, one after the other, each kept as the number of its kind.
+    """A sequence of texts, each stored as the number of its distinct text.
 
     Example:
         >>> book = CodeBook()
@@ -30,7 +30,7 @@ class CodeBook:
         return len(self._numbers)
 
     def add(self, text: str) -> None:
-        """One more text."""
+        """Adds one text."""
         self._texts.append(self._numbers.setdefault(text, len(self._numbers)))
 
     def words(self) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ class CodeBook:
         return tuple(sorted(self._numbers, key=lambda text: (text != "", sizes.get(text, 0.0) if numeric else 0, text)))
 
     def numbers(self) -> IntArray:
-        """For every text, the place of its word among `words`."""
+        """For every text, its index in `words`."""
         places = np.zeros(len(self._numbers), dtype=np.int64)
         for place, word in enumerate(self.words()):
             places[self._numbers[word]] = place
@@ -49,7 +49,7 @@ class CodeBook:
 
 
 def check_classes(labels: CodeBook) -> None:
-    """Refuses the labels of a file if there is nothing to tell apart."""
+    """Refuses the labels of a file if there is nothing to distinguish."""
     if len(labels) < 2:
         raise FileFormatError(f"its labels are of {len(labels)} class; it takes at least two")
 

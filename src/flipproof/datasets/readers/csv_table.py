@@ -20,10 +20,10 @@ _MOST_VALUES, _MOST_CLASSES, _MOST_COLUMNS = 256, 2**16, 2**16
 
 
 def read_table(path: str | os.PathLike[str]) -> TableDataset:
-    """The table of a csv file.
+    """Reads the table in a csv file.
 
-    The column called label, or else the last one, has the labels. The distinct texts of every other column are its
-    categories; an empty cell is a category as well. Blanks around a cell do not count.
+    The column called label holds the labels, or else the last column does. The distinct texts of every other column
+    are its categories; an empty cell is a category as well. Blanks around a cell are ignored.
     """
     with reading_lines(path, TABLE) as lines:
         rows = _rows(lines)
@@ -48,19 +48,19 @@ def read_table(path: str | os.PathLike[str]) -> TableDataset:
 
 
 def _rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Rows that are not empty, without the blanks around cells, and the number of their last line."""
+    """The nonempty rows, each with the number of its last line; blanks around cells are removed."""
     reader = csv.reader(lines, strict=True, skipinitialspace=True)
     try:
         for row in reader:
             if row:
                 yield reader.line_num, [cell.strip() for cell in row]
     except csv.Error as error:
-        reason = str(error).partition(" - ")[0]  # what follows is for programmers
+        reason = str(error).partition(" - ")[0]  # the rest of the message is for programmers
         raise FileFormatError(f"line {reader.line_num}: {reason}") from error
 
 
 def _label_column(names: list[str]) -> int:
-    """Where the labels are."""
+    """The index of the column of labels."""
     if len(names) < 2:
         raise FileFormatError(f"its first line names {len(names)} columns; it takes labels and one more")
     if len(names) > _MOST_COLUMNS:

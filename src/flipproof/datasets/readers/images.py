@@ -22,7 +22,7 @@ _CIFAR_RECORD = 1 + 3 * 32 * 32
 
 
 def read_mnist(contents: Mapping[str, bytes]) -> ImageDataset:
-    """The four files of MNIST."""
+    """Reads the four files of MNIST."""
     arrays: list[Any] = []
     for part, count in (("train", 60_000), ("t10k", 10_000)):
         arrays.append(idx_array(contents[f"{part}-images-idx3-ubyte.gz"], (count, 28, 28)))
@@ -32,7 +32,7 @@ def read_mnist(contents: Mapping[str, bytes]) -> ImageDataset:
 
 
 def idx_array(content: bytes, shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """An array of bytes in a gzipped idx file, which has to have this shape.
+    """The array of bytes in a gzipped idx file, which must have this shape.
 
     Example:
         >>> import gzip
@@ -47,7 +47,7 @@ def idx_array(content: bytes, shape: tuple[int, ...]) -> NDArray[np.uint8]:
 
 
 def read_cifar_arrays(contents: Mapping[str, bytes]) -> ImageDataset:
-    """The first images of CIFAR-10 in an npz file."""
+    """Reads the first images of CIFAR-10 from an npz file."""
     with zipfile.ZipFile(io.BytesIO(contents["cifar10_subset.npz"])) as archive:
         train, test = (
             (read_array(archive, f"{part}_images"), read_array(archive, f"{part}_labels")) for part in _PARTS
@@ -56,7 +56,7 @@ def read_cifar_arrays(contents: Mapping[str, bytes]) -> ImageDataset:
 
 
 def read_cifar_batches(contents: Mapping[str, bytes]) -> ImageDataset:
-    """The first images of CIFAR-10, out of the archive that its home offers."""
+    """Reads the first images of CIFAR-10 from the archive at its public home."""
     folder = "cifar-10-batches-bin"
     counts = {f"{folder}/data_batch_1.bin": CIFAR_TRAIN, f"{folder}/test_batch.bin": CIFAR_TEST}
     sizes = {name: count * _CIFAR_RECORD for name, count in counts.items()}
@@ -66,7 +66,7 @@ def read_cifar_batches(contents: Mapping[str, bytes]) -> ImageDataset:
 
 
 def _records(text: bytes) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Each record is a label and the red, green and blue plane of an image."""
+    """Splits records into labels and images; a record is a label and an image's red, green and blue planes."""
     records = np.frombuffer(text, np.uint8).reshape(-1, _CIFAR_RECORD)
     return records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), records[:, 0]
 

@@ -1,9 +1,9 @@
-"""Arrays out of the pickles that older datasets were published as, without running anything that they name.
+"""Reads arrays from the pickles of older datasets, without running anything that the pickles name.
 
-A pickle is a program: it names functions, which a plain reader imports and calls. Here a small machine of our own
-goes through its operations. Nothing is imported and nothing is called: names stay names, and the few things that such
-a file is made of are values of this module that only remember what they were told. So the worst that a file can do is
-to be wrong.
+A pickle is a program: it names functions, which an ordinary reader imports and calls. Here a small machine interprets
+the operations instead. It imports nothing and calls nothing that a file names: names stay names, and the few kinds of
+objects in such files become values of this module that only store their state. So the worst that a file can do is
+contain wrong data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PLAIN_TYPES = ("f4", "f8", "i4", "i8")
 
 
 class _TypeOfNumbers:
-    """Stands for numpy.dtype: the code of a plain type of numbers."""
+    """A stand-in for numpy.dtype: the code of a plain type of numbers."""
 
     def __init__(self, code: Any, *_: Any) -> None:
         if not isinstance(code, str) or code not in _PLAIN_TYPES:
@@ -32,19 +32,19 @@ class _TypeOfNumbers:
         self.code = "<" + code
 
     def set_state(self, state: Any) -> None:
-        """The order of bytes, among other things."""
+        """Checks the byte order in the state."""
         if state[1] != "<":
             raise FileFormatError(f"expected numbers in little-endian order, got {_shown(state[1])}")
 
 
 class _Array:
-    """Stands for numpy.ndarray. It becomes one only if it is asked for: a program may make very many."""
+    """A stand-in for numpy.ndarray. It becomes an array only on request: a program may create very many."""
 
     def __init__(self, *_: Any) -> None:
         self._state: Any = None
 
     def set_state(self, state: Any) -> None:
-        """All that it is."""
+        """Stores the complete state."""
         self._state = state
 
     @property
@@ -60,13 +60,13 @@ class _Array:
 
 
 class _SparseMatrix:
-    """Stands for scipy's csr_matrix: its state becomes a checked sparse matrix."""
+    """A stand-in for scipy's csr_matrix: its state becomes a checked sparse matrix."""
 
     def __init__(self) -> None:
         self._state: Any = None
 
     def set_state(self, state: Any) -> None:
-        """All that it is."""
+        """Stores the complete state."""
         self._state = state
 
     @property
@@ -77,18 +77,18 @@ class _SparseMatrix:
 
 
 class _Dictionary(dict[Any, Any]):
-    """Stands for collections.defaultdict: a dictionary without its default."""
+    """A stand-in for collections.defaultdict: a dictionary without its default."""
 
     def __init__(self, _: Any) -> None:
         super().__init__()
 
     def set_state(self, state: Any) -> NoReturn:
-        """Such a dictionary has none."""
+        """Raises an error: such a dictionary has no state."""
         raise FileFormatError("expected a dictionary of lists, got one with a state")
 
     @property
     def result(self) -> dict[int, list[int]]:
-        """Lists of whole numbers, each of them in the dictionary once."""
+        """The lists of whole numbers; each list may occur in the dictionary only once."""
         lists = dict(self)
         whole = all(type(key) is int and type(each) is list for key, each in lists.items())
         if not whole or not all(type(number) is int for each in lists.values() for number in each):
@@ -100,7 +100,7 @@ class _Dictionary(dict[Any, Any]):
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """What a program would import."""
+    """The name of something that a program would import."""
 
     path: str
 
@@ -120,14 +120,14 @@ _SHORT_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
 @dataclass(slots=True)
 class _Machine:
-    """Goes through a program: a stack of values, the places that marks were set at, and values kept for later."""
+    """Interprets a program with a stack of values, the positions of marks, and values kept for later."""
 
     stack: list[Any] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)
     kept: dict[int, Any] = field(default_factory=dict)
 
     def step(self, operation: str, argument: Any) -> None:
-        """One operation."""
+        """Carries out one operation."""
         if operation in _CONSTANTS:
             self.stack.append(_CONSTANTS[operation])
         elif operation in _WRITTEN_OUT:
@@ -138,56 +138,56 @@ class _Machine:
             _STEPS[operation](self, argument)
 
     def mark(self, _: Any) -> None:
-        """What follows belongs together."""
+        """Sets a mark: the values after it belong together."""
         self.marks.append(len(self.stack))
 
     def keep(self, place: int) -> None:
-        """The last value may be needed again."""
+        """Keeps the last value for later use."""
         self.kept[place] = self.stack[-1]
 
     def again(self, place: int) -> None:
-        """A value that was kept."""
+        """Pushes a kept value again."""
         self.stack.append(self.kept[place])
 
     def name(self, path: str) -> None:
-        """A name, of which only a few are known."""
+        """Pushes a name; only a few names are known."""
         if path not in _NAMES:
             raise FileFormatError(f"expected a pickle of arrays, got one that names {path[:100].replace(' ', '.')}")
         self.stack.append(_Name(path))
 
     def call(self, _: Any) -> None:
-        """What a plain reader would get by calling a function with some arguments."""
+        """Pushes a stand-in for what an ordinary reader would get by calling a function."""
         arguments, called = self.stack.pop(), self.stack.pop()
         self.stack.append(_CALLED[called.path](*arguments))
 
     def make(self, _: Any) -> None:
-        """What a plain reader would get by making an object of a class."""
+        """Pushes a stand-in for what an ordinary reader would get by creating an object of a class."""
         arguments, made = self.stack.pop(), self.stack.pop()
         self.stack.append(_MADE[made.path](*arguments))
 
     def build(self, _: Any) -> None:
-        """Tells the last value what it is."""
+        """Sets the state of the last value."""
         state = self.stack.pop()
         self.stack[-1].set_state(state)
 
     def append(self, _: Any) -> None:
-        """One more value in a list."""
+        """Appends one value to a list."""
         self._add_to_list(self._popped(len(self.stack) - 1))
 
     def extend(self, _: Any) -> None:
-        """Several more values in a list."""
+        """Appends several values to a list."""
         self._add_to_list(self._popped(self.marks.pop()))
 
     def set_item(self, _: Any) -> None:
-        """One more value in a dictionary."""
+        """Adds one value to a dictionary."""
         self._add_to_dictionary(self._popped(len(self.stack) - 2))
 
     def set_items(self, _: Any) -> None:
-        """Several more values in a dictionary."""
+        """Adds several values to a dictionary."""
         self._add_to_dictionary(self._popped(self.marks.pop()))
 
     def tuple(self, _: Any) -> None:
-        """A tuple of all values since the last mark."""
+        """Pushes a tuple of all values since the last mark."""
         self.stack.append(tuple(self._popped(self.marks.pop())))
 
     def _popped(self, start: int) -> list[Any]:
@@ -229,7 +229,7 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "LONG_BINGET": _Machine.again,
 }
 _OPERATIONS = frozenset((*_CONSTANTS, *_WRITTEN_OUT, *_SHORT_TUPLES, *_STEPS))
-"""What such a program consists of. There are others, which could reach further; they are refused."""
+"""The operations that such a program may use. All others are refused, since they could do more."""
 
 
 def read_inert(content: bytes) -> Any:
@@ -255,10 +255,10 @@ def read_inert(content: bytes) -> Any:
         return root.result
     except FileFormatError:
         raise
-    except Exception as error:  # whatever a damaged program makes the machine raise
+    except Exception as error:  # a damaged program can make the machine raise anything
         raise FileFormatError(f"expected a pickle of arrays, got {reason_of(error)}") from error
 
 
 def _shown(value: Any) -> str:
-    """A text, or what it is instead: in words, because other values may be nested without end."""
+    """A text, or a description of any other value, which could be nested without end."""
     return repr(value[:40]) if isinstance(value, str) else f"a {type(value).__name__}"

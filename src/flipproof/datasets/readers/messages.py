@@ -16,12 +16,12 @@ _CLASSES = ("ham", "spam")
 
 
 def read_sms_gzip(contents: Mapping[str, bytes]) -> TextDataset:
-    """The collection as one gzipped text."""
+    """Reads the collection from one gzipped text."""
     return messages_of(gunzipped(contents["sms_spam.tsv.gz"], SMS.size))
 
 
 def read_sms_zip(contents: Mapping[str, bytes]) -> TextDataset:
-    """The collection in the zip file of its home."""
+    """Reads the collection from the zip file of its public home."""
     return messages_of(SMS.read(contents["sms+spam+collection.zip"]))
 
 

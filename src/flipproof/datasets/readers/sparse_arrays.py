@@ -22,7 +22,7 @@ def read_csr(archive: zipfile.ZipFile, prefix: str) -> Any:
 
 
 def checked_csr(name: str, data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any], shape: NDArray[Any]) -> Any:
-    """A sparse matrix from its arrays, refused by this name if they do not fit together."""
+    """A sparse matrix from its arrays; if they do not fit together, an error names the matrix `name`."""
     problem = _problem(data, indices, starts, shape)
     if problem:
         raise FileFormatError(f"{name} is no sparse matrix: {problem}")
@@ -30,7 +30,7 @@ def checked_csr(name: str, data: NDArray[Any], indices: NDArray[Any], starts: ND
 
 
 def _problem(data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any], shape: NDArray[Any]) -> str | None:
-    """What is wrong with the arrays of a CSR matrix. scipy itself reads past their ends if they lie."""
+    """The problem with the arrays of a CSR matrix, or None. Given inconsistent arrays, scipy reads past their ends."""
     integers = all(array.dtype.kind in "iu" and array.ndim == 1 for array in (indices, starts, shape))
     if not integers or shape.size != 2 or data.ndim != 1 or data.dtype.kind not in "biuf":
         return "its arrays have the wrong types"

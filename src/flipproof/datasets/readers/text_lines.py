@@ -1,4 +1,4 @@
-"""The lines of a user's own text file. They may hold anything, so lengths are checked before they are kept."""
+"""The lines of a user's own text file. A file may hold anything, so the length of a line is checked before use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @contextlib.contextmanager
 def reading_lines(path: str | os.PathLike[str], noun: str) -> Iterator[Iterator[str]]:
-    """The lines of a file in UTF-8; whatever is wrong, found here or inside, is a `FileFormatError` with the path."""
+    """The lines of a UTF-8 file; any problem found here or in the block is a `FileFormatError` with the path."""
     path = checked_path(path)
     check_file(path, noun)
     try:
@@ -35,10 +35,10 @@ def reading_lines(path: str | os.PathLike[str], noun: str) -> Iterator[Iterator[
 
 
 def check_file(path: Path, noun: str) -> None:
-    """Refuses a path where there is no file, or something that is none: a pipe would never end."""
+    """Refuses a path without a regular file: reading a pipe, for example, might never end."""
     try:
         there = path.exists()
-    except (OSError, ValueError):  # too long, or with a character that no path has
+    except (OSError, ValueError):  # too long, or with a character that no path may have
         there = False
     if not there:
         raise FileFormatError(f"expected a readable {noun}, got {path}: {os.strerror(errno.ENOENT)}")
@@ -47,7 +47,7 @@ def check_file(path: Path, noun: str) -> None:
 
 
 def _lines(stream: IO[bytes]) -> Iterator[str]:
-    """Lines with their ends."""
+    """The lines of a stream, including their line ends."""
     number = 0
     while line := stream.readline(_LONGEST_LINE + 1):
         number += 1

@@ -15,12 +15,12 @@ from flipproof.errors import FileFormatError
 
 @dataclass(frozen=True, slots=True)
 class TUDataset:
-    """How to read one dataset of the collection from its zip file.
+    """A reader for one dataset of the collection, from its zip file.
 
     Attributes:
-        name: as the collection spells it.
-        classes: the labels of graphs in the file, in our order, and what they mean.
-        node_names: what the labels of nodes mean, from 0.
+        name: the name as the collection spells it.
+        classes: the labels of graphs in the file, in our order, and their meanings.
+        node_names: the meanings of the labels of nodes, from 0.
         members: the texts `A`, `graph_indicator`, `graph_labels` and `node_labels`, in this order.
     """
 
@@ -53,7 +53,7 @@ def split_graphs(
     class_names: tuple[str, ...],
     node_names: tuple[str, ...],
 ) -> GraphDataset:
-    """The graphs of which one big graph consists. Nodes of a graph have to be neighbours in number.
+    """Splits one big graph into the graphs it consists of. The nodes of each graph must be numbered consecutively.
 
     Example:
         >>> pairs = np.array([[0, 1, 2, 3], [1, 0, 3, 2]])
@@ -83,5 +83,5 @@ def split_graphs(
 
 
 def _integers(text: bytes) -> IntArray:
-    """All whole numbers of a text, whatever separates them."""
+    """All whole numbers in a text, whatever separates them."""
     return np.array(text.replace(b",", b" ").split(), dtype=np.int64)

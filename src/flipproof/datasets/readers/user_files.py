@@ -1,4 +1,4 @@
-"""A user's own data in a file: which kind they are, and the dataset."""
+"""A user's own data in a file: the kind of the data, and the dataset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MESSAGES = "text with a label, a tab and a message in every line"
 
 
 def read_messages(path: str | os.PathLike[str]) -> TextDataset:
-    """The messages of a tsv file. Labels may be any words, quotation marks mean nothing, empty lines do not count."""
+    """The messages of a tsv file. Any word can be a label, quotation marks are plain text, empty lines are skipped."""
     messages, labels = [], CodeBook()
     with reading_lines(path, MESSAGES) as lines:
         for number, line in enumerate(lines, 1):
@@ -55,16 +55,16 @@ _ARCHIVES: dict[str, Callable[[Any], Any]] = {
     "graphs": GraphDataset.load,
     "nodes": NodeDataset.load,
 }
-"""Datasets that flipproof has saved: one suffix for several kinds."""
+"""The readers of the datasets that flipproof saves, by kind: these files share one suffix."""
 _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     ".csv": ("tables", read_table),
     ".tsv": ("text", read_messages),
 }
-"""By suffix: the kind of data in a file, and what reads it."""
+"""The kind of data in a file and the function that reads it, by suffix."""
 
 
 def register_reader(suffix: str, kind: str, read: Callable[[Any], Any]) -> None:
-    """Makes files with a suffix known as data of a kind; `read` makes a dataset from the path of one."""
+    """Registers a suffix for files of a kind of data; `read` makes a dataset from the path of a file."""
     _READERS[suffix] = (kind, read)
 
 
@@ -79,7 +79,7 @@ def is_user_file(name_or_path: str | os.PathLike[str]) -> bool:
 
 
 def load_user_file(path: str | os.PathLike[str]) -> Any:
-    """The dataset in a file."""
+    """Loads the dataset in a file."""
     check_file(Path(path), "dataset")
     if _suffix(path) in _READERS:
         return _READERS[_suffix(path)][1](path)
@@ -87,7 +87,7 @@ def load_user_file(path: str | os.PathLike[str]) -> Any:
 
 
 def kind_of_file(path: str | os.PathLike[str]) -> str:
-    """What an input is, of the data in a file: "nodes", "images", "text". Reads little of it."""
+    """The kind of inputs in a file, such as "nodes", "images" or "text". Reads only a little of the file."""
     check_file(Path(path), "dataset")
     kind = _likely_kind(path)
     if _suffix(path) not in _READERS:
@@ -101,12 +101,12 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 
 def _likely_kind(path: str | os.PathLike[str]) -> str:
-    """The kind by the suffix, or by the arrays in the file; that these are what they seem is for its reader to say."""
+    """The kind suggested by the suffix or by the names of the arrays in the file; the reader checks the contents."""
     if _suffix(path) in _READERS:
         return _READERS[_suffix(path)][0]
     try:
         with opened(path) as stream, zipfile.ZipFile(stream) as archive:
             names = archive.namelist()
-    except Exception:  # whatever a damaged file makes zipfile raise; the reader will say it
+    except Exception:  # a damaged file can make zipfile raise anything; the reader will report it
         names = []
     return next((kind for mark, kind in _MARKS.items() if mark in names), "nodes")

@@ -30,13 +30,13 @@ class GraphClassifier:
     """Gives each graph the index of its largest logit.
 
     Args:
-        module: called as `module(x, edge_index, batch)` for many graphs at once, where `batch` says to which graph
-            a node belongs; returns logits [graphs, classes].
-        classes: how many labels there are.
-        one_hot: how many kinds of nodes there are, if the only attribute of a node is its kind; the module then gets
-            a column of zeros and ones for each. None: the module gets the attributes as they are.
-        graphs_at_once: the number of graphs in a call of the module; what it makes of them should
-            fit into the processor's cache. Its last bits may depend on it, so it is part of the fingerprint.
+        module: called as `module(x, edge_index, batch)` for many graphs at once, where `batch` gives the graph of each
+            node; returns logits [graphs, classes].
+        classes: the number of labels.
+        one_hot: the number of kinds of nodes, if the only attribute of a node is its kind; the module then gets
+            a column of zeros and ones for each kind. None: the module gets the attributes unchanged.
+        graphs_at_once: the number of graphs in a call of the module; its intermediate results should fit into the
+            processor's cache. The last bits of the logits may depend on it, so it is part of the fingerprint.
 
     Example:
         >>> import numpy as np
@@ -79,7 +79,7 @@ class GraphClassifier:
             return torch.cat([self.logits(part) for part in union.cut(self.graphs_at_once)])
 
     def logits(self, union: GraphUnion) -> Any:
-        """A tensor [graphs, classes] by one call of the module as it is, with gradients if torch is set so."""
+        """The logits [graphs, classes] of one call of the module in its current mode, with gradients if enabled."""
         device = device_of(self.module)
         x = attribute_tensor(union, AttributeForm.DENSE, device)
         if self.one_hot is not None:
@@ -91,7 +91,7 @@ class GraphClassifier:
 
     @property
     def fingerprint(self) -> str:
-        """Of the module and the options as they are now."""
+        """The fingerprint of the module and the options in their current state."""
         options = self.classes, self.one_hot, self.graphs_at_once
         return fingerprint(("GraphClassifier", self.module, *options))
 

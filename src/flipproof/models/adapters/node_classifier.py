@@ -1,4 +1,4 @@
-"""A graph neural network as a classifier of the nodes of a graph, and how its module is called."""
+"""A graph neural network as a classifier of the nodes of a graph, and the code that calls its module."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def is_node_module(module: object) -> bool:
-    """Whether a module is one of ours and does what its three steps do: nothing is hooked in or overridden."""
+    """Whether a module is one of ours and its call equals its three steps, without hooks or overridden methods."""
     from flipproof.models.networks.node_modules import NodeModule
 
     if not isinstance(module, NodeModule) or type(module).forward is not NodeModule.forward:
@@ -40,14 +40,14 @@ def is_node_module(module: object) -> bool:
 
 
 class NodeForward:
-    """Logits of graphs, one after another. What the same array was made into before is used again.
+    """Computes logits of graphs, one after another, and reuses what it computed from the same array before.
 
-    With gradients, features are computed afresh, because the weights change from step to step; without, they
-    are kept until `forget`.
+    With gradients, features are recomputed each time, because the weights change from step to step. Without gradients,
+    features are kept until `forget`.
     """
 
     def __init__(self, module: torch.nn.Module, form: AttributeForm) -> None:
-        self._module: Any = module  # the steps of which are called if it is one of ours
+        self._module: Any = module  # if it is one of ours, its steps are called
         self._form = form
         self._x, self._structure, self._features = TensorCache(), TensorCache(), TensorCache()
 
@@ -66,7 +66,7 @@ class NodeForward:
         return logits
 
     def forget(self) -> None:
-        """What depends on the weights of the module is forgotten."""
+        """Discards everything that depends on the weights of the module."""
         self._features = TensorCache()
 
     def _features_of(self, graph: NoisyGraph, x: torch.Tensor) -> Any:
@@ -93,16 +93,15 @@ class NodeClassifier:
     Args:
         module: called as `module(x, edge_index)` for one graph at a time; returns logits [nodes, classes]. `GCN`,
             `GAT` and `APPNP` of flipproof know their `hops` and take sparse attributes by themselves.
-        classes: how many labels there are.
+        classes: the number of labels.
         attributes: "dense", the default, gives the module an ordinary float32 tensor. "sparse" gives it a
-            `torch.sparse_csr` tensor, which is much faster for bags of words. It works where the first thing that
-            happens to x is a linear map: `torch.nn.Linear`, and so an MLP before APPNP, and of torch_geometric's
+            `torch.sparse_csr` tensor, which is much faster for bags of words. "sparse" works if the module first
+            applies a linear map to x: `torch.nn.Linear`, hence also an MLP before APPNP, and torch_geometric's
             convolutions GCNConv, GATConv, GATv2Conv, TransformerConv, SuperGATConv, FiLMConv, ResGatedGraphConv,
-            LEConv and SAGEConv with
-            project=True. It does not where x is passed along edges first: SAGEConv, GINConv, GraphConv, SGConv,
-            SSGConv, TAGConv, ChebConv, ClusterGCNConv, ARMAConv.
-        hops: how many steps along edges the label of a node depends on, if it depends on nothing else. Leave it
-            out if the module looks at the whole graph, as PairNorm or a virtual node do.
+            LEConv, and SAGEConv with project=True. It does not work if the module first passes x along edges:
+            SAGEConv, GINConv, GraphConv, SGConv, SSGConv, TAGConv, ChebConv, ClusterGCNConv, ARMAConv.
+        hops: the number of steps along edges that the label of a node depends on, if it depends on nothing else. Omit
+            it if the module uses the whole graph, as PairNorm or a virtual node does.
 
     Example:
         >>> import torch
@@ -140,7 +139,7 @@ class NodeClassifier:
         return torch.stack(self._of_each(graphs, lambda logits: logits))
 
     def _of_each(self, graphs: Sequence[NoisyGraph], made_of: Callable[[Any], Any]) -> list[Any]:
-        """What is made of the logits [nodes, classes] of every graph; all must have equally many nodes."""
+        """Applies `made_of` to the logits [nodes, classes] of every graph; all graphs need equally many nodes."""
         if hasattr(graphs, "graph_of_node"):
             raise InvalidInputError("expected one graph with a label per node, got a collection: use GraphClassifier")
         if hasattr(graphs, "shape"):
@@ -154,7 +153,7 @@ class NodeClassifier:
         return made
 
     def fused(self, sampler: GraphSampler) -> FusedNodes | str:
-        """How the labels of noisy copies are computed while they are drawn, or why they are not."""
+        """The fused evaluation, which computes labels while drawing noise, or the reason why it is unavailable."""
         from flipproof.models.fused.nodes import fused_nodes
 
         if not hasattr(sampler, "graph"):
@@ -163,7 +162,7 @@ class NodeClassifier:
 
     @property
     def bytes_per_edge(self) -> int:
-        """What the module takes for every edge; most modules make a message of some hundred bytes for each."""
+        """Memory that the module needs for every edge; most modules make a message of some hundred bytes per edge."""
         return int(getattr(self.module, "bytes_per_edge", 512))
 
     def forward(self) -> NodeForward:
@@ -172,7 +171,7 @@ class NodeClassifier:
 
     @property
     def fingerprint(self) -> str:
-        """Of the module and the options as they are now."""
+        """The fingerprint of the module and the options in their current state."""
         return fingerprint(("NodeClassifier", self.module, self.classes, str(self.attributes), self.hops))
 
 

@@ -49,7 +49,7 @@ class SklearnClassifier:
 
     @property
     def label_scores(self) -> Callable[[Any], NDArray[Any]] | None:
-        """Gives the decision function or the probabilities [rows, classes] of a batch, if the estimator has any."""
+        """A function that gives decision values or probabilities [rows, classes], or None if the estimator has none."""
         for name in ("decision_function", "predict_proba"):
             if hasattr(self.estimator, name):
                 return lambda batch: _by_class(getattr(self.estimator, name)(_flat(batch)))
@@ -57,12 +57,12 @@ class SklearnClassifier:
 
     @property
     def classes(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         return len(self._classes)
 
     @property
     def fingerprint(self) -> str:
-        """Of the estimator as it is now."""
+        """The fingerprint of the estimator in its current state."""
         return fingerprint(("SklearnClassifier", self.estimator))
 
     @property
@@ -83,11 +83,11 @@ class SklearnClassifier:
 
 
 def _flat(batch: RowArray) -> Any:
-    """Rows in two dimensions, sparse ones with their columns in order."""
+    """Rows in two dimensions; sparse rows get sorted columns."""
     return sorted_rows(batch) if scipy.sparse.issparse(batch) else signed(batch.reshape(batch.shape[0], -1))
 
 
 def _by_class(scores: NDArray[Any]) -> NDArray[Any]:
-    """Scores [rows, classes]; a single one is that of the second of two classes."""
+    """Scores [rows, classes]; a single score per row is that of the second of two classes."""
     array = np.asarray(scores)
     return array if array.ndim == 2 else np.stack([-array, array], axis=1)

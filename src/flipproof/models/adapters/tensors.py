@@ -1,4 +1,4 @@
-"""From numpy and scipy to torch. A module may write into its input: only what is used once is not copied."""
+"""From numpy and scipy to torch. A module may write into its input, so arrays that are reused are copied."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 Rows = NDArray[Any] | scipy.sparse.sparray | scipy.sparse.spmatrix
-"""Numbers of inputs or nodes, one row for each, dense or sparse."""
+"""The values of inputs or nodes, one row for each, dense or sparse."""
 
 
 class AttributeForm(StrEnum):
-    """How a model gets the attributes of nodes."""
+    """The form in which a model gets the attributes of nodes."""
 
     DENSE = "dense"
     SPARSE = "sparse"
@@ -39,14 +39,14 @@ class AttributeForm(StrEnum):
 
 def dense_tensor(array: RowArray, dtype: torch.dtype, device: torch.device | str) -> torch.Tensor:
     """A tensor of the numbers in an array or a sparse matrix."""
-    with torch.inference_mode(False):  # so that torch counts the writes into it
+    with torch.inference_mode(False):  # so that torch counts writes into the tensor
         if scipy.sparse.issparse(array):
             return torch.from_numpy(array.toarray()).to(device, dtype)  # type: ignore[union-attr]  # scipy is not annotated
         return torch.tensor(np.ascontiguousarray(array), dtype=dtype, device=device)
 
 
 def sparse_tensor(array: RowArray, device: torch.device | str) -> torch.Tensor:
-    """A sparse CSR tensor of float32 numbers with the columns of every row in order."""
+    """A sparse CSR tensor of float32 numbers with sorted columns in every row."""
     rows = sorted_rows(array if isinstance(array, scipy.sparse.csr_array) else scipy.sparse.csr_array(array))
     index_type = np.result_type(rows.indptr, rows.indices)
     _quieten_sparse_tensors()
@@ -62,12 +62,12 @@ def sparse_tensor(array: RowArray, device: torch.device | str) -> torch.Tensor:
 
 
 def _shared(array: NDArray[Any]) -> torch.Tensor:
-    """A tensor of an array: the same memory if it may be written to, as that of a noisy copy, which is used once."""
+    """A tensor of an array. It shares the memory of a writable array, such as a noisy copy, which is used only once."""
     return torch.from_numpy(array) if array.flags.writeable else torch.tensor(array)
 
 
 def edge_tensor(graph: NoisyGraph | GraphUnion, device: torch.device | str) -> torch.Tensor:
-    """The edges of a graph as torch_geometric writes them, [2, edges]."""
+    """The edges of a graph in the form of torch_geometric, [2, edges]."""
     edges = np.asarray(graph.edge_index)
     if edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype.kind not in "iu":
         raise InvalidInputError(f"expected an integer edge_index [2, edges], got {edges.dtype} of shape {edges.shape}")
@@ -87,12 +87,10 @@ def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device
 
 
 class TensorCache:
-    """Keeps what the last two arrays were made into, for as long as the very same arrays come.
+    """Keeps the tensors made from the last two arrays, as long as the same array objects return.
 
-    Two, because training goes back and forth between noisy copies and the clean graph.
-
-    Parts of a graph that noise leaves alone are one array in all noisy copies, and nobody writes to it.
-    A pickled cache is empty.
+    It keeps two because training alternates between noisy copies and the clean graph. All noisy copies share one array
+    for a part of a graph that noise leaves alone, and no code writes to it. A pickled cache is empty.
     """
 
     def __init__(self) -> None:
@@ -102,7 +100,7 @@ class TensorCache:
         return TensorCache, ()
 
     def of(self, array: RowArray | None, device: torch.device | str, make: Callable[[], Any]) -> Any:
-        """What this array was made into on the device, made now if it was not one of the last."""
+        """What `make` returns for this array on the device, from the cache if the array was one of the last two."""
         for last, where, made in self._last:
             if last is array and array is not None and where == device:
                 return made
@@ -112,14 +110,14 @@ class TensorCache:
 
 
 def check_unchanged(*tensors: torch.Tensor) -> None:
-    """Refuses a module that wrote into its input, which the next graph would be computed from."""
+    """Refuses a module that wrote into its input, which the next graph uses again."""
     if any(tensor._version for tensor in tensors):
         raise InvalidInputError("expected a module that leaves its input as it is, got one that changes it in place")
 
 
 @functools.cache
 def _quieten_sparse_tensors() -> None:
-    """Torch says once per process that sparse CSR tensors are in beta; only their linear maps are used here."""
+    """Silences torch's warning that sparse CSR tensors are in beta: only their linear maps are used here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         none = torch.zeros(0, dtype=torch.int64)

@@ -30,11 +30,11 @@ class TorchClassifier:
 
     Args:
         module: called with a tensor [rows, ...] on its own device; returns logits [rows, classes].
-        classes: how many labels there are.
-        dtype: the numbers that the module expects, "int64" for tokens.
-        transform: what to do with the tensor first, for example scale it.
-        rows_at_once: the number of rows in a call of the module; what it makes of them should fit
-            into the processor's cache. Its last bits may depend on it, so it is part of the fingerprint.
+        classes: the number of labels.
+        dtype: the type of numbers that the module expects, "int64" for tokens.
+        transform: a function applied to the tensor first, for example to scale it.
+        rows_at_once: the number of rows in a call of the module; its intermediate results should fit into the
+            processor's cache. The last bits of the logits may depend on it, so it is part of the fingerprint.
 
     Example:
         >>> import numpy as np
@@ -65,7 +65,7 @@ class TorchClassifier:
 
     @property
     def bytes_per_entry(self) -> int:
-        """What is made of every entry of a sparse row: a number, and a copy of it."""
+        """Memory for every entry of a sparse row: a number and a copy of it."""
         return 8
 
     def __call__(self, batch: RowArray) -> IntArray:
@@ -84,13 +84,13 @@ class TorchClassifier:
             return torch.cat(parts)
 
     def logits(self, batch: RowArray) -> Any:
-        """A tensor [rows, classes] by one call of the module as it is, with gradients if torch is set so."""
+        """The logits [rows, classes] of one call of the module in its current mode, with gradients if enabled."""
         rows = dense_tensor(batch, getattr(torch, self.dtype), device_of(self.module))
         logits = call_module(self.module, rows if self.transform is None else self.transform(rows))
         return checked_logits(logits, batch.shape[0], self.classes)
 
     @property
     def fingerprint(self) -> str:
-        """Of the module and the options as they are now."""
+        """The fingerprint of the module and the options in their current state."""
         options = self.classes, self.dtype, self.transform, self.rows_at_once
         return fingerprint(("TorchClassifier", self.module, *options))

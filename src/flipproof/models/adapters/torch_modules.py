@@ -1,4 +1,4 @@
-"""What all users of torch share: torch itself, checking a module, calling it as after training, reading its logits."""
+"""Shared code for torch: loading torch, checking a module, calling it in evaluation mode, and reading its logits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 else:
 
     class _Torch:
-        """Loads torch when something of it is first used: it is optional, and slower to load than all the rest."""
+        """Loads torch on first use, because torch is optional and slow to import."""
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("__"):  # what tools ask of any object says nothing of torch
+            if name.startswith("__"):  # tools ask any object for these names
                 raise AttributeError(name)
             return getattr(require("torch"), name)
 
@@ -30,7 +30,7 @@ else:
 _WIDEST = 2**24
 _LOCK = threading.Lock()
 _IN_USE: dict[int, tuple[int, list[tuple[Any, bool]]]] = {}
-"""By the id of a module: how many threads evaluate it, and which parts had which training flag before."""
+"""By the id of a module: the number of threads that evaluate it, and the previous training flag of each part."""
 
 
 def checked_module(module: Any) -> Any:
@@ -44,7 +44,7 @@ def checked_module(module: Any) -> Any:
 
 
 def checked_uncached(module: Any) -> Any:
-    """Returns a module that does not remember graphs: it would answer for the first noisy one ever after."""
+    """Returns a module that caches no graphs: a cache would keep answering for the first noisy graph."""
     for name, part in checked_module(module).named_modules():
         stored = [key for key, value in vars(part).items() if key.startswith("_cached_") and value is not None]
         if stored or getattr(part, "cached", False):
@@ -74,7 +74,7 @@ def checked_classes(classes: Any) -> int:
 
 
 def device_of(module: torch.nn.Module) -> torch.device:
-    """Where the weights are; the CPU if there are none."""
+    """The device of the weights, or the CPU if there are none."""
     for tensor in (*module.parameters(), *module.buffers()):
         return tensor.device
     return torch.device("cpu")
@@ -90,7 +90,7 @@ def checked_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         (torch.ones(1, device=device) + 1).cpu()
-    except Exception as error:  # torch raises what it likes: RuntimeError, AssertionError, NotImplementedError
+    except Exception as error:  # torch raises many types: RuntimeError, AssertionError, NotImplementedError
         reason = str(error).partition("\n")[0].rstrip(".")
         raise InvalidInputError(f"expected a device that torch can use here, got {name!r}: {reason}") from error
     return device
@@ -98,9 +98,9 @@ def checked_device(name: str) -> torch.device:
 
 @contextlib.contextmanager
 def evaluating(module: torch.nn.Module) -> Iterator[None]:
-    """Calls inside are made in evaluation mode and without gradients; training flags are restored afterwards.
+    """Runs calls inside in evaluation mode and without gradients, and restores the training flags afterwards.
 
-    Several threads may be inside at once. The last one to leave restores the flags.
+    Several threads may be inside at once. The last thread to leave restores the flags.
     """
     with _LOCK:
         users, flags = _IN_USE.get(id(module)) or (0, [(part, part.training) for part in module.modules()])
@@ -122,7 +122,7 @@ def evaluating(module: torch.nn.Module) -> Iterator[None]:
 
 def labels_of(logits: torch.Tensor, rows: int, classes: int) -> IntArray:
     """The index of the largest logit in each row, the first one on a tie."""
-    suspicious = bool(checked_logits(logits, rows, classes).sum().isnan())  # takes less time than to look at each
+    suspicious = bool(checked_logits(logits, rows, classes).sum().isnan())  # faster than checking each logit
     undefined = int(logits.isnan().any(dim=1).sum()) if suspicious else 0
     if undefined:
         raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {rows} rows")
@@ -141,10 +141,10 @@ def checked_logits(logits: Any, rows: int, classes: int) -> Any:
 
 
 def check_takes(module: torch.nn.Module, *names: str) -> None:
-    """Refuses a module that cannot be called with these, such as one that takes a whole `Data`."""
+    """Refuses a module that cannot be called with these arguments, such as one that takes a whole `Data`."""
     try:
         signature = inspect.signature(module.forward)
-    except (TypeError, ValueError):  # one without a signature, such as a compiled module: its calls will tell
+    except (TypeError, ValueError):  # no signature, as in a compiled module: calls will show
         return
     try:
         signature.bind(*names)
@@ -159,7 +159,7 @@ def check_takes(module: torch.nn.Module, *names: str) -> None:
 
 
 def call_module(module: torch.nn.Module, *inputs: Any) -> Any:
-    """What the module makes of tensors. If that fails and no weight has the type of the first, says what to do."""
+    """Calls the module. If that fails and no weight has the type of the first input, the error says what to do."""
     try:
         return module(*inputs)
     except RuntimeError as error:

@@ -1,1 +1,1 @@
-"""Fitted estimators as plain arrays: kept in files without a pickle, and evaluated by compiled loops."""
+"""Fitted estimators as plain arrays, which are stored in files without a pickle and evaluated by compiled loops."""

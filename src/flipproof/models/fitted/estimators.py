@@ -1,4 +1,4 @@
-"""Fitted scikit-learn estimators as plain arrays: kept in files without pickles, evaluated without scikit-learn."""
+"""Fitted scikit-learn estimators as plain arrays, stored in files without pickles and run without scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flipproof.models.fitted.linear_rows import LinearRows
 
 
 def fitted(estimator: Any) -> LinearRows | ForestRows:
-    """The arrays of a fitted estimator; its labels are those that `estimator.predict` gives, as numbers of `classes_`.
+    """A classifier from the arrays of a fitted estimator; it predicts the same labels, as indices into `classes_`.
 
     Args:
         estimator: a LogisticRegression, DecisionTreeClassifier, RandomForestClassifier or ExtraTreesClassifier.
@@ -43,11 +43,11 @@ def fitted(estimator: Any) -> LinearRows | ForestRows:
 
 
 def classifier_of_arrays(arrays: Mapping[str, NDArray[Any]], name: str = "a file") -> LinearRows | ForestRows:
-    """The classifier whose `arrays()` these are. They may come from anywhere: whatever does not fit is refused.
+    """The classifier with these `arrays()`. They may come from an untrusted source: inconsistent arrays are refused.
 
     Args:
-        arrays: by their names.
-        name: of where they come from, for messages.
+        arrays: the arrays by name.
+        name: the name of their source, for messages.
     """
     kinds = (LinearRows, ForestRows)
     fields = {kind: {key for key in kind.__dataclass_fields__ if not key.startswith("_")} for kind in kinds}

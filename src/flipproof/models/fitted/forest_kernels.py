@@ -1,7 +1,7 @@
 """The compiled loops that walk through the trees of a forest.
 
-Trees of sparse rows are deep: a row of zeros passes a long chain of tests, one after the other. A row with few
-non-zeros goes the same way up to the first test of one of them, which is looked up instead.
+Trees for sparse rows are deep: a row of zeros passes a long chain of tests. A row with few non-zeros follows the same
+chain up to the first test of one of its non-zeros, so the loops look up this test instead of walking to it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from flipproof.base.compiled import compiled
 
 _TESTS_PER_SEARCH = 8
-"""Looking up one non-zero in a chain takes about as long as this number of tests."""
+"""One lookup of a non-zero in a chain takes about as long as this number of tests."""
 
 
 class TreeNodes(NamedTuple):
-    """The nodes of all trees, those of tree t from starts[t] on. A leaf is its own child."""
+    """The nodes of all trees; the nodes of tree t begin at starts[t]. A leaf is its own child."""
 
     starts: Any
     left: Any
@@ -28,10 +28,10 @@ class TreeNodes(NamedTuple):
 
 
 class Chains(NamedTuple):
-    """The tests that a row of zeros passes from a node on, for every node that starts a chain: a root, or off a chain.
+    """The tests that a row of zeros passes, from each node that starts a chain: a root or a branch off a chain.
 
-    The chain of node h tests columns[begins[h] : ends[h]], in increasing order, each first at nodes[...], and ends at
-    leaf[h].
+    The chain of node h tests columns[begins[h] : ends[h]], in increasing order. nodes[begins[h] : ends[h]] are the
+    first nodes that test these columns. The chain ends at leaf[h].
     """
 
     begins: Any
@@ -43,7 +43,7 @@ class Chains(NamedTuple):
 
 @compiled
 def chain_heads(heads: Any, leaf: Any, nodes: Any) -> None:
-    """The first node of the chain that each node is on, and for such first nodes the leaf at its end."""
+    """Writes the first node of each node's chain, and for these first nodes the leaf at the end of the chain."""
     left, right, thresholds = nodes.left, nodes.right, nodes.thresholds
     for root in nodes.starts[:-1]:
         heads[root] = root
@@ -57,11 +57,11 @@ def chain_heads(heads: Any, leaf: Any, nodes: Any) -> None:
 
 @compiled
 def dense_labels(labels: Any, rows: Any, nodes: Any) -> None:
-    """The label of every row of float32 numbers."""
+    """Writes the label of every row of float32 numbers."""
     starts, left, right = nodes.starts, nodes.left, nodes.right
     columns, thresholds, values = nodes.columns, nodes.thresholds, nodes.values
     shares = np.zeros((labels.size, values.shape[1]), np.float64)
-    for tree in range(starts.size - 1):  # one tree after the other: it stays in the processor's cache
+    for tree in range(starts.size - 1):  # tree by tree, so that a tree stays in the processor's cache
         for row in range(labels.size):
             node = starts[tree]
             while left[node] != node:
@@ -73,8 +73,8 @@ def dense_labels(labels: Any, rows: Any, nodes: Any) -> None:
 
 @compiled
 def sparse_labels(labels: Any, data: Any, indices: Any, row_starts: Any, width: Any, nodes: Any, chains: Any) -> None:
-    """The label of every row of a CSR matrix of float32 numbers."""
-    # Taking an array out of a tuple counts a reference, which costs as much as a search: once is enough.
+    """Writes the label of every row of a CSR matrix of float32 numbers."""
+    # Taking an array out of a tuple counts a reference, which costs as much as a search, so do it only once.
     starts, left, right = nodes.starts, nodes.left, nodes.right
     columns, thresholds, values = nodes.columns, nodes.thresholds, nodes.values
     begins, ends, leaf, tested, testers = chains.begins, chains.ends, chains.leaf, chains.columns, chains.nodes
@@ -102,7 +102,7 @@ def sparse_labels(labels: Any, data: Any, indices: Any, row_starts: Any, width: 
 
 @compiled
 def _first_tester(places: Any, tested: Any, testers: Any, leaf: Any) -> Any:
-    """The first of the nodes that test one of some columns, or the leaf."""
+    """The first node of a chain that tests one of the given columns, or the leaf."""
     first = leaf
     for place in places:
         low, high = 0, tested.size
@@ -119,7 +119,7 @@ def _first_tester(places: Any, tested: Any, testers: Any, leaf: Any) -> Any:
 
 @compiled
 def _largest_means(labels: Any, sums: Any, trees: Any) -> None:
-    """The first label with the largest mean. It is the means that are compared: rounding may make them equal."""
+    """Writes the first label with the largest mean. It compares means, not sums: rounding may make means equal."""
     for row in range(labels.size):
         best = 0
         for label in range(1, sums.shape[1]):

@@ -1,4 +1,4 @@
-"""Decision trees as plain arrays: a classifier of rows that needs nothing else."""
+"""Decision trees as plain arrays: a self-contained classifier of rows."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForestRows:
-    """Decision trees that vote by the shares of classes in their leaves; the label with the largest mean share.
+    """Decision trees that vote by the shares of classes in their leaves; the label has the largest mean share.
 
     Tree t has the nodes from starts[t] to starts[t + 1] - 1, its root first, and every child after its parent. A row
-    goes left where its column is at most the threshold, as float32 against float64, like in scikit-learn.
+    goes left if the tested column is at most the threshold; as in scikit-learn, this compares float32 with float64.
 
     Attributes:
-        starts: where each tree begins, and how many nodes there are.
+        starts: where each tree begins, followed by the number of nodes.
         left: the left child of each node by its number among all nodes; a leaf is its own child.
-        right: likewise.
-        features: which column a node tests.
-        thresholds: what it is compared with.
-        values: shares of classes [nodes, classes]; only those of leaves matter.
-        width: how many columns a row has, as an array of one number.
+        right: the right child of each node; a leaf is its own child.
+        features: the column that each node tests.
+        thresholds: the number that each node compares the column with.
+        values: shares of classes [nodes, classes]; only the shares of leaves matter.
+        width: the number of columns of a row, as an array of one number.
 
     Example:
         >>> shares = [[0, 0], [0.9, 0.1], [0.2, 0.8]]
@@ -61,26 +61,26 @@ class ForestRows:
 
     @property
     def classes(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         return int(self.values.shape[1])
 
     @property
     def columns(self) -> int:
-        """How many numbers a row has."""
+        """The number of columns of a row."""
         return int(self.width[0])
 
     @property
     def trees(self) -> int:
-        """How many trees there are."""
+        """The number of trees."""
         return self.starts.size - 1
 
     @property
     def fingerprint(self) -> str:
-        """Of the numbers."""
+        """The fingerprint of the arrays."""
         return fingerprint(("ForestRows", self.arrays()))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that it is."""
+        """The arrays that define the classifier, by name."""
         names = ("starts", "left", "right", "features", "thresholds", "values", "width")
         return {name: getattr(self, name) for name in names}
 
@@ -91,7 +91,7 @@ class ForestRows:
         if not sp.issparse(rows):
             dense_labels(labels, np.ascontiguousarray(rows, dtype=np.float32), self._nodes)
             return labels
-        # One type of each array, so that the loop is compiled once.
+        # Each array has a fixed type, so that the loop is compiled once.
         values, starts = rows.data.astype(np.float32, copy=False), rows.indptr.astype(np.int64, copy=False)
         places = rows.indices.astype(np.int32, copy=False)
         sparse_labels(labels, values, places, starts, self.columns, self._nodes, self._chains)
@@ -102,11 +102,11 @@ class ForestRows:
         return TreeNodes(self.starts, self.left, self.right, self.features, self.thresholds, self.values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ForestRows, tuple(self.arrays().values())  # what is derived is made again
+        return ForestRows, tuple(self.arrays().values())  # derived fields are rebuilt
 
 
 def _problem(forest: ForestRows) -> str | None:
-    """What is wrong with the arrays. A walk through trees that pass this ends, and stays inside them."""
+    """The problem with the arrays, or None. Without a problem, every walk through the trees ends and stays inside."""
     starts, nodes = forest.starts, forest.left.size
     if starts.size < 2 or starts[0] != 0 or starts[-1] != nodes or (np.diff(starts) < 1).any():
         return f"{starts.size} starts that do not divide {nodes} nodes into trees"
@@ -124,14 +124,14 @@ def _problem(forest: ForestRows) -> str | None:
             return f"node {wrong.argmax()} whose child {side[wrong.argmax()]} does not come after it in its tree"
     parents = np.bincount(np.concatenate([forest.left[~leaf], forest.right[~leaf]]), minlength=nodes)
     parents[starts[:-1]] += 1
-    if (parents != 1).any():  # loops that jump from chain to chain rely on it
+    if (parents != 1).any():  # the loops that jump from chain to chain rely on this
         return f"node {(parents != 1).argmax()} with another number of parents than one"
     wrong = (forest.features < 0) | (forest.features >= forest.width[0])
     return f"node {wrong.argmax()} with column {forest.features[wrong.argmax()]}" if wrong.any() else None
 
 
 def _chains(forest: ForestRows) -> Chains:
-    """The chains of a forest, and which columns they test."""
+    """The chains of a forest and the columns they test."""
     nodes = forest.left.size
     heads, leaf = np.empty(nodes, np.int64), np.zeros(nodes, np.int64)
     chain_heads(heads, leaf, forest._nodes)

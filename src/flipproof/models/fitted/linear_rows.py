@@ -16,9 +16,9 @@ from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearRows:
-    """A linear classifier of rows: the label with the largest score `coefficients @ row + intercepts`.
+    """A linear classifier of rows: the label has the largest score in `coefficients @ row + intercepts`.
 
-    With a single row of coefficients there are two labels, and the second one is given where the score is above 0.
+    With a single row of coefficients there are two labels; a score above 0 gives the second label.
 
     Example:
         >>> classifier = LinearRows([[1.0, -1.0]], [0.5])
@@ -38,21 +38,21 @@ class LinearRows:
 
     @property
     def classes(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         return max(2, len(self.coefficients))
 
     @property
     def columns(self) -> int:
-        """How many numbers a row has."""
+        """The number of columns of a row."""
         return int(self.coefficients.shape[1])
 
     @property
     def fingerprint(self) -> str:
-        """Of the numbers."""
+        """The fingerprint of the arrays."""
         return fingerprint(("LinearRows", self.arrays()))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that it is."""
+        """The arrays that define the classifier, by name."""
         return {"coefficients": self.coefficients, "intercepts": self.intercepts}
 
     def __call__(self, batch: RowArray) -> IntArray:

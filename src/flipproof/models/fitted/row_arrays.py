@@ -1,4 +1,4 @@
-"""What classifiers made of plain arrays share: checking the arrays, and bringing rows into two dimensions."""
+"""Shared code of classifiers made of plain arrays: checks of the arrays, and rows in two dimensions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flipproof.errors import InvalidInputError
 
 
 def rows_of(batch: RowArray, width: int) -> Any:
-    """Rows in two dimensions, sparse ones with their columns in order, so that equal rows get equal scores."""
+    """Rows in two dimensions; sparse rows get sorted columns, so that equal rows get equal scores."""
     rows = sorted_rows(batch) if sp.issparse(batch) else batch.reshape(len(batch), math.prod(batch.shape[1:]))
     if rows.shape[1] != width:
         raise InvalidInputError(f"expected rows with {width} columns, got {rows.shape[1]}")
@@ -30,7 +30,7 @@ def integer_list(given: ArrayLike, name: str) -> IntArray:
 
 
 def finite_numbers(given: ArrayLike, axes: int, name: str) -> NDArray[Any]:
-    """Returns float32 numbers as they are and all others as float64, read-only."""
+    """Returns float32 numbers unchanged and all other numbers as float64, read-only."""
     array = np.asarray(given)
     if array.ndim != axes or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         raise InvalidInputError(

@@ -1,1 +1,1 @@
-"""The fused engine: labels of noisy copies of a graph without making the noisy copies."""
+"""The fused engine: computes the labels of noisy copies of a graph without making the noisy copies."""

@@ -1,4 +1,4 @@
-"""What follows the first layer in fused evaluation: from features of nodes and edges to labels."""
+"""The steps after the first layer in fused evaluation: from features of nodes and edges to labels."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from flipproof.models.fused.kernels import Adjacency, gcn_logits, largest, page_
 from flipproof.models.networks.node_modules import GAT, Neighbours
 
 Structure = Adjacency | Neighbours
-"""What is made of the edges: the normalised adjacency matrix, or for attention the edges by the nodes they lead to."""
+"""What a network computes from the edges: the normalised adjacency, or for attention the edges sorted by target."""
 
 
 class Head(Protocol):
-    """Labels of the nodes of one graph."""
+    """Computes labels of the nodes of one graph."""
 
     @property
     def classes(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
 
     def write_labels(self, out: IntArray, order: IntArray, features: NDArray[np.float32], structure: Structure) -> None:
-        """From features [nodes, units] and what was made of the edges; that of the i-th node at order[i]."""
+        """Writes labels from features [nodes, units] and the structure; the label of the i-th node goes to order[i]."""
 
     def scores(self, features: NDArray[np.float32], structure: Structure) -> NDArray[np.float32]:
-        """Logits [nodes, classes], nodes as the features have them."""
+        """Logits [nodes, classes], with nodes in the order of the features."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoLayers:
-    """Biases of the first layer, and the second layer; all padded, one row of weights per hidden unit."""
+    """The biases of the first layer, and the second layer with one row of weights per hidden unit; all padded."""
 
     first_bias: NDArray[np.float32]
     second: NDArray[np.float32]
@@ -43,14 +43,14 @@ class TwoLayers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GCNHead:
-    """Both propagations of a `GCN`, from X W, which is another one for every sample or always the same."""
+    """Both propagations of a `GCN`, from X W, which may differ between samples or stay the same."""
 
     layers: TwoLayers
     classes: int
     noisy_features: bool
 
     def write_labels(self, out: IntArray, order: IntArray, features: NDArray[np.float32], structure: Structure) -> None:
-        """From X W and the normalised adjacency."""
+        """Writes labels from X W and the normalised adjacency."""
         _write_labels(out, order, self.logits(features, structure), self.classes)
 
     def scores(self, features: NDArray[np.float32], structure: Structure) -> NDArray[np.float32]:
@@ -68,7 +68,7 @@ class GCNHead:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class APPNPHead:
-    """The steps of an `APPNP`; from X W if there are layers, else from what the layers make of it."""
+    """The steps of an `APPNP`, from X W if the head has layers, else from the output of the layers."""
 
     layers: TwoLayers | None
     steps: int
@@ -76,7 +76,7 @@ class APPNPHead:
     classes: int
 
     def write_labels(self, out: IntArray, order: IntArray, features: NDArray[np.float32], structure: Structure) -> None:
-        """From features and the normalised adjacency."""
+        """Writes labels from features and the normalised adjacency."""
         _write_labels(out, order, self.logits(features, structure), self.classes)
 
     def scores(self, features: NDArray[np.float32], structure: Structure) -> NDArray[np.float32]:
@@ -96,14 +96,14 @@ class APPNPHead:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorchHead:
-    """What a network makes of X W, on edges that noise leaves alone: for attention, whose time is not in the sums."""
+    """The rest of a network after X W, on edges without noise; for attention, where sums take little of the time."""
 
     module: GAT
     width: int
     classes: int
 
     def write_labels(self, out: IntArray, order: IntArray, features: NDArray[np.float32], structure: Structure) -> None:
-        """From X W and what the network makes of the edges."""
+        """Writes labels from X W and what the network computes from the edges."""
         with evaluating(self.module):
             out[order] = labels_of(self.logits(features, structure), len(features), self.classes)
 

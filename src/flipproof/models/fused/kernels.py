@@ -1,4 +1,4 @@
-"""The compiled loops of fused evaluation: noisy rows times weights without the noisy rows, and messages along edges."""
+"""The compiled loops of fused evaluation: products with noisy rows that are never made, and messages on edges."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from flipproof.noise.sampling.counter import NONZEROS, U64, Place
 from flipproof.noise.sampling.philox import fill_tile
 
 _AHEAD = 2
-"""Rows of a node's neighbours are fetched while those of an earlier node are summed: this number of nodes earlier."""
+"""The rows of a node's neighbours are prefetched this number of nodes before they are summed."""
 _WIDE = 32
-"""Rows with at least this many numbers are worth fetching."""
+"""Rows with at least this many numbers are worth prefetching."""
 
 
 class Adjacency(NamedTuple):
-    """A normalised adjacency matrix in CSR form: row i has the edges that lead to node i."""
+    """A normalised adjacency matrix in CSR form: row i holds the edges that lead to node i."""
 
     starts: Any
     columns: Any
@@ -29,7 +29,7 @@ class Adjacency(NamedTuple):
 
 
 class WeightTable(NamedTuple):
-    """Weights as integers: that of attribute j for unit c is table[j, c] * steps[c]."""
+    """Weights as integers: the weight of attribute j for unit c is table[j, c] * steps[c]."""
 
     table: Any
     steps: Any
@@ -39,10 +39,10 @@ class WeightTable(NamedTuple):
 def noisy_products(
     out: Any, stream: Any, samples: Any, rows: Any, data: Any, law: Any, scratch: Any, weights: Any
 ) -> None:
-    """Noisy rows times weights, out[sample, row, unit], without the noisy rows.
+    """Writes noisy rows times weights to out[sample, row, unit], without making the noisy rows.
 
-    Row by row, all samples of one after the other: what is known about its ones serves all of them, and the weights of
-    its ones stay close to the processor. Integers are summed, so that the order of a row does not matter.
+    The loop draws all samples of one row before the next row: they share the information about its ones, and the
+    weights of its ones stay in the processor's cache. It sums integers, so the order within a row does not matter.
     """
     starts, positions, entries, words = data.starts, data.positions, data.entries, scratch.words
     p_plus, p_minus, high, low, guide = law.p_plus, law.p_minus, law.high, law.low, law.guide
@@ -89,7 +89,7 @@ def noisy_products(
 
 @inlined
 def _next_turn(state: Any, turn: Any) -> Any:
-    """The number of the next turn; what is known of earlier ones is forgotten when numbers begin anew."""
+    """The number of the next turn; when the numbers start again, the records of earlier turns are cleared."""
     if turn < U64(127):
         return turn + U64(1)
     for k in range(state.size):
@@ -99,7 +99,7 @@ def _next_turn(state: Any, turn: Any) -> Any:
 
 @inlined
 def _mark_ones(state: Any, positions: Any, block: Any, size: Any) -> None:
-    """Marks the ones of a block, and what is past the end of the row."""
+    """Marks the ones of a block and the entries past the end of the row."""
     for k in range(block.stop - block.begin, size):
         state[k] |= np.uint8(128)
     for k in range(block.first, block.last):
@@ -116,13 +116,13 @@ def _forget_ones(state: Any, positions: Any, block: Any, size: Any) -> None:
 
 @compiled
 def normalised(columns: Any, weights: Any, starts: Any, pairs: Any, nodes: Any, directed: Any) -> None:
-    """Writes D^(-1/2) (A + I) D^(-1/2) of the edges with the given ranks, in order, with one loop at every node.
+    """Writes D^(-1/2) (A + I) D^(-1/2) for the edges with the given sorted ranks, with one loop at every node.
 
-    Rows come out in order too, loops last: of the edges in order of their ranks, those from smaller nodes come first.
+    Rows come out sorted, with loops last, because edges sorted by rank list edges from smaller nodes first.
     """
     heads, tails = np.empty(pairs.size, np.uint32), np.empty(pairs.size, np.uint32)
     degrees = np.ones(nodes, np.int64)
-    head, first, stop = 0, 0, nodes - 1  # pairs (head, ...) have the ranks from first to stop
+    head, first, stop = 0, 0, nodes - 1  # pairs (head, ...) have the ranks first to stop - 1
     for k in range(pairs.size):
         while pairs[k] >= stop:
             head += 1
@@ -155,7 +155,7 @@ def normalised(columns: Any, weights: Any, starts: Any, pairs: Any, nodes: Any, 
 def gcn_logits(
     logits: Any, products: Any, adjacency: Any, first_bias: Any, second: Any, second_bias: Any, distant: bool
 ) -> None:
-    """A relu(A X W + b) V + c from X W, which may be too distant from the processor to be read without notice."""
+    """A relu(A X W + b) V + c from X W; `distant` says that X W may be too large for the processor's cache."""
     nodes, width, classes = products.shape[0], products.shape[1], second.shape[1]
     hidden, messages, pitch = np.empty(width, np.float32), np.zeros((nodes, classes), np.float32), U64(4 * width)
     starts, columns, weights = adjacency.starts, data_address(adjacency.columns), data_address(adjacency.weights)
@@ -180,7 +180,7 @@ def gcn_logits(
 
 @inlined
 def _propagate(out: Any, rows: Any, adjacency: Any) -> None:
-    """A times the rows."""
+    """Writes A times the rows."""
     starts, columns, weights = adjacency.starts, data_address(adjacency.columns), data_address(adjacency.weights)
     out_at, rows_at, width = data_address(out), data_address(rows), rows.shape[1]
     out[:] = np.float32(0)
@@ -197,7 +197,7 @@ def _rectify(hidden: Any, bias: Any) -> None:
 
 @compiled
 def perceptron(out: Any, products: Any, first_bias: Any, second: Any, second_bias: Any) -> None:
-    """Relu(X W + b) V + c from X W, for each node by itself."""
+    """Writes relu(X W + b) V + c from X W, for each node separately."""
     width, classes = products.shape[1], second.shape[1]
     hidden = np.empty(width, np.float32)
     out_at, hidden_at, second_at = data_address(out), data_address(hidden), data_address(second)
@@ -223,9 +223,9 @@ def page_rank(state: Any, features: Any, adjacency: Any, steps: Any, teleport: A
 
 @compiled
 def largest(labels: Any, places: Any, logits: Any, classes: Any) -> Any:
-    """The index of the largest of the first logits of each row, the first one on a tie; returns how many have NaN.
+    """Writes the index of the largest of the first `classes` logits of each row, the first index on a tie.
 
-    That of row i is written at places[i].
+    The index of row i goes to labels[places[i]]. Returns the number of rows with NaN.
     """
     undefined = 0
     for row in range(logits.shape[0]):

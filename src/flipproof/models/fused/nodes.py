@@ -1,7 +1,7 @@
-"""Fused evaluation: labels of the nodes of noisy copies of a graph, without the noisy copies.
+"""Fused evaluation: labels of the nodes of noisy copies of a graph, without making the noisy copies.
 
-It is for the paper's networks as they are shipped. What noise leaves alone is computed once. The first layer of noisy
-attributes sums integers (see `fixed_point`); all else is float32, as in torch, up to the last roundings.
+It supports the paper's networks as shipped. Parts that noise leaves alone are computed once. The first layer of noisy
+attributes sums integers (see `fixed_point`); everything else is float32 and equals torch up to the last roundings.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Network = GCN | APPNP | GAT
 
 FUSED_VERSION = 1
-"""Changes when the same network begins to give another label to the same noisy graph."""
+"""This version changes whenever the same network may give another label to the same noisy graph."""
 
 _AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 16
-"""Samples whose first layer is computed together: it should not leave the processor's cache too far behind."""
+"""Limits on the samples whose first layer is computed together: it should not exceed the processor's cache by much."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,11 +53,11 @@ class NoisyProducts:
 
     @property
     def bytes_at_once(self) -> int:
-        """What the samples that are computed together take."""
+        """Memory for the samples that are computed together."""
         return int(4 * self._at_once * self.nodes.size * self.table.shape[1])
 
     def drawn(self, role: Role, samples: range) -> Iterator[Any]:
-        """An array [nodes, units] for every sample, to be used before the next one is asked for."""
+        """Yields an array [nodes, units] for every sample; use it before requesting the next one."""
         shape, at_once = (self.nodes.size, self.table.shape[1]), self._at_once
         out, weights = np.empty((at_once, *shape), np.float32), WeightTable(in_large_pages(self.table), self.steps)
         for start in range(samples.start, samples.stop, at_once):
@@ -73,18 +73,18 @@ class NoisyAdjacency:
     sampler: GraphSampler
 
     def drawn(self, role: Role, samples: range) -> Iterator[Any]:
-        """One for every sample."""
+        """Yields one adjacency matrix for every sample."""
         return (adjacency_of(self.sampler.edges, ranks) for ranks in self.sampler.draw_ranks(role, samples))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clean:
-    """What noise leaves alone."""
+    """A value that noise leaves alone."""
 
     value: Any
 
     def drawn(self, role: Role, samples: range) -> Iterator[Any]:
-        """The clean value, once for every sample."""
+        """Yields the clean value once for every sample."""
         return (self.value for _ in samples)
 
 
@@ -93,9 +93,9 @@ class FusedNodes:
     """Labels of all nodes on noisy copies of a graph; made to be sent to workers.
 
     Attributes:
-        features: what is made of the attributes of each node, nodes in the given order.
-        structure: what is made of the edges, likewise.
-        head: makes labels of both.
+        features: what the network computes from the attributes of each node, with nodes in the order of `order`.
+        structure: what the network computes from the edges, with nodes in the order of `order`.
+        head: computes labels from `features` and `structure`.
         order: the nodes, in an order in which neighbours are close to each other.
     """
 
@@ -107,13 +107,13 @@ class FusedNodes:
 
     @property
     def bytes_per_sample(self) -> int:
-        """Labels, and the ranks of noisy edges."""
+        """Memory for the labels and the ranks of the noisy edges of a sample."""
         noisy = self.structure.sampler.expected_edges if isinstance(self.structure, NoisyAdjacency) else 0.0
         return 8 * self.order.size + int(8 * noisy) + 4096
 
     @property
     def working_bytes(self) -> int:
-        """The first layer of the samples that are computed together, and both directions of noisy edges."""
+        """Memory for the first layer of the samples computed together, and for both directions of noisy edges."""
         noisy = self.structure.sampler.expected_edges if isinstance(self.structure, NoisyAdjacency) else 0.0
         first = self.features.bytes_at_once if isinstance(self.features, NoisyProducts) else 0
         return first + int(32 * noisy)
@@ -136,7 +136,7 @@ class FusedNodes:
 
 
 def adjacency_of(edges: Edges, ranks: IntArray) -> Adjacency:
-    """The normalised adjacency matrix of the edges with these ranks, as compiled loops take it."""
+    """The normalised adjacency matrix of the edges with these ranks, in the form that compiled loops take."""
     count = (1 if edges.directed else 2) * ranks.size + edges.nodes
     columns, weights = np.empty(count, np.uint32), np.empty(count, np.float32)
     starts = np.empty(edges.nodes + 1, np.int64)
@@ -145,7 +145,7 @@ def adjacency_of(edges: Edges, ranks: IntArray) -> Adjacency:
 
 
 def fused_nodes(module: torch.nn.Module, sampler: GraphSampler, classes: int) -> FusedNodes | str:
-    """How a network of ours is evaluated on noisy copies of a graph, or why it is not."""
+    """The fused evaluation of a built-in network on noisy copies of a graph, or the reason why it is unavailable."""
     if not as_shipped(module):
         return f"{type(module).__name__} is not one of flipproof's own networks as they are shipped"
     if {(p.device.type, p.dtype) for p in module.parameters()} != {("cpu", torch.float32)}:
@@ -168,7 +168,7 @@ def fused_nodes(module: torch.nn.Module, sampler: GraphSampler, classes: int) ->
 
 
 def as_shipped(module: torch.nn.Module) -> TypeGuard[Network]:
-    """Whether this is a network of ours that does what its class says, and its weights have the shapes of the loops."""
+    """Whether a module is an unmodified built-in network whose weights have the shapes that the loops need."""
     if type(module) not in (GCN, APPNP, GAT):
         return False
     shadowed = {"forward", "features", "structure", "combine"}
@@ -211,7 +211,7 @@ def _features(module: Network, sampler: GraphSampler, order: IntArray) -> NoisyP
 
 
 def _structure(module: Network, sampler: GraphSampler) -> tuple[NoisyAdjacency | Clean, IntArray]:
-    """What is made of the edges, and the order of the nodes in it."""
+    """What the network computes from the edges, and the order of the nodes in it."""
     as_they_are = np.arange(sampler.nodes.size)
     if sampler.structure is not None:
         return NoisyAdjacency(sampler), as_they_are
@@ -224,13 +224,13 @@ def _structure(module: Network, sampler: GraphSampler) -> tuple[NoisyAdjacency |
 
 
 def _neighbours_together(adjacency: Adjacency) -> IntArray:
-    """The order of Cuthill and McKee (1969)."""
+    """The order of the nodes by Cuthill and McKee (1969), which puts neighbours together."""
     matrix = sp.csr_array((adjacency.weights, adjacency.columns.astype(np.int32), adjacency.starts))
     return np.asarray(reverse_cuthill_mckee(matrix), dtype=np.int64)
 
 
 def _reordered(adjacency: Adjacency, order: IntArray) -> Adjacency:
-    """Nodes in another order; the edges of each in the same."""
+    """The adjacency with its nodes in another order; the edges of each node keep their order."""
     new = np.empty(order.size, np.uint32)
     new[order] = np.arange(order.size, dtype=np.uint32)
     degrees = np.diff(adjacency.starts)[order]
@@ -249,6 +249,6 @@ def _head(module: Network, sampler: GraphSampler, classes: int) -> Head:
         padded(module.first_bias.detach().numpy()), np.concatenate([second, rows]), padded(bias.detach().numpy())
     )
     if isinstance(module, APPNP):
-        # What noise leaves alone has been through the layers.
+        # Attributes without noise have already passed through the layers.
         return APPNPHead(layers if sampler.attributes is not None else None, module.hops, module.teleport, classes)
     return GCNHead(layers, classes, sampler.attributes is not None)

@@ -1,4 +1,4 @@
-"""Exact sums of rows of a table: weights as integers, summed in vector registers of compiled loops."""
+"""Exact sums of rows of a table: compiled loops sum integer weights in vector registers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from flipproof.base.compiled import inlined
 
 _LARGEST = 2**31 - 1
 _COARSEST = 2.0**-17
-"""The coarsest step, as a share of the typical weight of a unit: coarser ones would show in sums."""
+"""The coarsest step, as a share of the typical weight of a unit: coarser steps would show in sums."""
 
 
 def fixed_point(weights: Any) -> tuple[Any, Any] | str:
-    """Integers [inputs, units] and a step for each unit, a power of two, so that weights are integers times steps.
+    """Integers [inputs, units] and a step per unit, a power of two: rounded weights are integers times steps.
 
-    Weights must be finite. Steps are as fine as they can be so that no sum of rows, not even that of all rows,
-    overflows 32 bits. For a bag of a few thousand words that is about as fine as the rounding of float32 in their sum.
-    Or, where it is too coarse, the reason why the weights are not represented.
+    Weights must be finite. Steps are as fine as possible while no sum of rows, not even the sum of all rows, overflows
+    32 bits. For a bag of a few thousand words this is about as fine as the rounding of float32 in the sum. If the steps
+    would be too coarse, the function returns the reason instead.
 
     Example:
         >>> table, steps = fixed_point([[0.5], [-0.25], [0.125]])
@@ -43,14 +43,14 @@ def fixed_point(weights: Any) -> tuple[Any, Any] | str:
 
 
 def _typical(sizes: Any) -> Any:
-    """The root of the mean square of the weights of each unit, but for zeros and the largest hundredth."""
+    """The root mean square of the weights of each unit, without zeros and the largest hundredth."""
     rest = np.sort(sizes, axis=0)[: len(sizes) - max(1, len(sizes) // 100)]
     typical = np.sqrt((rest**2).sum(axis=0) / np.maximum(1, (rest > 0).sum(axis=0)))
     return np.where(typical > 0, typical, sizes.max(axis=0, initial=0))
 
 
 LANES = 8
-"""Tables are padded to this many columns, or a multiple of it."""
+"""Tables are padded to a multiple of this number of columns."""
 _INT, _LONG, _FLOAT, _BYTE = ir.IntType(32), ir.IntType(64), ir.FloatType(), ir.IntType(8)
 _LONGEST_STRIP = 8
 
@@ -60,8 +60,8 @@ class _Summing:
 
     Without `numbered`, it adds the first rows of the table.
 
-    The sum of a narrow row is made in several chains, each of every so many rows, so that one addition need not wait
-    for another.
+    Sums of narrow rows are split into several interleaved chains, so that an addition need not wait for the previous
+    one.
     """
 
     def __init__(self, strip: int, weighted: bool, numbered: bool) -> None:
@@ -133,7 +133,7 @@ class _Summing:
 
 
 def _summing(strip: int, weighted: bool, numbered: bool = True) -> Any:
-    """The loop as a function of addresses: of the table, bytes per row, numbers, how many, weights, and the sum."""
+    """The loop as a function of the table's address, bytes per row, numbers, their count, weights and the sum."""
     signature = types.void(types.uintp, types.uint64, types.uintp, types.uint64, types.uintp, types.uintp)
 
     def strip_sum(_: Any, table: Any, pitch: Any, numbers: Any, count: Any, weights: Any, out: Any) -> Any:
@@ -169,7 +169,10 @@ def add_rows(sums: Any, table: Any, width: Any, numbers: Any, count: Any) -> Non
 
 @inlined
 def add_weighted_rows(sums: Any, table: Any, width: Any, numbers: Any, weights: Any, count: Any) -> None:
-    """Adds weights[k] times row number numbers[k] of a table of float32 numbers, likewise."""
+    """Adds weights[k] times row number numbers[k], k < count, of a float32 table to `sums`; all are addresses.
+
+    Rows have `width` numbers, a multiple of eight.
+    """
     pitch, n = np.uint64(4 * width), np.uint64(count)
     while width >= 64:
         _weighted_8(table, pitch, numbers, n, weights, sums)
@@ -186,7 +189,10 @@ def add_weighted_rows(sums: Any, table: Any, width: Any, numbers: Any, weights: 
 
 @inlined
 def add_first_rows(sums: Any, table: Any, width: Any, weights: Any, count: Any) -> None:
-    """Adds weights[k] times row k of a table, for all k < count, likewise: a vector times a matrix."""
+    """Adds weights[k] times row k, k < count, of a float32 table to `sums`: a vector times a matrix, by addresses.
+
+    Rows have `width` numbers, a multiple of eight.
+    """
     pitch, none, n = np.uint64(4 * width), np.uint64(0), np.uint64(count)
     for _ in range(width >> 3):
         _first_1(table, pitch, none, n, weights, sums)
@@ -194,9 +200,9 @@ def add_first_rows(sums: Any, table: Any, width: Any, weights: Any, count: Any) 
 
 
 def in_large_pages(table: Any) -> Any:
-    """A copy of a table in memory for which the system may use large pages, so that random rows are found faster."""
+    """A copy of a table in memory where the system may use large pages, which speeds up access to random rows."""
     page = 2**21
-    buffer = np.empty(max(table.nbytes, 2 * page) + page, np.uint8)  # numpy asks for large pages from 4 MiB on
+    buffer = np.empty(max(table.nbytes, 2 * page) + page, np.uint8)  # numpy requests large pages from 4 MiB on
     begin = -buffer.ctypes.data % page
     copy = buffer[begin : begin + table.nbytes].view(table.dtype).reshape(table.shape)
     copy[...] = table

@@ -18,16 +18,16 @@ _MOST_LAYERS = 1_000
 class GIN(torch.nn.Module):
     """A graph isomorphism network (Xu et al., 2019).
 
-    Every layer gives a node MLP((1 + eps) x + the sum of its neighbours' x) with an eps that is learned, and batch
-    normalisation. The rows of all nodes are summed over each graph, before the first layer and after every layer, and
-    a linear map of all these sums gives the logits.
+    Every layer gives a node MLP((1 + eps) x + the sum of its neighbours' x) with a learned eps and batch normalisation.
+    The network sums the rows of all nodes over each graph, before the first layer and after every layer. A linear map
+    of all these sums gives the logits.
 
     Args:
-        features: attributes per node.
-        classes: how many labels there are.
-        hidden: width of every layer.
-        layers: how many steps along edges; 0 sees the attributes only.
-        dropout: of the sums, in training.
+        features: the number of attributes per node.
+        classes: the number of labels.
+        hidden: the width of every layer.
+        layers: the number of steps along edges; with 0 the network sees only the attributes.
+        dropout: the dropout rate of the sums in training.
 
     Example:
         >>> _ = torch.manual_seed(0)
@@ -85,8 +85,8 @@ class _Layer(torch.nn.Module):
 
 
 def _sums(sources: torch.Tensor, targets: torch.Tensor, rows: int) -> SparseMatrix:
-    """Row i is the sum of the sources whose target is i, in the order in which they stand."""
-    order = torch.argsort(targets.to(torch.int32), stable=True)  # half the time of 64 bits
+    """The matrix that sums, in row i, the sources whose target is i, in their given order."""
+    order = torch.argsort(targets.to(torch.int32), stable=True)  # half the time that 64 bits take
     starts = torch.zeros(rows + 1, dtype=torch.int64, device=targets.device)
     torch.cumsum(torch.bincount(targets, minlength=rows), 0, out=starts[1:])
     return SparseMatrix(sources[order], starts, torch.ones(sources.numel(), device=targets.device))

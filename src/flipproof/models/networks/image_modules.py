@@ -1,4 +1,4 @@
-"""The convolutional network of Lee et al. for images of whole levels, with their sizes as defaults."""
+"""The convolutional network of Lee et al. for images of integer levels, with their sizes as defaults."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from torch.nn import functional as F  # noqa: E402, N812
 
 _CHANNELS = 20, 50
 _SMALLEST, _SMALL = 4, 20
-"""Two poolings leave nothing of fewer pixels; windows of 5 x 5 are too large for fewer."""
+"""The smallest side that two poolings allow, and the smallest side that allows windows of 5 x 5 pixels."""
 
 
 class CNN(torch.nn.Module):
     """Two convolutions with pooling, two linear layers (Lee et al., 2019): conv 20 - conv 50 - fc 500 - fc classes.
 
-    Takes levels 0 to levels - 1 as they are, and scales them to [0, 1]. Windows are 5 x 5, or 3 x 3 with a margin for
-    images with a side of fewer than 20 pixels. The channels of a pixel lie together in memory, which makes
-    convolutions of so few channels twice as fast on a CPU.
+    The network takes levels from 0 to levels - 1 and scales them to [0, 1]. Windows are 5 x 5, or 3 x 3 with a margin
+    for images with a side of fewer than 20 pixels. The channels of a pixel are adjacent in memory, which makes
+    convolutions with few channels twice as fast on a CPU.
 
     Args:
         shape: (height, width) or (height, width, 3) of an image; every side has at least 4 pixels.
-        classes: how many labels there are.
-        levels: how many values a pixel may have.
+        classes: the number of labels.
+        levels: the number of values that a pixel may have.
         hidden: the width of the linear layer.
-        dropout: of the linear layer, in training.
+        dropout: the dropout rate of the linear layer in training.
 
     Example:
         >>> _ = torch.manual_seed(0)
@@ -61,7 +61,7 @@ class CNN(torch.nn.Module):
         if tuple(x.shape[1:]) != self.shape:
             raise InvalidInputError(f"expected images of shape {list(self.shape)}, got {list(x.shape[1:])}")
         pixels = x.reshape(*x.shape[:3], -1).permute(0, 3, 1, 2) / (self.levels - 1)
-        # The largest of several is as positive as they are: relu after pooling has a quarter of the work.
+        # Relu and max pooling commute: relu after pooling does a quarter of the work.
         hidden = F.max_pool2d(self.first(pixels), 2).relu()
         hidden = F.max_pool2d(self.second(hidden), 2).relu()
         hidden = self.third(hidden.permute(0, 2, 3, 1).flatten(1)).relu()

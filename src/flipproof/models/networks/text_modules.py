@@ -1,4 +1,4 @@
-"""A small neural network for sequences of words, of which noise may have hidden or replaced most."""
+"""A small neural network for sequences of words, most of which noise may have hidden or replaced."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from torch.nn import functional as F  # noqa: E402, N812
 
 
 class WordMean(torch.nn.Module):
-    """The mean of the vectors of all visible words and the logarithm of their number, then two linear maps.
+    """A network on the mean vector of all visible words and the logarithm of their number, with two linear maps.
 
     Args:
-        vocabulary: how many words there are, K. A sequence has their numbers 0 to K - 1, and K where nothing stands.
-        classes: how many labels there are.
+        vocabulary: the number of words, K. A sequence has their numbers 0 to K - 1, and K at empty positions.
+        classes: the number of labels.
         hidden: the length of the vectors.
-        dropout: of the mean, in training.
+        dropout: the dropout rate of the mean in training.
 
     Example:
         >>> _ = torch.manual_seed(0)

@@ -1,1 +1,1 @@
-"""Training with noise: settings, the loop, batches, estimators; robust and adversarial training of other authors."""
+"""Training with noise: the loop, batches, estimators, and robust and adversarial training of other authors."""

@@ -1,7 +1,7 @@
-"""Batches in which every step learns from noise around attacked inputs: what `smooth_adversarial` trains with.
+"""Batches for `smooth_adversarial`, in which every step learns from noise around attacked inputs.
 
-They are the batches of `flipproof.train` with another sampler, that of the changed inputs. Attacks are computed in
-evaluation mode, as votes are, and use none of torch's randomness.
+They are the batches of `flipproof.train`, but sample around the changed inputs. Attacks run in evaluation mode, like
+votes, and use none of torch's randomness.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ Rows = DenseRows | SparseRows | RealRows
 
 @singledispatch
 def response(noise: AttackedNoise, noisy: NDArray[Any]) -> Any:
-    """How far noisy entries move, in the mean, per unit by which the clean entries move.
+    """The average change of noisy entries per unit of change of the clean entries.
 
-    A bit is one in a noisy copy with probability p_plus if it is zero and 1 - p_minus if it is one. Where
-    p_plus + p_minus > 1 the mean moves the other way. Entries that an ablation has marked as hidden do not move; where
-    hidden ones look like zeros, each is shown with probability kept / entries.
+    A bit is one in a noisy copy with probability p_plus if it is zero and 1 - p_minus if it is one. If
+    p_plus + p_minus > 1, the mean moves the other way. Entries that an ablation has marked as hidden do not move; if
+    hidden entries look like zeros, each entry is shown with probability kept / entries.
 
     Example:
         >>> response(FlipNoise(0.75, 0.75), np.ones(2)), response(AblationNoise(entries=2, kept=1), np.array([1, -1]))
@@ -72,9 +72,9 @@ def _response_of_shown(noise: AblationNoise, noisy: NDArray[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttackedRows:
-    """Portions of rows, each row attacked by itself.
+    """Portions of rows; each row is attacked separately.
 
-    A portion is a space of its own, with samples of its own, so that no noise is used twice.
+    Each portion is a separate space with separate samples, so that no noise is used twice.
     """
 
     batches: RowBatches
@@ -91,7 +91,7 @@ class AttackedRows:
             yield portion.answers(changed, self.batches.classifier)
 
     def validation(self) -> Answers:
-        """That of training without attacks: noise around clean inputs."""
+        """The validation of training without attacks: noise around clean inputs."""
         return self.batches.validation()
 
 
@@ -104,14 +104,14 @@ class _Portion:
     samples: range
 
     def answers(self, changed: NDArray[Any], classifier: TorchClassifier) -> Answers:
-        """What a classifier makes of noisy copies of the changed rows."""
+        """The classifier's answers on noisy copies of the changed rows."""
         batches, space = self.attacked.batches, with_values(self.attacked.space, changed)
         sampler = sampler_of(space, self.attacked.noise, batches.seed)
         changed_batches = replace(batches, classifier=classifier, sampler=sampler, labels=batches.labels[self.rows])
         return changed_batches.answers(self.samples, np.arange(self.rows.size))
 
     def gradient(self, changed: NDArray[Any]) -> NDArray[Any]:
-        """Of the loss of each row."""
+        """The gradient of the loss of each row."""
         classifier: TorchClassifier = self.attacked.batches.classifier
         watch = _RecordingTransform(classifier.transform)
         with _evaluated(classifier.module):
@@ -121,7 +121,7 @@ class _Portion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttackedNodes:
-    """All training nodes of a graph at once, its attributes attacked as one input with the budgets of all of them."""
+    """All training nodes of a graph at once; the attributes are attacked as one input with the nodes' joint budget."""
 
     batches: NodeBatches
     classifier: NodeClassifier
@@ -138,16 +138,16 @@ class AttackedNodes:
         yield from replace(self.batches, sampler=self._sampler(changed)).steps(epoch)
 
     def validation(self) -> Answers:
-        """That of training without attacks: the clean graph."""
+        """The validation of training without attacks: the clean graph."""
         return self.batches.validation()
 
     def _sampler(self, changed: NDArray[Any]) -> Any:
-        """Noisy copies of the graph with other attributes."""
+        """The sampler of noisy copies of the graph with changed attributes."""
         attributes = with_values(self.graph.attributes, changed[0])
         return sampler_of(replace(self.graph, attributes=attributes), self.noise, self.seed)
 
     def _gradient(self, changed: NDArray[Any], epoch: int) -> NDArray[Any]:
-        """Of the mean loss of all training nodes."""
+        """The gradient of the mean loss of all training nodes."""
         watch = _RecordingForward(self.classifier.module)
         watched = replace(self.batches, sampler=self._sampler(changed), forward=watch)
         with _evaluated(self.classifier.module):
@@ -157,7 +157,7 @@ class AttackedNodes:
 
 @contextlib.contextmanager
 def _evaluated(module: torch.nn.Module) -> Iterator[None]:
-    """Calls inside are made in evaluation mode, in the middle of training."""
+    """Runs calls inside in evaluation mode, in the middle of training."""
     module.eval()
     try:
         yield
@@ -166,7 +166,7 @@ def _evaluated(module: torch.nn.Module) -> Iterator[None]:
 
 
 class _RecordingTransform:
-    """The transform of a classifier of rows, which keeps the rows that it is given, to ask for gradients later."""
+    """The transform of a classifier of rows; it keeps its input rows so that their gradients are available later."""
 
     def __init__(self, transform: Callable[[Any], Any] | None) -> None:
         self._transform = transform
@@ -174,17 +174,17 @@ class _RecordingTransform:
 
     def __call__(self, rows: torch.Tensor) -> Any:
         self._rows = rows.requires_grad_()
-        kept = rows.clone()  # which may be written into, unlike a leaf
+        kept = rows.clone()  # unlike a leaf, a copy may be written into
         return kept if self._transform is None else self._transform(kept)
 
     def slopes(self, answers: Answers, noise: AttackedNoise) -> NDArray[Any]:
-        """Of the smoothed loss with respect to the clean rows, one for each noisy copy."""
+        """Gradients of the smoothed loss with respect to the clean rows, one for each noisy copy."""
         (slopes,) = _slopes(answers, [self._rows], noise)
         return slopes
 
 
 class _RecordingForward(NodeForward):
-    """Calls a module with dense attributes and keeps them, to ask for gradients later."""
+    """Calls a module with dense attributes and keeps them, so that their gradients are available later."""
 
     def __init__(self, module: torch.nn.Module) -> None:
         super().__init__(module, AttributeForm.DENSE)
@@ -197,12 +197,12 @@ class _RecordingForward(NodeForward):
         return self._module(self._called_with[-1].clone(), edge_tensor(graph, device))
 
     def slopes(self, answers: Answers, noise: AttackedNoise) -> NDArray[Any]:
-        """Of the smoothed loss with respect to the clean attributes, [copies, nodes, columns]."""
+        """Gradients of the smoothed loss with respect to the clean attributes, [copies, nodes, columns]."""
         return np.stack(_slopes(answers, self._called_with, noise))
 
 
 def _slopes(answers: Answers, inputs: list[Any], noise: AttackedNoise) -> list[NDArray[Any]]:
-    """Gradients of -log of the mean probability of the label, by way of the noisy inputs that gave the answers."""
+    """Gradients of -log of the mean probability of the label, taken at the noisy inputs behind the answers."""
     loss = loss_of(answers, Average.SOFTMAX)
     found = torch.autograd.grad(loss, inputs, allow_unused=True, materialize_grads=True)
     return [
@@ -231,7 +231,7 @@ def with_values(space: Any, values: NDArray[Any]) -> Rows:
 
 @with_values.register
 def _(space: SparseRows, values: NDArray[Any]) -> SparseRows:
-    # Several times faster than scipy is with a dense array.
+    # Several times faster than scipy's conversion of a dense array.
     rows, columns = np.divmod(np.flatnonzero(values.astype(bool)), values.shape[1])
     starts = np.searchsorted(rows, np.arange(len(values) + 1))
     return SparseRows(ones_at(starts, columns.astype(np.int32), values.shape[1]))

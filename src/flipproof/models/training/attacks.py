@@ -1,6 +1,6 @@
-"""Attacks that training defends against: they climb a loss inside a ball of changed inputs, by its gradient.
+"""Attacks that training defends against: they raise a loss inside a ball of changed inputs by following its gradient.
 
-`smooth_adversarial` gives them the gradient of the smoothed classifier's loss. They know no model and no noise.
+`smooth_adversarial` gives them the gradient of the smoothed classifier's loss. Attacks know no model and no noise.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count
 from flipproof.errors import InvalidInputError
 
 Gradient = Callable[[NDArray[Any]], NDArray[Any]]
-"""From changed inputs to the derivatives of their losses, of the same shape [inputs, ...]."""
+"""A function from changed inputs to the derivatives of their losses, of the same shape [inputs, ...]."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlipAttack:
-    """Zeros of an input that become one, at most `add`, and ones that become zero, at most `delete`.
+    """Turns at most `add` zeros of an input into ones, and at most `delete` ones into zeros.
 
-    The budget is spent in equal shares, one in each step. A step flips the bits that have not been flipped yet whose
-    flip raises the loss most, by the gradient at the input as it is by then, and none whose flip lowers it.
+    Every step spends an equal share of the budget. A step flips those unflipped bits whose flip raises the loss most,
+    by the gradient at the current input, and no bit whose flip would lower it by this gradient.
 
     Attributes:
-        add: zeros that may become one, of every input.
-        delete: ones that may become zero, of every input.
-        steps: gradients that are computed, at most.
-        warmup: epochs in which the budget grows up to its size; 1: it is there from the beginning.
+        add: the number of zeros that may become one in every input.
+        delete: the number of ones that may become zero in every input.
+        steps: the largest number of gradients to compute.
+        warmup: the number of epochs in which the budget grows to its full size; 1 gives the full budget at once.
 
     Example:
         >>> attack = FlipAttack(add=1, delete=1)
@@ -52,16 +52,16 @@ class FlipAttack:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it may change nothing."""
+        """Whether the attack may change nothing."""
         return self.add == self.delete == 0
 
     def in_epoch(self, epoch: int) -> FlipAttack:
-        """With the budget of that epoch, rounded down."""
+        """The attack with the budget of this epoch, rounded down."""
         done, all_ = min(epoch + 1, self.warmup), self.warmup
         return replace(self, add=self.add * done // all_, delete=self.delete * done // all_)
 
     def of_many(self, inputs: int) -> FlipAttack:
-        """The attack on one object that holds several inputs, with the budgets of all of them."""
+        """The attack on one object that holds several inputs, with the sum of their budgets."""
         return replace(self, add=self.add * inputs, delete=self.delete * inputs)
 
     def climb(self, clean: NDArray[Any], gradient: Gradient) -> NDArray[Any]:
@@ -86,7 +86,7 @@ class FlipAttack:
 
 
 def _steepest(gain: FloatArray, allowed: BoolArray, most: int) -> IntArray:
-    """Where the largest gains above zero are, at most `most` of them."""
+    """The places of the largest gains above zero, at most `most` of them."""
     places = np.flatnonzero(allowed & (gain > 0.0))
     if places.size <= most:
         return places
@@ -95,15 +95,15 @@ def _steepest(gain: FloatArray, allowed: BoolArray, most: int) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class BallAttack:
-    """Changes of an input whose Euclidean norm is at most `radius`.
+    """Changes an input by a vector whose Euclidean norm is at most `radius`.
 
-    Projected gradient ascent: every step goes twice the radius over `steps` along the normalised gradient, and then
-    back into the ball (Salman et al. 2019). Values are not kept in a range such as [0, 1]: real numbers have none.
+    Projected gradient ascent: every step moves by 2 * radius / steps along the normalised gradient, and then projects
+    back into the ball (Salman et al. 2019). Values are not clipped to a range such as [0, 1]: real numbers have none.
 
     Attributes:
-        radius: of the ball around every input.
-        steps: gradients that are computed.
-        warmup: epochs in which the radius grows up to its size; 1: it is there from the beginning.
+        radius: the radius of the ball around every input.
+        steps: the number of gradients to compute.
+        warmup: the number of epochs in which the radius grows to its full size; 1 gives the full radius at once.
 
     Example:
         >>> BallAttack(radius=1.0).climb(np.zeros((1, 2)), lambda values: np.array([[3.0, 4.0]]))
@@ -124,11 +124,11 @@ class BallAttack:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it may change nothing."""
+        """Whether the attack may change nothing."""
         return self.radius == 0.0
 
     def in_epoch(self, epoch: int) -> BallAttack:
-        """With the radius of that epoch."""
+        """The attack with the radius of this epoch."""
         return replace(self, radius=self.radius * min(epoch + 1, self.warmup) / self.warmup)
 
     def climb(self, clean: NDArray[Any], gradient: Gradient) -> NDArray[Any]:
@@ -136,14 +136,14 @@ class BallAttack:
         change = np.zeros((len(clean), clean[:1].size))
         for _ in range(self.steps):
             slopes = gradient(clean + change.reshape(clean.shape)).reshape(change.shape).astype(np.float64)
-            slopes[~np.isfinite(slopes).all(axis=1)] = 0.0  # of a model that went astray, which training tells
+            slopes[~np.isfinite(slopes).all(axis=1)] = 0.0  # the model diverged, which training reports
             change += 2.0 * self.radius / self.steps * _shortened(slopes, 1.0, np.inf)
             change = _shortened(change, self.radius, 1.0)
         return np.asarray(clean + change.reshape(clean.shape))
 
 
 def _shortened(rows: FloatArray, length: float, most: float) -> FloatArray:
-    """Rows times what makes them so long, but no more than `most`; a row of zeros stays."""
+    """Scales each row to norm `length`, by a factor of at most `most`; rows of zeros stay unchanged."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows * np.minimum(np.divide(length, norms, out=np.zeros_like(norms), where=norms > 0.0), most))
 

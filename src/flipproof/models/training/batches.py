@@ -1,4 +1,4 @@
-"""What training learns from: noisy copies of one graph, or of portions of rows or small graphs."""
+"""The data of training steps: noisy copies of one graph, or of portions of rows or small graphs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flipproof.noise.sampling.samplers import Role, Sampler
 from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
 
 VALIDATION_FROM = 2**39
-"""Samples from this number on are for validation; the steps of training use those before."""
+"""Samples from this number on are for validation; training steps use the samples before it."""
 _VALIDATION_COPIES, _VALIDATION_ROWS = 16, 512
 _ROWS_AT_ONCE = 256
 
@@ -34,8 +34,8 @@ class NodeBatches:
     """All training nodes of a graph at once. The validation loss is that of the clean graph.
 
     Attributes:
-        sampler: of noisy graphs; None: the clean one is learned from.
-        copies: how many noisy graphs a step sees.
+        sampler: draws noisy graphs; None means that steps learn from the clean graph.
+        copies: the number of noisy graphs in a step.
     """
 
     forward: NodeForward
@@ -51,7 +51,7 @@ class NodeBatches:
         yield self._answers(self._drawn(epoch), self.train)
 
     def validation(self) -> Answers:
-        """On the clean graph."""
+        """The answers on the clean graph."""
         self.forward.forget()
         return self._answers([self.clean], self.validated)
 
@@ -68,20 +68,20 @@ class NodeBatches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowBatches:
-    """Portions of rows or small graphs, in another order in every epoch. The validation inputs are noisy, too.
+    """Portions of rows or small graphs, in a new order in every epoch. The validation inputs are noisy, too.
 
-    A model that was trained with much noise may be poor on clean inputs, so these would not tell how good it is
-    at what it is for. The noisy copies of validation inputs are the same in every epoch.
+    A model trained with much noise may be poor on clean inputs, so clean inputs would not show how well it does its
+    task. Every epoch uses the same noisy copies of the validation inputs.
 
     Attributes:
         classifier: has `module`, `classes` and `logits`.
-        sampler: of noisy copies; it flips nothing if clean inputs are to be learned from.
-        labels: of all inputs.
-        train: numbers of inputs to learn from.
-        validated: numbers of inputs that decide when to stop.
-        copies: how many noisy copies of each input a step sees.
-        batch_size: how many inputs a step sees.
-        seed: of the order.
+        sampler: draws noisy copies; for training on clean inputs it flips nothing.
+        labels: the labels of all inputs.
+        train: the numbers of the inputs to learn from.
+        validated: the numbers of the inputs that decide when to stop.
+        copies: the number of noisy copies of each input in a step.
+        batch_size: the number of inputs in a step.
+        seed: the seed of the order.
     """
 
     classifier: Any
@@ -100,13 +100,13 @@ class RowBatches:
             yield self.answers(samples, rows)
 
     def portions(self, epoch: int) -> list[IntArray]:
-        """Numbers of training inputs, in portions of nearly equal size."""
+        """The numbers of the training inputs, in portions of nearly equal size."""
         key = np.array([self.seed, epoch], dtype=np.uint64)
         order = np.random.Generator(np.random.Philox(key=key)).permutation(self.train)
         return np.array_split(order, -(-order.size // self.batch_size))
 
     def validation(self) -> Answers:
-        """A few copies of few inputs, one copy of many."""
+        """The answers on noisy validation inputs: a few copies of few inputs, or one copy of many."""
         count = self.validated.size
         copies = max(1, min(_VALIDATION_COPIES, _VALIDATION_ROWS // count))
         samples = range(VALIDATION_FROM, VALIDATION_FROM + copies)
@@ -117,7 +117,7 @@ class RowBatches:
         )
 
     def answers(self, samples: range, rows: IntArray) -> Answers:
-        """What the classifier makes of these noisy copies of some inputs."""
+        """The classifier's answers on these noisy copies of some inputs."""
         classes = self.classifier.classes
         drawn = self.sampler.draw(Role.TRAIN, samples, rows)
         logits = checked_logits(self.classifier.logits(drawn), len(samples) * rows.size, classes)

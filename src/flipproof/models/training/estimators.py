@@ -1,4 +1,4 @@
-"""Fitting scikit-learn estimators to noisy copies of rows, so that they are sure of what they see in votes."""
+"""Fits scikit-learn estimators to noisy copies of rows, so that they are confident on the noisy inputs of votes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def fit_estimator(
     estimator: Any, inputs: Any, labels: ArrayLike, rows: ArrayLike, noise: Law, copies: int = 10, seed: int = 0,
     memory_limit: str | int = "2GB",
 ) -> Any:  # fmt: skip
-    """Fits an estimator to noisy copies of some rows, drawn by the exact sampler of votes from a stream of their own.
+    """Fits an estimator to noisy copies of some rows, drawn by the exact sampler of votes from a separate stream.
 
     Args:
         estimator: any scikit-learn classifier, or a pipeline that ends in one. It is fitted in place and returned.
         inputs: rows, as `vote` takes them.
         labels: class numbers, one per input; only those of `rows` are used.
         rows: the numbers of the inputs to learn from.
-        noise: the law of the noise, that of the votes to come.
+        noise: the law of the noise; use the law of the later votes.
         copies: the number of noisy copies of every row; 0 means the rows without noise.
-        seed: of the noise.
-        memory_limit: what all copies may take.
+        seed: the seed of the noise.
+        memory_limit: the memory that all copies together may take.
 
     Example:
         >>> from sklearn.naive_bayes import BernoulliNB

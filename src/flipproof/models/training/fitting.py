@@ -1,4 +1,4 @@
-"""The loop that all training has in common: steps of Adam, an eye on the validation loss, the best weights kept."""
+"""The loop that all training shares: it takes steps of Adam, watches the validation loss and keeps the best weights."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from flipproof.run_folder.task import Average, TrainingSettings
 
 
 class TrainingError(FlipproofError):
-    """Training went astray."""
+    """Training failed."""
 
 
 @dataclass(slots=True, eq=False)
 class History:
-    """What happened in training, one entry per epoch."""
+    """The record of training, with one entry per epoch."""
 
     loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)
@@ -33,12 +33,12 @@ class History:
 
     @property
     def epochs(self) -> int:
-        """How many epochs there were."""
+        """The number of epochs."""
         return len(self.loss)
 
     @property
     def best_epoch(self) -> int:
-        """The epoch, from 0, after which the validation loss was lowest: its weights are kept."""
+        """The epoch, counted from 0, with the lowest validation loss; its weights are kept."""
         return int(np.argmin(self.validation_loss))
 
 
@@ -51,13 +51,13 @@ class Answers:
 
 
 class Batches(Protocol):
-    """What a module learns from."""
+    """The data that a module learns from."""
 
     def steps(self, epoch: int) -> Iterator[Answers]:
-        """One portion after the other; each is computed with the weights that the one before left."""
+        """Yields one portion after another; each is computed with the weights after the previous step."""
 
     def validation(self) -> Answers:
-        """What decides when to stop."""
+        """The answers that decide when to stop."""
 
 
 def fit(
@@ -70,11 +70,11 @@ def fit(
     """Trains a module in place and leaves it with the weights of the lowest validation loss.
 
     Args:
-        module: has weights to train.
-        batches: what from.
-        settings: how.
-        weights: of the classes, a tensor, or None if all count the same.
-        show: is told the history after every epoch.
+        module: the module whose weights are trained.
+        batches: the data to learn from.
+        settings: the settings of training.
+        weights: a tensor of class weights, or None if all classes count the same.
+        show: receives the history after every epoch.
     """
     optimizer = torch.optim.Adam(
         [parameter for parameter in module.parameters() if parameter.requires_grad],
@@ -103,7 +103,7 @@ def fit(
 
 
 def loss_of(answers: Answers, average: str, weights: torch.Tensor | None = None) -> torch.Tensor:
-    """The cross-entropy of noisy copies, averaged in the way that `Average` names, of all inputs together."""
+    """The cross-entropy over all inputs together, averaged over noisy copies in the way that `Average` names."""
     logs = answers.logits.log_softmax(dim=2)
     mean = logs.logsumexp(dim=0) - math.log(len(logs)) if average == Average.SOFTMAX else logs.mean(dim=0)
     return torch.nn.functional.nll_loss(mean, answers.labels, weight=weights)
@@ -129,7 +129,7 @@ def _note(
 
 
 def class_weights(labels: IntArray, classes: int, device: torch.device) -> torch.Tensor:
-    """Weights that let every class count the same, however many inputs it has."""
+    """Weights that make every class count the same, however many inputs it has."""
     counts = np.bincount(labels, minlength=classes)
     present = np.count_nonzero(counts)
     weights = np.divide(labels.size, present * counts, out=np.zeros(classes), where=counts > 0)
@@ -137,7 +137,7 @@ def class_weights(labels: IntArray, classes: int, device: torch.device) -> torch
 
 
 def checked_targets(labels: ArrayLike, inputs: int, split: Split, classes: int, unit: str) -> IntArray:
-    """Labels of training and validation inputs, 0 elsewhere."""
+    """Returns the labels of training and validation inputs, and 0 for all other inputs."""
     if not isinstance(split, Split):
         raise InvalidInputError(f"expected a Split, got {type(split).__name__}")
     for name in ("train", "validation"):

@@ -5,23 +5,23 @@ looks for changed inputs x' in a ball around x where the smoothed classifier, no
 
 .. math:: J(x') = -\log \frac{1}{m} \sum_{s=1}^{m} \mathrm{softmax} f(z_s(x'))_y
 
-with m noisy copies z_s of x', and the step learns from noise around x'. It proves nothing by itself: votes and
-certificates are those of any other model, and are often larger. For Gaussian noise the attack is projected gradient
-ascent in an l2 ball (`BallAttack`).
+with m noisy copies z_s of x', and the step learns from noise around x'. This training proves nothing by itself: votes
+and certificates work as for any other model, and certified radii are often larger. For Gaussian noise the attack is
+projected gradient ascent in an l2 ball (`BallAttack`).
 
-For bits, which the paper on discrete data left for future work, it flips a few bits (`FlipAttack`). Noise is
-independent, so the mean of any function h of noisy bits z is linear in the probability that z_i = 1. This is p_plus
-where x_i = 0 and 1 - p_minus where x_i = 1. Hence a flip of x_i moves the mean of h by exactly
+For bits, which the paper on discrete data left for future work, the attack flips a few bits (`FlipAttack`). Noise is
+independent, so the mean of any function h of noisy bits z is linear in the probability that z_i = 1. This probability
+is p_plus if x_i = 0 and 1 - p_minus if x_i = 1. Hence a flip of x_i moves the mean of h by exactly
 
 .. math:: (1 - 2 x_i) (1 - p_+ - p_-) \, E[h(z \mid z_i = 1) - h(z \mid z_i = 0)]
 
-and the difference is replaced by the derivative of h with respect to z_i. Summed over the copies this is the score of a
-bit; where p_plus + p_minus > 1 its sign turns. An `AblationNoise` shows a bit with probability kept / entries, which
-takes the place of 1 - p_plus - p_minus for sparse rows; in dense rows hidden bits are marked, and derivatives count in
-those copies that show the bit.
+The attack replaces the difference by the derivative of h with respect to z_i. The sum over the copies is the score of a
+bit; if p_plus + p_minus > 1, its sign changes. An `AblationNoise` shows a bit with probability kept / entries, which
+replaces 1 - p_plus - p_minus for sparse rows. In dense rows hidden bits are marked, and derivatives count only in the
+copies that show the bit.
 
-A step learns from the same noisy samples that the attack looked at, as in the authors' code. Sampler and streams are
-those of `flipproof.train`, around x' instead of x; none of them is ever used for votes.
+A step learns from the same noisy samples that the attack used, as in the authors' code. The sampler and streams are
+those of `flipproof.train`, around x' instead of x; votes never use these streams.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ from flipproof.theory.law import FlipNoise
 __all__ = ["Attack", "BallAttack", "FlipAttack", "train_against"]
 
 _BYTES_PER_ATTRIBUTE = 56
-"""Dense numbers of four bytes and more: noisy bits and their gradients, with copies of both, and what these are summed
-and compared in."""
+"""Memory per attribute for dense numbers of at least four bytes: noisy bits, their gradients, copies of both, and
+buffers for sums and comparisons."""
 
 
 def train_against(
@@ -69,26 +69,26 @@ def train_against(
     memory_limit: str | int = "2GB",
     progress: bool = True,
 ) -> History:
-    """Trains as `flipproof.train` does, but every step learns from noise around attacked inputs.
+    """Trains a classifier in place; every step learns from noise around attacked inputs.
 
-    The same seed gives the same weights on the same machine, and an attack with an empty budget those of
-    `flipproof.train`. What decides when to stop is not attacked.
+    The same seed gives the same weights on the same machine. An attack with an empty budget gives the weights of
+    `flipproof.train`. The validation inputs are not attacked.
 
-    Rows are attacked one by one. The attributes of a graph are one input: up to `add` times the number of training
-    nodes zeros become one and `delete` times so many ones become zero, at any nodes, wherever it raises the mean loss
-    of the training nodes most. Its edges stay.
+    Rows are attacked separately. The attributes of a graph are one input. With n training nodes, the attack turns up to
+    n * `add` zeros into ones and up to n * `delete` ones into zeros, at any nodes, where this raises the mean loss of
+    the training nodes most by its gradient. The edges stay unchanged.
 
     Args:
         classifier: a `TorchClassifier` of rows, or a `NodeClassifier`.
         inputs: rows of zeros and ones, sparse or dense; rows of real numbers; or a `Graph` with noisy="attributes".
         labels: class numbers, one per node or input; only those of training and validation are used.
-        split: which inputs are for what.
-        noise: that of the votes to come: a `FlipNoise` or an `AblationNoise` for bits, a `GaussianNoise` for numbers.
+        split: the inputs for training, validation and testing.
+        noise: the law of the later votes: a `FlipNoise` or `AblationNoise` for bits, a `GaussianNoise` for numbers.
         attack: a `FlipAttack` for bits, a `BallAttack` for real numbers.
-        settings: `noisy_samples` is the m of J. `average` says how a step averages over them: "log-softmax", as in the
-            authors' code, or "softmax", which is J.
-        seed: of noise, dropout and the order of portions. The initial weights are those the module has.
-        memory_limit: what the noisy samples of a step may take.
+        settings: `noisy_samples` is the m of J. `average` says how a step averages over samples: "log-softmax", as in
+            the authors' code, or "softmax", which is J.
+        seed: the seed of noise, dropout and the order of portions. It leaves the module's initial weights unchanged.
+        memory_limit: the memory that the noisy samples of a step may take.
         progress: whether to show a line in a terminal.
 
     Example:
@@ -121,7 +121,7 @@ def _attacked(
     plain: Any, classifier: Any, space: Graph | Rows, noise: AttackedNoise, attack: Any, settings: TrainingSettings,
     seed: int, memory_limit: int,
 ) -> Batches:  # fmt: skip
-    """The batches with an attack. It was checked before that classifier, batches and attack fit the space."""
+    """The batches with an attack. The caller has checked that classifier, batches and attack fit the space."""
     if isinstance(space, Graph):
         _check_fits_dense(space, settings.noisy_samples, memory_limit)
         return AttackedNodes(plain, classifier, space, noise, attack, seed)
@@ -136,7 +136,7 @@ _ATTACKS: dict[type, tuple[type, str]] = {
     AblationNoise: (FlipAttack, "noise on bits"),
     FlipNoise: (FlipAttack, "noise on bits"),
 }
-"""Which attack fits a law, and what the law is called."""
+"""The type of attack that fits each law, and the words for the law."""
 
 
 def _check_attack(attack: Attack, noise: AttackedNoise) -> None:
@@ -151,7 +151,7 @@ def _check_attack(attack: Attack, noise: AttackedNoise) -> None:
 
 
 def _checked_space(classifier: object, inputs: Any, noise: AttackedNoise) -> Graph | Rows:
-    """The bits or real numbers that the attack changes, checked."""
+    """Returns the checked bits or real numbers that the attack changes."""
     if isinstance(classifier, NodeClassifier):
         expected, hint = "a Graph with noisy='attributes' for a NodeClassifier", ": edges are not attacked"
         graph = checked_graph(inputs, hint, expected)
@@ -177,7 +177,7 @@ def _checked_space(classifier: object, inputs: Any, noise: AttackedNoise) -> Gra
 
 @singledispatch
 def _check_bits(space: Rows, name: str) -> None:
-    """Sparse rows are bits, and real numbers need not be."""
+    """Refuses dense rows that are not bits; sparse rows are always bits, and real numbers need not be."""
 
 
 @_check_bits.register
@@ -186,7 +186,7 @@ def _(space: DenseRows, name: str) -> None:
 
 
 def _check_fits_dense(graph: Graph, copies: int, memory_limit: int) -> None:
-    """Gradients are wanted of every attribute, of those that are zero too."""
+    """Refuses a graph whose dense gradients exceed the memory limit: zero attributes need gradients as well."""
     nodes, columns = graph.plain_attributes.shape
     size = _BYTES_PER_ATTRIBUTE * copies * nodes * columns
     if size > memory_limit:

@@ -1,4 +1,4 @@
-"""Training a model on noisy copies of its inputs, so that it is sure of what it sees in votes."""
+"""Trains a model on noisy copies of its inputs, so that it is confident on the noisy inputs of votes."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ def train(
 ) -> History:
     """Trains the module of a classifier in place and leaves it with the weights of the lowest validation loss.
 
-    Noise is drawn by the same exact sampler as votes, from streams of its own. The same seed gives the same weights
-    on the same machine; torch's global generator is left as it was.
+    Training noise comes from the same exact sampler as votes, but from separate streams. The same seed gives the same
+    weights on the same machine; torch's global generator stays unchanged.
 
-    The nodes of a graph are learned from all at once, and the validation loss is that of the clean graph. Rows and
-    small graphs are learned from in portions, and validated with noise.
+    For the nodes of a graph, every step uses all training nodes, and validation uses the clean graph. Rows and small
+    graphs are learned from in portions and validated with noise.
 
     Args:
         classifier: a `NodeClassifier`, `GraphClassifier` or `TorchClassifier` of any module.
-        inputs: for a `NodeClassifier` the observed `Graph`, whose `noisy` says which parts get noise; else what `vote`
-            takes: small graphs, images, tokens, sparse or dense rows, a table.
+        inputs: for a `NodeClassifier` the observed `Graph`, whose `noisy` names the parts that get noise; otherwise any
+            inputs that `vote` takes: small graphs, images, tokens, sparse or dense rows, or a table.
         labels: class numbers, one per node or input; only those of training and validation are used.
-        split: which inputs are for what.
-        noise: the law of the noise, that of the votes to come; for the nodes of a graph not needed if
+        split: the inputs for training, validation and testing.
+        noise: the law of the noise; use the law of the later votes. For the nodes of a graph it may be omitted if
             `settings.noisy_samples` is 0.
         settings: see `TrainingSettings`.
-        seed: of noise, dropout and the order of portions. The initial weights are those the module has.
-        memory_limit: what the noisy samples of a step may take.
+        seed: the seed of noise, dropout and the order of portions. It leaves the module's initial weights unchanged.
+        memory_limit: the memory that the noisy samples of a step may take.
         progress: whether to show a line in a terminal.
 
     Example:
@@ -83,11 +83,11 @@ def train(
 def checked_options(
     settings: TrainingSettings | None, seed: int, memory_limit: str | int
 ) -> tuple[TrainingSettings, int]:
-    """The settings, the defaults if there are none, and the memory limit in bytes."""
+    """Returns the settings, or the defaults if there are none, and the memory limit in bytes."""
     settings = TrainingSettings() if settings is None else settings
     if not isinstance(settings, TrainingSettings):
         raise InvalidInputError(f"expected TrainingSettings, got {type(settings).__name__}")
-    Stream(seed)  # refuses what is no seed
+    Stream(seed)  # refuses an invalid seed
     return settings, checked_memory(memory_limit)
 
 
@@ -102,11 +102,11 @@ def learn(
     """Trains with any batches, on one thread, with torch's generator at the seed.
 
     Args:
-        classifier: its module is trained.
-        batches: what it learns from.
-        train_labels: of all training inputs, by which classes are balanced.
-        settings: how.
-        seed: of dropout.
+        classifier: the classifier whose module is trained.
+        batches: the data to learn from.
+        train_labels: the labels of all training inputs, for balancing the classes.
+        settings: the settings of training.
+        seed: the seed of dropout.
         progress: whether to show a line in a terminal.
     """
     weights = None
@@ -125,7 +125,7 @@ def learn(
 
 
 def _note(history: History, settings: TrainingSettings) -> str:
-    """How training goes, in a few words."""
+    """The progress of training in a few words."""
     waited = history.epochs - 1 - history.best_epoch
     return (
         f"epoch {history.epochs}, loss {history.loss[-1]:.3f}, validation {history.validation_loss[-1]:.3f}, "
@@ -137,7 +137,7 @@ def batches_of(
     classifier: TrainableClassifier, inputs: Any, labels: ArrayLike, split: Split, noise: Law | None,
     settings: TrainingSettings, seed: int, memory_limit: int,
 ) -> tuple[NodeBatches | RowBatches, IntArray]:  # fmt: skip
-    """What `train` learns from, and the labels that are learned."""
+    """The batches that `train` learns from, and the labels of the training inputs."""
     if isinstance(classifier, NodeClassifier):
         return _node_batches(classifier, inputs, labels, split, noise, settings, seed, memory_limit)
     return _row_batches(classifier, inputs, labels, split, noise, settings, seed, memory_limit)
@@ -208,7 +208,7 @@ def _check_trainable(module: torch.nn.Module) -> None:
 
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Torch's generator starts from the seed inside, and is as before afterwards."""
+    """Seeds torch's generator inside and restores its state afterwards."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield

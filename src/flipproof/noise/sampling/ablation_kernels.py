@@ -1,4 +1,4 @@
-"""The compiled loop that draws which entries are kept when a fixed number of them is."""
+"""The compiled loop that draws which entries an ablation keeps."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from flipproof.noise.sampling.value_kernels import below
 def draw_kept_entries(
     out: Any, ends: Any, stream: Any, samples: Any, rows: Any, starts: Any, entries: Any, kept: Any
 ) -> Any:
-    """Writes which of the listed entries of every (sample, row) are kept; returns how many.
+    """Writes which of the listed entries of each (sample, row) are kept; returns their total number.
 
-    A row has `entries` entries, of which starts[row + 1] - starts[row] are listed. Given what became of those before
-    it, a listed entry is kept with the probability (to be kept still) / (entries still to come), whatever becomes of
-    entries that are not listed: so only the listed ones cost time. No number is rounded.
+    A row has `entries` entries, of which starts[row + 1] - starts[row] are listed. Given the outcomes of the listed
+    entries before it, a listed entry is kept with probability (entries left to keep) / (entries left), where every
+    unlisted entry still counts as left. So only listed entries cost time. No number is rounded.
     """
     words, cursor = np.empty(128 + 64, np.uint32), np.zeros(1, np.int64)
     at: Any = 0

@@ -1,9 +1,9 @@
-"""The compiled loops that draw noisy rows of bits. Their speed is most of what sampling costs.
+"""The compiled loops that draw noisy rows of bits. They account for most of the time of sampling.
 
-A sparse row of bits is drawn block by block (`block_kernels`). Of the m entries of a block, Bin(m, p_plus) distinct
-ones are chosen, as if all entries were zeros. Those past the end of the row and those that are ones of the row are
-dropped, and the ones flip by coins of their own. So each entry's outcome is independent of all others and has exactly
-its probability.
+The loops draw a sparse row of bits block by block (`block_kernels`). In a block of m entries they choose Bin(m, p_plus)
+distinct entries, as if all entries were zeros. They drop chosen entries past the end of the row and those where the row
+has a one; the ones flip by separate coins. So each entry's outcome is independent of all others and has exactly its
+probability.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from flipproof.noise.sampling.counter import ENTRIES, NONZEROS, Place
 from flipproof.noise.sampling.philox import fill_tile, fill_words
 
 _SPARSE_BLOCK = 10
-"""Where less than one in 2**10 entries is or becomes a one, sorting is faster than looking through the bits of all."""
+"""If fewer than one in 2**10 entries is or becomes a one, sorting is faster than scanning all bits."""
 
 _COUNT_OF = np.array([byte.bit_count() for byte in range(256)], np.uint8)
 _BITS_OF = np.zeros((256, 8), np.uint8)
-"""Of every byte: how many bits are set, and which."""
+"""For every byte: the number of set bits, and their positions."""
 for _byte in range(256):
     _BITS_OF[_byte, : _COUNT_OF[_byte]] = [bit for bit in range(8) if _byte >> bit & 1]
 
 
 @compiled
 def draw_bits(out: Any, ends: Any, stream: Any, samples: Any, rows: Any, data: Any, law: Any, scratch: Any) -> Any:
-    """Writes the ones of every (sample, row) in order, one row after the other, and where each (sample, row) ends.
+    """Writes the sorted ones of each (sample, row), one row after the other, and where each row ends in `out`.
 
     Returns the number of ones, or -1 when `out` is too short.
     """
-    # Taking an array out of a tuple counts a reference, which costs more than drawing a short row: once is enough.
-    # And handing many arrays to a function costs as much, unless it is inlined.
+    # Taking an array out of a tuple counts a reference, which costs more than drawing a short row, so do it only once.
+    # Passing many arrays to a function costs as much, unless the function is inlined.
     starts, positions, entries = data.starts, data.positions, data.entries
     bitmap, words, places = scratch.bitmap, scratch.words, scratch.places
     p_plus, p_minus, high, low, guide = law.p_plus, law.p_minus, law.high, law.low, law.guide
@@ -77,7 +77,7 @@ def draw_bits(out: Any, ends: Any, stream: Any, samples: Any, rows: Any, data: A
 
 @inlined
 def _flip_ones(bitmap: Any, place: Any, positions: Any, start: Any, block: Any, p_minus: Any, words: Any) -> None:
-    """Sets the bits of the ones of a block that are kept, and clears those of the others."""
+    """Sets the bits of the ones that a block keeps, and clears the bits of the ones that flip."""
     begin = block.first - ((block.first - start) & 63)
     while begin < block.last:
         kept = ~coins(words, p_minus, place, NONZEROS, begin - start)
@@ -97,7 +97,7 @@ def _merge_block(
     out: Any, at: Any, place: Any, positions: Any, start: Any, block: Any, count: Any, p_minus: Any, bitmap: Any,
     words: Any, places: Any,
 ) -> Any:  # fmt: skip
-    """Writes a block with few entries that are or become ones: looking through its bits would take longer."""
+    """Writes a block in which few entries are or become ones: scanning its bits would take longer."""
     clear_bits(bitmap, places, count)
     _sort(places, count)
     i, begin = 0, block.first - ((block.first - start) & 63)
@@ -123,7 +123,7 @@ def _merge_block(
 
 @inlined
 def _sort(numbers: Any, count: Any) -> None:
-    """Sorts the first numbers, some dozens, by insertion: numba's own sort takes seconds to compile."""
+    """Sorts the first `count` numbers, a few dozen, by insertion: numba's own sort takes seconds to compile."""
     for i in range(1, count):
         number, k = numbers[i], i
         while k > 0 and numbers[k - 1] > number:
@@ -134,7 +134,7 @@ def _sort(numbers: Any, count: Any) -> None:
 
 @inlined
 def fill_next(words: Any, place: Any, first: Any, last: Any) -> None:
-    """The tile for the coins from `first` on, if there are any before `last`."""
+    """Fills the tile of random words for the coins from `first` on, if `first` < `last`."""
     if first < last:
         fill_tile(words, 0, place, NONZEROS, first >> 5)
 
@@ -143,9 +143,9 @@ def fill_next(words: Any, place: Any, first: Any, last: Any) -> None:
 def keep_ones(
     out: Any, at: Any, place: Any, positions: Any, start: Any, first: Any, last: Any, p_minus: Any, words: Any
 ) -> Any:
-    """Writes those of positions[first:last] that do not flip, in order; the ones of their row begin at `start`.
+    """Writes the members of positions[first:last] that do not flip, in order; their row's ones begin at `start`.
 
-    The tile for the first coins is in `words` already. Up to eight numbers after the last are written over.
+    `words` must already hold the tile for the first coins. Up to eight numbers past the last one are overwritten.
     """
     to, begin = U64(at), first - ((first - start) & 63)
     while begin < last:
@@ -155,7 +155,7 @@ def keep_ones(
             kept &= ~U64(0) << U64(first - begin)
         if last - begin < 64:
             kept &= (ONE << U64(last - begin)) - ONE
-        # Eight at a time, whether they are kept or not: how many are cannot be predicted.
+        # Write eight at a time, kept or not: a branch on the number kept could not be predicted.
         for eight in range(U64(begin), U64(min(begin + 64, last)), U64(8)):
             which = kept & U64(255)
             for i in range(U64(8)):
@@ -171,7 +171,7 @@ def draw_every_entry(
     out: Any, at: Any, place: Any, positions: Any, start: Any, end: Any, length: Any, p_plus: Any, p_minus: Any,
     words: Any,
 ) -> Any:  # fmt: skip
-    """Tosses a coin for every entry of a row: p_plus is so large that a good part of them flips."""
+    """Tosses a coin for every entry of a row; for a p_plus so large that many entries flip."""
     next_one = start
     plus, minus = p_plus[0], p_minus[0]
     for begin in range(0, length, STRETCH):
@@ -192,7 +192,7 @@ def draw_every_entry(
 
 @compiled
 def draw_kept_numbers(out: Any, ends: Any, stream: Any, samples: Any, numbers: Any, p_minus: Any) -> Any:
-    """Which of the given non-zeros (sorted) of row 0 survive; the same coins as in a draw of the whole row."""
+    """Writes which of the given (sorted) non-zeros of row 0 survive, by the coins of a draw of the whole row."""
     at: Any = 0
     words = np.empty(192, np.uint32)
     for sample in range(samples[0], samples[1]):

@@ -1,4 +1,4 @@
-"""How rows of bits are drawn under a noise, as values that compiled loops take: the law, the rows, working memory."""
+"""The values that the compiled loops for rows of bits take: the law, the rows and the working memory."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from flipproof.noise.sampling.counter import BLOCK_LIMIT, WORD_LIMIT
 from flipproof.noise.sampling.exact_probabilities import NO_TABLE, Digits, binomial_table, digits_of
 
 DELETE_ONLY, SCATTERED, EVERY_ENTRY = 0, 1, 2
-"""Methods: only ones may flip; few zeros flip, and these are found block by block; every entry is looked at."""
+"""Methods: flip only ones; find the few flipping zeros block by block; or toss a coin for every entry."""
 STRETCH = 4096
-"""So many words are made at a time where every entry is looked at."""
+"""The number of random words generated at a time when every entry gets a coin."""
 _FLIPS_PER_BLOCK = 64
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 2**12, 2**20
 _DENSE_FROM = 0.125
-"""From this p_plus on, looking at every entry costs no more than finding those that flip."""
+"""From this p_plus on, a coin for every entry costs no more than finding the entries that flip."""
 
 
 class BitLaw(NamedTuple):
-    """How bits flip: digits of both probabilities, and how flips of zeros are found."""
+    """How bits flip: the digits of both probabilities, and the method that finds flipping zeros."""
 
     p_plus: Digits
     p_minus: Digits
@@ -34,7 +34,7 @@ class BitLaw(NamedTuple):
 
     @classmethod
     def of(cls, p_plus: float, p_minus: float, most_entries: int) -> BitLaw:
-        """How rows with at most this many entries are drawn: all alike, whichever rows are wanted."""
+        """The law for rows of at most `most_entries` entries; it is the same whichever rows are drawn."""
         method, size, table = DELETE_ONLY, 1, NO_TABLE
         if p_plus >= _DENSE_FROM:
             method = EVERY_ENTRY
@@ -48,14 +48,14 @@ class BitLaw(NamedTuple):
 
     @property
     def longest_row(self) -> int:
-        """How many entries a row may have, so that there are words for all of them."""
+        """The largest number of entries in a row for which there are enough random words."""
         if self.method == SCATTERED:
             return BLOCK_LIMIT * self.block_size
         return WORD_LIMIT if self.method == EVERY_ENTRY else 2**63 - 1
 
 
 class BitRows(NamedTuple):
-    """Sparse rows of bits: sorted positions of the ones of row r at starts[r] : starts[r + 1], entries per row."""
+    """Sparse rows of bits: row r has `entries[r]` entries and ones at sorted positions[starts[r] : starts[r + 1]]."""
 
     starts: NDArray[np.int64]
     positions: NDArray[Any]
@@ -71,6 +71,6 @@ class Scratch(NamedTuple):
 
 
 def scratch_for(law: BitLaw) -> Scratch:
-    """Fresh working memory."""
+    """Fresh working memory for one draw under a law."""
     bitmap = np.zeros((law.block_size >> 6) + 1, np.uint64)
     return Scratch(bitmap, np.empty(STRETCH + 128, np.uint32), np.empty(law.first + law.high.size + 1, np.int64))

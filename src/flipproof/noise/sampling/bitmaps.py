@@ -23,12 +23,12 @@ def _lowest_bit(_: Any, bits: Any) -> Any:
 
 
 lowest_bit: Any = intrinsic(_lowest_bit)
-"""The place of the lowest bit of a 64-bit word that is set; anything if none is. For compiled loops only."""
+"""The place of the lowest set bit of a 64-bit word; undefined if no bit is set. For compiled loops only."""
 
 
 @inlined
 def clear_bits(bitmap: Any, places: Any, count: Any) -> None:
-    """Clears the words in which the bits of places[:count] are."""
+    """Clears the words that contain the bits of places[:count]."""
     for i in range(U64(count)):
         bitmap[U64(places[i]) >> SIX] = U64(0)
 
@@ -37,7 +37,7 @@ def clear_bits(bitmap: Any, places: Any, count: Any) -> None:
 def write_bits(out: Any, at: Any, begin: Any, stop: Any, size: Any, bitmap: Any) -> Any:
     """Writes the places of the bits below stop - begin in order, counted from `begin`, and clears all below `size`.
 
-    Returns where the writing ended; up to two numbers after that may have been overwritten.
+    Returns the end of the written numbers; up to two numbers after it may have been overwritten.
     """
     inside = stop - begin
     if inside < size:
@@ -47,7 +47,7 @@ def write_bits(out: Any, at: Any, begin: Any, stop: Any, size: Any, bitmap: Any)
     for word in range(U64((inside + 63) >> 6)):
         bits, base = bitmap[word], begin + np.int64(word << SIX)
         bitmap[word] = U64(0)
-        # Most words hold few bits, but how many cannot be predicted: two are written in any case.
+        # Most words hold few bits, but a branch on their number could not be predicted: always write two.
         for _ in range(2):
             out[to] = base + np.int64(lowest_bit(bits))
             to += U64(bits != U64(0))

@@ -1,6 +1,6 @@
-"""Compiled loops on one block of a sparse row of bits: where it lies, and which of its entries are chosen.
+"""Compiled loops on one block of a sparse row of bits: they find its bounds and choose its entries.
 
-Blocks are what `bit_kernels` makes rows of. Entries are chosen as if all of them were zeros.
+`bit_kernels` builds rows from blocks. These loops choose entries as if all of them were zeros.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from flipproof.noise.sampling.counter import NONZEROS, POSITIONS, TILE_BITS
 from flipproof.noise.sampling.philox import LOW, fill_tile, fill_tiles
 
 _SMALL_BLOCK = 2**12
-"""Blocks with at most this many entries take half a word for each."""
+"""In blocks with at most this many entries, half a random word chooses an entry."""
 
 
 class Block(NamedTuple):
-    """A part of a row that is drawn at once: its number, its entries, and which of the ones of the row it has."""
+    """A part of a row that is drawn at once: its number, the bounds of its entries, and the bounds of its ones."""
 
     number: Any
     begin: Any
@@ -29,7 +29,7 @@ class Block(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """The table in which entries of a block are looked up next, to be fetched meanwhile: its address, bytes per row."""
+    """The table that is read next for the chosen entries, to be prefetched: its address and the bytes per row."""
 
     address: Any
     pitch: Any
@@ -37,7 +37,7 @@ class Lookup(NamedTuple):
 
 @inlined
 def next_block(positions: Any, end: Any, length: Any, size: Any, block: Any) -> Any:
-    """The entries after a block; none when the row, whose ones end before `end`, does."""
+    """The block after `block`, empty at the end of the row; the row's ones end before `end`."""
     begin, stop = block.stop, min(length, block.stop + size)
     if stop == length:
         return Block(block.number + 1, begin if begin < stop else length, stop, block.last, end)
@@ -49,7 +49,7 @@ def next_block(positions: Any, end: Any, length: Any, size: Any, block: Any) -> 
 
 @inlined
 def begin_block(words: Any, place: Any, start: Any, block: Any) -> None:
-    """The words that almost every block needs: a tile for the coins of its first ones, and one for its entries."""
+    """Fills the words that almost every block needs: one tile for the coins of its first ones, one for its entries."""
     fill_tiles(words, 0, place, NONZEROS, ((block.first - start) >> 6) << 1, POSITIONS, block.number << TILE_BITS)
 
 
@@ -66,11 +66,11 @@ def choose_entries(
     bitmap: Any,
     words: Any,
 ) -> Any:
-    """Lists Bin(size, p_plus) distinct entries of a block, uniformly, and sets their bits; returns how many.
+    """Lists Bin(size, p_plus) distinct entries of a block, uniformly, and sets their bits; returns their number.
 
-    The first tile of the block is in words[32:64]. Four words make the count. Each of the next, or each half of them
-    if entries are few, becomes an entry by multiplication; those that would favour some entries are passed over. No
-    branch depends on an entry: no processor could predict it.
+    The first tile of the block is in words[32:64]. Its first four words determine the count. Each later word, or each
+    half word in a small block, becomes an entry by multiplication; words that would favour some entries are skipped. No
+    branch depends on an entry, since no processor could predict it.
     """
     tile, count = block << TILE_BITS, fewest + _binomial(words, high, low, guide)
     halves, used, found, wanted = size <= _SMALL_BLOCK, U64(0), U64(0), U64(count)
@@ -94,17 +94,17 @@ def choose_zeros(
     out: Any, place: Any, block: Any, size: Any, fewest: Any, high: Any, low: Any, guide: Any, state: Any, turn: Any,
     words: Any, candidates: Any, lookup: Any,
 ) -> Any:  # fmt: skip
-    """Chooses entries and writes those that are zeros of the row, in no order; returns how many.
+    """Chooses entries and writes the chosen zeros of the row, in no particular order; returns their number.
 
-    `state` has a byte for every entry of the block and one more. The highest bit says that the entry is not to be
-    written, the others in which turn it was chosen last, a number from 1 to 127.
+    `state` has one byte for every entry of the block and one more. The highest bit marks entries that must not be
+    written; the other bits hold the turn, from 1 to 127, in which the entry was last chosen.
     """
     halves = size <= _SMALL_BLOCK
     most = U64(64) if halves else U64(32)
     tile, wanted = block.number << TILE_BITS, U64(fewest + _binomial(words, high, low, guide))
     found, to = U64(0), U64(0)
-    used = most >> U64(3)  # four words have made the count
-    state[size] = np.uint8(turn)  # stands for the words that are passed over: chosen already
+    used = most >> U64(3)  # four words determined the count
+    state[size] = np.uint8(turn)  # skipped words point here: it counts as already chosen
     _list_candidates(candidates, words, size, halves)
     while found < wanted:
         if used == most:
@@ -120,7 +120,7 @@ def choose_zeros(
 
 @inlined
 def _list_candidates(candidates: Any, words: Any, size: Any, halves: bool) -> None:
-    """The entries that the words of a tile stand for; `size` for one that would favour some of them."""
+    """Lists the entry that each word of a tile chooses, or `size` if the word would favour some entries."""
     if halves:
         limit, unfair = np.uint32(size), np.uint32(2**16 % size)
         for i in range(32):
@@ -139,9 +139,9 @@ def _zeros_among(
     out: Any, to: Any, candidates: Any, i: Any, stop: Any, found: Any, wanted: Any, begin: Any, state: Any, turn: Any,
     lookup: Any,
 ) -> Any:  # fmt: skip
-    """Writes those of candidates[i:stop] that are to be, until enough are found; where all this ended.
+    """Writes the fresh zeros among candidates[i:stop] until enough are found; returns the new positions and counts.
 
-    A function of its own: what surrounds it would leave it too few registers.
+    This is a separate function because the surrounding code would leave it too few registers.
     """
     never_inlined()
     while (i < stop) & (found < wanted):
@@ -159,10 +159,10 @@ def _zeros_among(
 
 @inlined
 def _more_entries(words: Any, place: Any, tile: Any, used: Any, missing: Any, halves: bool) -> Any:
-    """Sees to words for entries: of which tile they are, where they begin and where to look again."""
+    """Makes words for entries available: returns their tile and the bounds of their indices."""
     most = U64(64) if halves else U64(32)
     if used == U64(0):
-        used = U64(8) if halves else U64(4)  # four words of the first tile have made the count
+        used = U64(8) if halves else U64(4)  # four words of the first tile determined the count
     elif used == most:
         tile += 1
         fill_tile(words, 32, place, POSITIONS, tile)
@@ -172,7 +172,7 @@ def _more_entries(words: Any, place: Any, tile: Any, used: Any, missing: Any, ha
 
 @inlined
 def _entry(words: Any, i: Any, limit: Any, unfair: Any, halves: bool) -> Any:
-    """Entry number i of a tile, and one, or zero if its word would favour some entries (Lemire 2019)."""
+    """Entry i of a tile, and whether its word is fair: zero if it would favour some entries (Lemire 2019), else one."""
     if halves:
         product = U64((words[U64(32) + (i >> ONE)] >> np.uint32((i & ONE) << U64(4))) & np.uint32(0xFFFF)) * limit
         return product >> U64(16), U64(product & U64(0xFFFF) >= unfair)
@@ -182,7 +182,7 @@ def _entry(words: Any, i: Any, limit: Any, unfair: Any, halves: bool) -> Any:
 
 @inlined
 def _binomial(words: Any, high: Any, low: Any, guide: Any) -> Any:
-    """How many thresholds lie at or below a uniform 128-bit number, made of the first four words of a block."""
+    """The number of thresholds at or below the uniform 128-bit number in the first four words of a block."""
     upper, lower = (U64(words[32]) << U64(32)) | U64(words[33]), (U64(words[34]) << U64(32)) | U64(words[35])
     index = guide[words[32] >> np.uint32(24)]
     while index < high.size and (high[index] < upper or (high[index] == upper and low[index] <= lower)):

@@ -1,4 +1,4 @@
-"""The compiled loops that toss exact coins: random words against the digits of a probability, more words on a tie."""
+"""The compiled loops that toss exact coins: they compare random words with a probability's digits until they differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ALL = U64(2**64 - 1)
 
 @compiled
 def flips(word: Any, digits: Any, place: Any, purpose: Any, number: Any) -> bool:
-    """True with exactly the probability of the digits, given a uniform word; on a tie further ones decide."""
+    """Whether a coin flips, with exactly the probability of the digits, given a uniform word; more words break ties."""
     for i in range(1, digits.size):
         if word != digits[i - 1]:
             return bool(word < digits[i - 1])
@@ -25,10 +25,10 @@ def flips(word: Any, digits: Any, place: Any, purpose: Any, number: Any) -> bool
 
 @inlined
 def coins(words: Any, digits: Any, place: Any, purpose: Any, first: Any) -> Any:
-    """64 coins at once, as bits, each set with exactly the probability of the digits; `first`, a multiple of 64, on.
+    """Tosses 64 coins from number `first`, a multiple of 64: each bit is set with exactly the digits' probability.
 
-    A coin is a binary fraction. Bit j of the sixteen 64-bit numbers in a tile, which is in `words` already, begins that
-    of coin j; the next tile goes on with it, which hardly any coin needs.
+    A coin is a binary fraction. Bit j of the sixteen 64-bit numbers in a tile holds the first sixteen bits of coin j.
+    `words` must already hold this tile. The next tile holds the following bits, which few coins need.
     """
     if digits[0] >> U64(32):
         return _ALL
@@ -38,7 +38,7 @@ def coins(words: Any, digits: Any, place: Any, purpose: Any, first: Any) -> Any:
         below, undecided = _compared(below, undecided, words, digits[0])
         while undecided:
             coin = lowest_bit(undecided)
-            # It agrees with the first digit: what follows decides.
+            # The coin equals the first digit, so the following digits decide.
             below |= U64(flips(digits[0], digits, place, purpose, first + np.int64(coin))) << coin
             undecided &= undecided - ONE
     return below
@@ -46,7 +46,7 @@ def coins(words: Any, digits: Any, place: Any, purpose: Any, first: Any) -> Any:
 
 @inlined
 def _compared(below: Any, undecided: Any, words: Any, half_digit: Any) -> Any:
-    """Compares the next sixteen bits of coins that are undecided with those of the probability."""
+    """Compares the next sixteen bits of undecided coins with those of the probability."""
     for k in range(16):
         random = U64(words[2 * k]) | (U64(words[2 * k + 1]) << U64(32))
         bit = U64(0) - ((half_digit >> U64(15 - k)) & ONE)

@@ -1,7 +1,7 @@
-"""Where random words are used: what the counter of the generator holds, and how far its numbers reach.
+"""How random words are addressed: the contents of the generator's counter, and the limits of its numbers.
 
-A word is a pure function of the seed and of where it is used, so any part of any noisy sample can be drawn by
-itself, in any order, on any machine. The 128-bit counter holds, injectively,
+A word is a pure function of the seed and of the place where it is used, so any part of any noisy sample can be drawn
+by itself, in any order, on any machine. The 128-bit counter holds, injectively,
 
     word 0: group (24 bits), purpose (6 bits), part (2 bits)      four words per group
     word 1: row (32 bits)
@@ -19,21 +19,21 @@ import numpy as np
 
 U64 = np.uint64
 
-# What words are used for. Words of different purposes are never the same.
+# The purposes of words. Different purposes never share a word.
 NONZEROS = U64(0)
-"""Does a non-zero flip? Its place among the non-zeros of the row says which bits of which tile of words decide."""
+"""Whether a non-zero flips. Its place among the row's non-zeros selects the tile of words and the bits that decide."""
 ENTRIES = U64(1)
-"""Does an entry flip? Word number = its place in the row."""
+"""Whether an entry flips. The number of the word is the entry's place in the row."""
 POSITIONS = U64(2)
-"""How many zeros of a block flip (its first four words), and which."""
+"""The number of zeros of a block that flip (its first four words), and which zeros flip."""
 VALUES = U64(3)
 """Which other value a flipped entry takes."""
 SUBSETS = U64(4)
-"""Is an entry one of those that an ablation keeps? The next word decides, or the one after it."""
+"""Whether an ablation keeps an entry. The next word decides; if it is rejected, the one after it."""
 FRACTIONS = U64(5)
-"""A number between zero and one: words 2 i and 2 i + 1 make that of entry i."""
+"""A number between zero and one: words 2 i and 2 i + 1 form the number of entry i."""
 TIES = U64(16)
-"""First of the nine purposes of the further words of a non-zero; those of an entry follow at twice the number."""
+"""The first of nine purposes for further words of a non-zero; those for an entry start at twice this number."""
 
 SAMPLE_LIMIT = 2**40
 ROW_LIMIT = 2**32
@@ -43,13 +43,13 @@ GROUP_MASK = 2**GROUP_BITS - 1
 TILE_GROUP_BITS = 3
 """A tile has 2**3 groups of four words."""
 TILE_BITS = GROUP_BITS - TILE_GROUP_BITS
-"""A block has 2**TILE_BITS tiles: those of block b have the numbers from b << TILE_BITS on."""
+"""A block has 2**TILE_BITS tiles: the tiles of block b are numbered from b << TILE_BITS."""
 WORD_LIMIT = 2 ** (GROUP_BITS + 22)
-"""How many numbered words a row has, so that each can have further words of its own."""
+"""The largest number of numbered words in a row for which each can have separate further words."""
 
 
 class Place(NamedTuple):
-    """Where words are used: everything in the counter but group, purpose and block."""
+    """The place where words are used: everything in the counter except group, purpose and block."""
 
     seed: Any
     role: Any
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 class StreamWords(NamedTuple):
-    """What all places of one draw have in common."""
+    """The fields that all places of one draw share."""
 
     seed: Any
     role: Any

@@ -1,4 +1,4 @@
-"""The compiled loops from ranks of edges to an edge index, of one graph or of many small ones side by side."""
+"""The compiled loops that turn ranks of edges into an edge index, for one graph or for many small graphs in one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flipproof.noise.spaces.pieces import Pieces
 
 @compiled
 def pairs_of_ranks(rank: Any, nodes: Any, directed: bool, heads: Any, tails: Any) -> None:
-    """The node pair of each rank: ordered pairs row by row without the diagonal, or only those with head < tail."""
+    """Writes the node pair of each rank: ordered pairs row by row without the diagonal, or pairs with head < tail."""
     for i in range(rank.size):
         r = rank[i]
         if directed:
@@ -21,7 +21,7 @@ def pairs_of_ranks(rank: Any, nodes: Any, directed: bool, heads: Any, tails: Any
             v = r - u * (nodes - 1)
             v += v >= u
         else:
-            # Row u starts at u (2 nodes - u - 1) / 2; the float root may be off by a few rows, integers put it right.
+            # Row u starts at u (2 nodes - u - 1) / 2; the float root may be off by a few rows, so integers correct it.
             half = nodes - 0.5
             u = np.int64(half - np.sqrt(max(0.0, half * half - 2.0 * r)))
             while (u * (2 * nodes - u - 1)) >> 1 > r:
@@ -34,9 +34,9 @@ def pairs_of_ranks(rank: Any, nodes: Any, directed: bool, heads: Any, tails: Any
 
 
 def union_index(ranks: Pieces, loops: Pieces, offsets: IntArray, directed: bool) -> IntArray:
-    """The edge index of graphs side by side, that of each as in `Edges.index`. Ranks must be in order.
+    """The edge index of the disjoint union of graphs; each part equals `Edges.index`. Ranks must be in order.
 
-    Graph i has the nodes from `offsets[i]` to `offsets[i + 1]`, and edges and self-loops as its pieces say.
+    Graph i has the nodes `offsets[i]` to `offsets[i + 1] - 1`, and the edges and self-loops of piece i.
     """
     count = (1 if directed else 2) * ranks.values.size + loops.values.size
     out = np.empty((2, count), dtype=np.int64)
@@ -51,7 +51,7 @@ def _write_union(heads: Any, tails: Any, ranks: Any, loops: Any, offsets: Any, d
     for i in range(offsets.size - 1):
         offset, others = offsets[i], offsets[i + 1] - offsets[i] - 1
         pairs = all_ranks[rank_starts[i] : rank_starts[i + 1]]
-        reverse, u, first, stop = at + pairs.size, 0, 0, others  # pairs (u, ...) have the ranks from first to stop
+        reverse, u, first, stop = at + pairs.size, 0, 0, others  # pairs (u, ...) have the ranks first to stop - 1
         for k in range(pairs.size):
             while pairs[k] >= stop:
                 u += 1

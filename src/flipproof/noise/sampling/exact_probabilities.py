@@ -1,4 +1,4 @@
-"""Probabilities without rounding: as digits of binary fractions, and how many of n flip as a table of thresholds."""
+"""Probabilities for exact coins: digits of binary fractions, and tables of thresholds for binomial counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Digits = NDArray[np.uint64]
 def digits_of(probability: float) -> Digits:
     """The probability in base 2**32, most significant digit first, without trailing zeros.
 
-    Every float64 has at most 34 such digits. One is the single digit 2**32, which every word is below.
+    A float64 probability has at most 34 such digits. The probability 1 is the single digit 2**32, above every word.
 
     Example:
         >>> digits_of(0.75)
@@ -45,9 +45,9 @@ _TABLE_BITS = 128
 class BinomialTable:
     """Inverse distribution function of Bin(n, p): the count is `first` + the number of thresholds <= U.
 
-    U is uniform on 128 bits, and thresholds are split into high and low 64 bits. `guide[b]` thresholds are
-    at most every U whose top eight bits are b. The law of the count is within `distance` of Bin(n, p) in
-    total variation.
+    U is a uniform 128-bit number, and thresholds are split into their high and low 64 bits. The first `guide[b]`
+    thresholds are <= U for every U whose top eight bits are b. The law of the count is within `distance` of Bin(n, p)
+    in total variation.
     """
 
     first: int
@@ -59,14 +59,14 @@ class BinomialTable:
 
 @functools.lru_cache(maxsize=256)
 def binomial_table(n: int, p: float) -> BinomialTable:
-    """The table for 0 < p < 1.
+    """The table of thresholds of Bin(n, p) for 0 < p < 1.
 
-    Weights relative to the mode follow from the ratio of neighbours, in integers scaled by 2**256. Ratios
-    away from the mode are at most 1, so each of the fewer than 2**20 weights is short by less than 2**20
-    units, and their sum by less than 2**40: nothing beside the 2**-128 by which a threshold is rounded. A
-    tail is dropped where the weight is below 2**-136 of the mode's and at least halves with every step, so
-    it is less than 2**-135. Hence every threshold is within 2**-127 of the distribution function, and the
-    total variation distance is at most their sum.
+    Weights relative to the mode follow from the ratios of neighbours, in integers scaled by 2**256. Ratios away from
+    the mode are at most 1, so each of the fewer than 2**20 weights is short by less than 2**20 units, and their sum by
+    less than 2**40 units. This is negligible beside the 2**-128 by which a threshold is rounded. A tail is dropped
+    where its weight is below 2**-136 of the mode's and at least halves with every step, so the tail is less than
+    2**-135. Hence every threshold is within 2**-127 of the distribution function, and the total variation distance is
+    at most the sum of these errors.
     """
     ones, zeros = _odds(p)
     mode = min(n, (n + 1) * ones // (ones + zeros))
@@ -92,7 +92,7 @@ def _odds(p: float) -> tuple[int, int]:
 
 
 def _weights(numerator: Callable[[int], int], denominator: Callable[[int], int]) -> list[int]:
-    """Weights from the mode outwards, each the one before times numerator(k) / denominator(k)."""
+    """Weights from the mode outwards; each is the previous weight times numerator(k) / denominator(k)."""
     weights = [1 << _SCALE_BITS]
     while True:
         k = len(weights) - 1
@@ -105,4 +105,4 @@ def _weights(numerator: Callable[[int], int], denominator: Callable[[int], int])
 NO_TABLE = BinomialTable(
     0, np.zeros(0, np.uint64), np.zeros(0, np.uint64), np.zeros(256, np.int64), distance=Fraction(0)
 )
-"""For rows whose zeros never flip, or flip one by one."""
+"""The empty table, for rows whose zeros never flip or flip one by one."""

@@ -1,6 +1,6 @@
-"""The random words: Philox4x32-10, a counter-based generator (Salmon et al., SC 2011).
+"""The generator of random words: Philox4x32-10, which is counter-based (Salmon et al., SC 2011).
 
-What its counter holds is said in `counter`.
+The module `counter` documents the contents of its counter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _32, _30, _24, _10, _8 = U64(32), U64(30), U64(24), U64(10), U64(8)
 
 @inlined
 def _round(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
-    # Only the low halves count. They are taken where they are multiplied, because there it costs nothing.
+    # Only the low halves count. Masking them at the multiplication costs nothing.
     p0, p1 = _M0 * (c0 & LOW), _M1 * (c2 & LOW)
     return (p1 >> _32) ^ c1 ^ k0, p1, (p0 >> _32) ^ c3 ^ k1, p0
 
@@ -36,7 +36,7 @@ def _two_rounds(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
 
 @inlined
 def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
-    """Ten rounds; all numbers are uint64 that hold 32 bits. Without a loop, so that callers' loops are vectorised."""
+    """Ten rounds on uint64 numbers that hold 32 bits. There is no loop, so that callers' loops are vectorised."""
     c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
     c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
     c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
@@ -66,9 +66,9 @@ def group_of_words(place: Any, purpose: Any, block: Any, group: Any) -> Any:
 
 
 class _Tiles:
-    """Builds the instructions that write one or two tiles: their groups side by side in the registers.
+    """Builds the instructions that write one or two tiles, with their groups side by side in vector registers.
 
-    A compiler would have to be lucky to find them, and one tile at a time leaves the processor waiting for itself.
+    A compiler rarely finds these instructions, and writing one tile at a time leaves the processor idle.
     """
 
     def __init__(self, tiles: int) -> None:
@@ -76,7 +76,7 @@ class _Tiles:
         self._vector = ir.VectorType(ir.IntType(64), self._lanes)
 
     def __call__(self, context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        out, row, sample, k0, k1, *tiles = arguments  # of each tile the first and the last word of its first counter
+        out, row, sample, k0, k1, *tiles = arguments  # `tiles`: first and last word of each tile's first counter
         steps = ir.Constant(self._vector, [i % 8 for i in range(self._lanes)])
         c0 = builder.add(self._each(builder, tiles[0::2]), steps)
         c1, c2 = self._each(builder, [row]), self._each(builder, [sample])
@@ -101,7 +101,7 @@ class _Tiles:
         return ir.Constant(self._vector, [value] * self._lanes)
 
     def _each(self, builder: Any, values: Any) -> Any:
-        """A vector with one number for all groups, or with one for the groups of each tile."""
+        """A vector that repeats one number for all groups, or one number per tile for the tile's groups."""
         nothing, vector = ir.Constant(self._vector, ir.Undefined), ir.Constant(self._vector, ir.Undefined)
         for i, value in enumerate(values):
             vector = builder.insert_element(vector, value, ir.IntType(32)(i))
@@ -133,20 +133,20 @@ _write_tiles: Any = intrinsic(_two_tiles)
 
 @inlined
 def fill_tile(words: Any, at: Any, place: Any, purpose: Any, tile: Any) -> None:
-    """Writes the 32 words of a tile: eight from each lane of eight groups."""
+    """Writes the 32 words of a tile: eight groups of four words, stored lane by lane."""
     _fill_tile_at(data_address(words) + U64(4 * at), place, purpose, tile)
 
 
 @compiled
 def _fill_tile_at(address: Any, place: Any, purpose: Any, tile: Any) -> None:
-    """Not inlined: it would be compiled anew wherever a tile is needed, and is not where time is spent."""
+    """Writes a tile at an address. Inlining would recompile it at every call and save hardly any time."""
     c0, c1, c2, c3, k0, k1 = _tile_counter(place, purpose, tile)
     _write_tile(address, c1, c2, k0, k1, c0, c3)
 
 
 @inlined
 def fill_tiles(words: Any, at: Any, place: Any, purpose: Any, tile: Any, other_purpose: Any, other_tile: Any) -> None:
-    """Writes the 64 words of two tiles in hardly more than the time of one."""
+    """Writes the 64 words of two tiles in little more time than one tile takes."""
     c0, c1, c2, c3, k0, k1 = _tile_counter(place, purpose, tile)
     d0, _, _, d3, _, _ = _tile_counter(place, other_purpose, other_tile)
     _write_tiles(data_address(words) + U64(4 * at), c1, c2, k0, k1, c0, c3, d0, d3)
@@ -160,10 +160,10 @@ def _tile_counter(place: Any, purpose: Any, tile: Any) -> Any:
 
 @compiled
 def fill_words(words: Any, place: Any, purpose: Any, first: int, count: int) -> int:
-    """Makes words number first, first + 1, ... of a purpose available; returns where in `words` the first one is.
+    """Writes the words numbered first, first + 1, ... of a purpose; returns the index in `words` of the first one.
 
-    Numbers run through tiles of 32 words, and on into the next block after 2**26 words. `words` must hold
-    count + 2 * 64.
+    Numbers run through tiles of 32 words, and continue in the next block after 2**26 words. `words` must have room for
+    count + 2 * 64 words.
     """
     at = 0
     for tile in range((first >> 6) << 1, (first + count + 31) >> 5, 2):
@@ -174,7 +174,7 @@ def fill_words(words: Any, place: Any, purpose: Any, first: int, count: int) -> 
 
 @compiled
 def further_word(place: Any, purpose: Any, number: int, digit: int) -> Any:
-    """The `digit`-th further 32 bits of a numbered word, for a comparison that the first 32 left open."""
+    """The `digit`-th further 32 bits of a numbered word, for a comparison that the first 32 bits left undecided."""
     kind = TIES * (purpose + U64(1)) + U64((digit - 1) >> 2)
     words = group_of_words(place, kind, U64(number >> GROUP_BITS), U64(number & GROUP_MASK))
     return _lane(words, (digit - 1) & 3)

@@ -1,4 +1,4 @@
-"""From a law and clean data to noisy copies: the samplers that every space is built of."""
+"""Samplers turn a law and clean data into noisy copies; every space builds on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from flipproof.theory.law import FlipNoise, Law
 
 
 class Role(IntEnum):
-    """What a sample is drawn for. Samples of different roles are independent."""
+    """The purpose of a sample. Samples of different roles are independent."""
 
     SELECT = 0
     ESTIMATE = 1
@@ -33,75 +33,75 @@ class Sampler(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many inputs there are that can be drawn by themselves."""
+        """The number of inputs that can be drawn separately."""
 
     @property
     def distance(self) -> Fraction:
-        """How far one sample of all rows is from the exact law at most, in total variation."""
+        """An upper bound on the total variation distance of one sample of all rows from the exact law."""
 
     @property
     def bytes_per_row(self) -> int:
-        """About how much memory one noisy row takes."""
+        """The approximate memory of one noisy row."""
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> Any:
-        """Noisy copies of the rows, for one sample after the other."""
+        """Noisy copies of the rows, ordered by sample."""
 
 
 class JointSampler(Sampler, Protocol):
-    """Draws noisy copies of one input that gets many predictions, such as a graph whose nodes are classified.
+    """Draws noisy copies of one input that receives many predictions, such as a graph whose nodes are classified.
 
-    All that are drawn together are one row.
+    The whole input is one row.
     """
 
     @property
     def outputs(self) -> int:
-        """How many predictions a noisy copy gets."""
+        """The number of predictions for each noisy copy."""
 
     @property
     def expected_edges(self) -> float:
-        """How many edges a noisy copy has on average; classifiers may need memory for each."""
+        """The average number of edges of a noisy copy; classifiers may need memory for each edge."""
 
     @property
     def shared(self) -> tuple[Any, ...]:
-        """What all noisy copies have in common, and no classifier may change."""
+        """The arrays that all noisy copies share; classifiers must not change them."""
 
     def restricted(self, targets: IntArray, hops: int) -> JointSampler | None:
-        """Draws only what reaches the targets in `hops` steps, or None if that may be anything."""
+        """A sampler that draws only what reaches the targets in `hops` steps; None if that may be anything."""
 
     @property
     def places(self) -> IntArray | None:
-        """Which predictions are those of the targets, if only what reaches them is drawn."""
+        """The indices of the targets' predictions if the sampler is restricted, else None."""
 
     def unrestricted(self) -> tuple[JointSampler, IntArray] | None:
-        """Draws all again, and the places of the targets in it; None if nothing was left out."""
+        """The sampler of the whole input, and the targets' places in it; None if nothing was left out."""
 
 
 SamplerMaker = Callable[[Any, Any, int], Sampler]
-"""Makes a sampler of a space, a law and a seed, or refuses what does not fit."""
+"""Makes a sampler from a space, a law and a seed, or raises an error if they do not fit."""
 
 _PAIRS: dict[tuple[type, type], SamplerMaker] = {}
 
 
 def register_sampler(law: type[Law], space: type, make: SamplerMaker) -> None:
-    """Says how noisy copies of a space are drawn under a law, where the space cannot draw them itself.
+    """Registers how to draw noisy copies of a space under a law, if the space cannot draw them itself.
 
     Args:
         law: the class of laws.
-        space: the class of spaces; `object` for all others.
-        make: from a space, a law and a seed to a sampler.
+        space: the class of spaces; `object` stands for all spaces not registered themselves.
+        make: makes a sampler from a space, a law and a seed.
     """
     _PAIRS[law, space] = make
 
 
 def registered_sampler(law: object, space: object) -> SamplerMaker | None:
-    """How copies are drawn of such a space under such a law, if that is registered for their classes or bases."""
+    """The sampler maker registered for the classes of a law and a space, or for their bases; None if there is none."""
     pairs = ((one, other) for one in type(law).__mro__ for other in type(space).__mro__)
     return next((_PAIRS[pair] for pair in pairs if pair in _PAIRS), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Where the random words of a sampler come from: the run's seed and which part of the input it is."""
+    """The source of a sampler's random words: the seed of the run and the number of the part of the input."""
 
     seed: int
     part: int = 0
@@ -111,19 +111,19 @@ class Stream:
             raise InvalidInputError(f"expected seed to be an integer in [0, 2**64), got {self.seed!r}")
 
     def words(self, role: Role) -> StreamWords:
-        """The stream of a role as the compiled loops take it."""
+        """The stream of a role, in the form that the compiled loops take."""
         return StreamWords(np.uint64(self.seed), np.uint64(role), np.uint64(self.part))
 
 
 LoopArguments = tuple[StreamWords, tuple[int, int], IntArray, BitRows, BitLaw, Scratch]
-"""What a compiled loop needs to draw rows of bits: stream, samples, rows, clean ones, law, working memory."""
+"""The arguments of a compiled loop that draws rows of bits: stream, samples, rows, clean data, law, working memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BitSampler:
-    """Noisy copies of sparse rows of bits, in time proportional to their ones and flips.
+    """Draws noisy copies of sparse rows of bits, in time proportional to their ones and flips.
 
-    The ones of row r are at the sorted `positions[starts[r] : starts[r + 1]]`, out of `entries[r]` entries.
+    Row r has `entries[r]` entries; its ones are at the sorted `positions[starts[r] : starts[r + 1]]`.
     """
 
     starts: IntArray
@@ -143,12 +143,12 @@ class BitSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.entries.size)
 
     @property
     def distance(self) -> Fraction:
-        """Total variation distance of one sample of all rows: that of one table, for every block."""
+        """A bound on the total variation distance of one sample of all rows: the table's distance for each block."""
         if self._law.method != SCATTERED:
             return Fraction(0)
         size = int(self._law.block_size)
@@ -156,18 +156,18 @@ class BitSampler:
         return blocks * binomial_table(size, self.noise.p_plus).distance
 
     def expected_ones(self, rows: IntArray) -> float:
-        """How many ones a noisy copy of the rows has on average."""
+        """The average number of ones in a noisy copy of the rows."""
         ones = (self.starts[rows + 1] - self.starts[rows]).sum(dtype=np.float64)
         entries = self.entries[rows].sum(dtype=np.float64)
         return float(ones * (1.0 - self.noise.p_minus) + (entries - ones) * self.noise.p_plus)
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, NDArray[Any]]:
-        """Starts and positions, in order, of the ones of every (sample, row), samples first."""
-        from flipproof.noise.sampling.bit_kernels import draw_bits  # which loads numba, longer than all the rest
+        """Starts and sorted positions of the ones of every (sample, row), ordered by sample."""
+        from flipproof.noise.sampling.bit_kernels import draw_bits  # loads numba, which is slow to import
 
         expected = self.expected_ones(rows) * len(samples)
         ends = np.zeros(len(samples) * rows.size + 1, dtype=np.int64)
-        # The loops ask for room for all that a row could still get before they draw it.
+        # Before they draw a row, the loops require room for everything that it could still receive.
         every_entry = self._law.method == EVERY_ENTRY
         longest = self.entries[rows] if every_entry else self.starts[rows + 1] - self.starts[rows]
         capacity = int(expected + 12.0 * math.sqrt(expected)) + int(longest.max(initial=0)) + 4096
@@ -179,17 +179,17 @@ class BitSampler:
             capacity *= 2
 
     def loop_arguments(self, role: Role, samples: range, rows: IntArray) -> LoopArguments:
-        """What a compiled loop needs to draw the rows."""
+        """The arguments of a compiled loop that draws the rows."""
         data = _unwritable(BitRows(self.starts, self.positions, self.entries))
         law = _unwritable(self._law)
         return self.stream.words(role), sample_bounds(samples), _view(rows), data, law, scratch_for(law)
 
     def draw_kept(self, role: Role, samples: range, numbers: IntArray) -> tuple[IntArray, IntArray]:
-        """Which of the given non-zeros of row 0 survive, for each sample; only with p_plus = 0.
+        """For each sample, which of the given non-zeros of row 0 survive; valid only with p_plus = 0.
 
-        They are the ones that survive in a draw of the whole row.
+        Exactly these non-zeros survive in a draw of the whole row.
         """
-        from flipproof.noise.sampling.bit_kernels import draw_kept_numbers  # which loads numba
+        from flipproof.noise.sampling.bit_kernels import draw_kept_numbers  # loads numba
 
         ends = np.zeros(len(samples) + 1, dtype=np.int64)
         out = np.empty(len(samples) * numbers.size, dtype=np.int64)
@@ -201,8 +201,8 @@ class BitSampler:
 def _unwritable(values: Any) -> Any:
     """A named tuple with read-only views of its arrays.
 
-    Whether an array may be written to is part of its type, and each type is compiled anew: without this, samplers
-    that were sent to a worker, where all arrays come out writable, would be compiled there once more.
+    Numba compiles a loop once per array type, and writability is part of the type. Workers receive all arrays as
+    writable, so without read-only views every worker would compile the loops again.
     """
     return type(values)._make(_view(value) if isinstance(value, np.ndarray) else value for value in values)
 
@@ -214,24 +214,24 @@ def _view(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def sample_bounds(samples: range) -> tuple[int, int]:
-    """The bounds of consecutive sample numbers. Past the limit they would run into another role's words."""
+    """The bounds of consecutive sample numbers. Numbers past the limit would reuse the words of another role."""
     if samples.step != 1 or samples.start < 0 or samples.stop > SAMPLE_LIMIT:
         raise InvalidInputError(f"expected consecutive samples from [0, {SAMPLE_LIMIT}), got {samples!r}")
     return samples.start, samples.stop
 
 
 def _check_rows(rows: int) -> None:
-    """Refuses rows that would have no words of their own."""
+    """Refuses more rows than the counter can tell apart."""
     if rows > ROW_LIMIT:
         raise TooLargeError(f"expected at most {ROW_LIMIT} rows, got {rows}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueSampler:
-    """Noisy copies of rows of small integers, every entry looked at.
+    """Draws noisy copies of rows of small integers, with a coin for every entry.
 
-    Entry j of row r flips by `noises[law_of[r, j]]`, and never where that is -1; `law_of` has one row for all
-    if all are alike.
+    Entry j of row r flips by `noises[law_of[r, j]]`, and never flips where `law_of` is -1. If all rows flip alike,
+    `law_of` has a single row.
     """
 
     values: NDArray[Any]
@@ -244,17 +244,17 @@ class ValueSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.values.shape[0])
 
     @property
     def distance(self) -> Fraction:
-        """Nothing is rounded."""
+        """Zero: the samples follow the law exactly."""
         return Fraction(0)
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
-        """Every (sample, row) as one row of the result, samples first."""
-        from flipproof.noise.sampling.value_kernels import CleanValues, draw_values  # which loads numba
+        """One noisy row per (sample, row), ordered by sample."""
+        from flipproof.noise.sampling.value_kernels import CleanValues, draw_values  # loads numba
 
         out = np.empty((len(samples) * rows.size, self.values.shape[1]), dtype=self.values.dtype)
         draw_values(

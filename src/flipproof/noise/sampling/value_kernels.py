@@ -1,4 +1,4 @@
-"""The compiled loops that draw noisy rows of small integers, every entry looked at."""
+"""The compiled loops that draw noisy rows of small integers, with a coin for every entry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STRETCH = 4096
 
 
 class CleanValues(NamedTuple):
-    """Rows of small integers; entry j of row r flips by law law_of[r or 0, j]; law 0 is for entries that never do."""
+    """Rows of small integers; entry j of row r flips by law law_of[r or 0, j]; under law 0, entries never flip."""
 
     values: Any
     law_of: Any
@@ -27,7 +27,7 @@ class CleanValues(NamedTuple):
 
 @compiled
 def draw_values(out: Any, stream: Any, samples: Any, rows: Any, clean: Any) -> None:
-    """Writes every (sample, row) in full."""
+    """Writes every entry of every (sample, row)."""
     values, law_of, p_plus, p_minus = clean.values, clean.law_of, clean.p_plus, clean.p_minus
     categories, own_laws = clean.categories, np.int64(clean.law_of.shape[0] > 1)
     words, choices, cursor = np.empty(_STRETCH + 128, np.uint32), np.empty(128, np.uint32), np.zeros(1, np.int64)
@@ -42,7 +42,7 @@ def draw_values(out: Any, stream: Any, samples: Any, rows: Any, clean: Any) -> N
                 for j in range(start, stop):
                     value, law, word = values[row, j], law_of[own_laws * row, j], U64(words[skip + j])
                     out[index, j] = value
-                    # Entries that are never touched have a law of zero probability in front of the others.
+                    # Entries that noise never changes use law 0, whose probabilities are zero.
                     if word <= (p_minus[law, 0] if value else p_plus[law, 0]) and flips(
                         word, p_minus[law] if value else p_plus[law], place, ENTRIES, j
                     ):
@@ -68,15 +68,15 @@ def draw_fractions(out: Any, stream: Any, samples: Any, rows: Any) -> None:
 
 @compiled
 def fraction_of(high: Any, low: Any) -> Any:
-    """A number strictly between zero and one from two words: their first 53 bits, and half a unit."""
+    """A number strictly between zero and one: the first 53 bits of two words plus half a unit."""
     bits = (U64(high) << U64(21)) | (U64(low) >> U64(11))
-    # Above one half the sum is rounded to even numbers, and its largest to one, which has no normal quantile.
+    # Above one half the sum rounds to even numbers, and the largest sum to one, which has no normal quantile.
     return min((np.float64(bits) + 0.5) * 2.0**-53, 1.0 - 2.0**-53)
 
 
 @compiled
 def _other_value(value: Any, categories: Any, place: Any, choices: Any, cursor: Any) -> Any:
-    """One of the other values, each with equal probability."""
+    """A value other than `value`, each with equal probability."""
     if categories == U64(2):
         return 1 - value
     other = np.int64(below(categories - ONE, place, VALUES, choices, cursor))

@@ -1,4 +1,4 @@
-"""Edges as entries: every pair of different nodes is one, numbered row by row; self-loops are not entries."""
+"""Edges as entries: every pair of different nodes is an entry, numbered row by row; self-loops are not entries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_NODES = 2**30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
-    """The structure of a graph: sorted ranks of its edges among all pairs, and its self-loops, which stay as they are.
+    """The structure of a graph: sorted ranks of its edges among all pairs, and its self-loops, which never change.
 
     An undirected pair is ranked once, as (smaller, larger).
 
@@ -33,7 +33,7 @@ class Edges:
 
     @classmethod
     def from_index(cls, edge_index: Any, nodes: int, *, directed: bool, merge_duplicates: bool) -> Edges:
-        """Edges from two rows of node numbers; an undirected edge must be there in both directions."""
+        """Edges from two rows of node numbers; an undirected edge must appear in both directions."""
         directed = checked_flag(directed, "directed")
         heads, tails = _checked_index(edge_index, nodes)
         codes = heads * nodes + tails
@@ -58,21 +58,21 @@ class Edges:
 
     @property
     def pairs(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         ordered = self.nodes * (self.nodes - 1)
         return ordered if self.directed else ordered // 2
 
     @property
     def count(self) -> int:
-        """How many entries are one."""
+        """The number of entries that are one, which is the number of edges without self-loops."""
         return int(self.ranks.size)
 
     def index(self, ranks: IntArray | None = None) -> IntArray:
-        """The edge index of the given ranks, both directions of an undirected edge, and of the self-loops.
+        """The edge index of the given ranks, with both directions of undirected edges, followed by the self-loops.
 
-        Ranks must be in order, as samplers draw them: the same edges give the same index.
+        Ranks must be sorted, as samplers draw them, so that the same edges give the same index.
         """
-        from flipproof.noise.sampling.edge_kernels import pairs_of_ranks  # which loads numba
+        from flipproof.noise.sampling.edge_kernels import pairs_of_ranks  # loads numba
 
         ranks = self.ranks if ranks is None else ranks
         count, loops = ranks.size, self.loops.size
@@ -85,7 +85,7 @@ class Edges:
         return both
 
     def within(self, nodes: IntArray) -> tuple[Edges, IntArray]:
-        """The edges among some nodes (sorted), renumbered in order, and the numbers those edges had before."""
+        """The edges among some nodes (sorted), renumbered in order, and the previous numbers of these edges."""
         pairs = self.index()[:, : self.count]
         new = np.full(self.nodes, -1, dtype=np.int64)
         new[nodes] = np.arange(nodes.size)
@@ -126,7 +126,7 @@ def _checked_index(edge_index: Any, nodes: int) -> tuple[IntArray, IntArray]:
 
 
 def _ranks(heads: IntArray, tails: IntArray, nodes: int, directed: bool) -> IntArray:
-    """The place of each pair among all; pairs in order of (head, tail) have ranks in order."""
+    """The place of each pair among all pairs; pairs sorted by (head, tail) have sorted ranks."""
     if directed:
         return heads * (nodes - 1) + tails - (tails > heads)
     return heads * (2 * nodes - heads - 1) // 2 + tails - heads - 1

@@ -1,4 +1,4 @@
-"""Graphs as spaces: one entry per pair of nodes, attributes beside it, noise on either or both."""
+"""Graphs as spaces: one entry per pair of nodes, optional attributes, and noise on either or both."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from flipproof.theory.scope import Scope
 
 STRUCTURE, ATTRIBUTES = "structure", "attributes"
 PARTS = {"structure": (STRUCTURE,), "attributes": (ATTRIBUTES,), "both": (STRUCTURE, ATTRIBUTES)}
-"""By the value of `noisy`: the parts that get noise."""
+"""The parts that get noise, by the value of `noisy`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph:
-    """A graph with binary structure and, if there are any, attributes of its nodes.
+    """A graph with binary structure and optional node attributes.
 
     Make one with `from_edge_index`, `from_scipy`, `from_networkx` or `from_pyg`. Every pair of different nodes is
-    one entry (unordered unless `directed`); self-loops are kept in all noisy copies and are never noise.
+    one entry (unordered unless `directed`). Noise never adds or removes self-loops.
 
     Attributes:
         edges: the structure.
-        attributes: a `SparseRows` (zeros and ones), a `DenseRows` (categories), an array of anything that noise
-            does not touch, or None.
-        noisy: "structure", "attributes" or "both": which parts noise applies to. "both" takes a
-            `JointNoise(structure=..., attributes=...)`, the others a `FlipNoise`.
+        attributes: a `SparseRows` (zeros and ones), a `DenseRows` (categories), any array if noise leaves the
+            attributes alone, or None.
+        noisy: the parts that get noise: "structure", "attributes" or "both". "both" takes a
+            `JointNoise(structure=..., attributes=...)`, the other two take a `FlipNoise`.
 
     Example:
         >>> graph = Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], nodes=3)
@@ -73,11 +73,11 @@ class Graph:
 
         Args:
             edge_index: integers [2, edges].
-            nodes: how many nodes there are; by default as many as there are rows of attributes.
+            nodes: the number of nodes; by default the number of rows of attributes.
             attributes: one row per node, sparse or dense.
-            noisy: which parts get noise; by default both if there are attributes.
+            noisy: the parts that get noise; by default both if there are attributes.
             directed: whether (u, v) and (v, u) are different entries.
-            duplicates: "refuse" or "merge" edges that are there more than once.
+            duplicates: "refuse" or "merge" edges that appear more than once.
         """
         merge = merges_duplicates(duplicates)
         if nodes is None and attributes is None:
@@ -100,9 +100,9 @@ class Graph:
     def from_networkx(
         cls, graph: Any, attributes: Any = None, *, noisy: str | None = None, duplicates: str = "refuse"
     ) -> Graph:
-        """A graph from networkx, directed if it is; nodes are numbered in the order of `graph.nodes`.
+        """A graph from a networkx graph, directed if that is; nodes are numbered in the order of `graph.nodes`.
 
-        What the edges carry, such as weights, is left behind.
+        Edge data, such as weights, is dropped.
         """
         index, directed = index_of_networkx(graph)
         return cls.from_edge_index(index, len(graph), attributes, noisy=noisy, directed=directed, duplicates=duplicates)
@@ -113,8 +113,8 @@ class Graph:
     ) -> Graph:
         """A graph from a PyTorch Geometric `Data`: its `edge_index` and `x`.
 
-        Edges that carry something (`edge_attr`, `edge_weight`, `edge_type`) are refused: noise draws edges anew, and
-        what an observed edge carries would tell the model that it is real.
+        Edges that carry data (`edge_attr`, `edge_weight`, `edge_type`) are refused: noise draws edges anew, and the
+        data of an observed edge would tell the model that the edge is real.
         """
         index, nodes = index_of_pyg(data)
         return cls.from_edge_index(
@@ -128,7 +128,7 @@ class Graph:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return self.edges.nodes
 
     @property
@@ -138,12 +138,12 @@ class Graph:
 
     @property
     def plain_attributes(self) -> Any:
-        """The attributes as models take them: a CSR matrix, an array, or nothing."""
+        """The attributes as models take them: a CSR matrix, an array, or None."""
         return plain_attributes(self.attributes)
 
     @property
     def fixed_rows(self) -> Any:
-        """The attributes of every node, if only edges get noise."""
+        """The attributes of every node if only edges get noise, else None."""
         return self.plain_attributes if self.noisy == STRUCTURE else None
 
     def clean(self) -> NoisyGraph:
@@ -160,12 +160,12 @@ class Graph:
         )
 
     def scope(self, noise: Noise) -> Scope:
-        """One row for the whole graph: an attacker may change it anywhere."""
+        """What noise can change: one row for the whole graph, since an attacker may change it anywhere."""
         nodes = np.array([0, self.nodes])
         return graph_scope([self.edges], self.attributes, nodes, noise_of_parts(noise, self.parts))
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any] | None:
-        """What is changed, as fields of a report's subject; `entries` is what the user calls them, which goes first."""
+        """The words for changes, as fields of a report's subject; the user's word `entries` takes precedence."""
         if entries is not None:
             return None
         parts = parts_of(noise)
@@ -173,12 +173,12 @@ class Graph:
         return graph_words(self.noisy) | {"where": graph_words(attacked)["where"]}
 
     def counts(self) -> PartCounts:
-        """How many pairs of nodes and attributes there are, and how many of them are not zero."""
+        """The numbers of node pairs and of attributes, each with the number of nonzero ones."""
         return graph_counts([self.edges], self.attributes)
 
 
 def checked_graph(given: Any, hint: str = "", expected: str = "a Graph") -> Graph:
-    """Returns a graph, or refuses anything else as not `expected`; `hint` ends the refusal.
+    """Returns `given` if it is a graph; otherwise raises an error that names `expected` and ends with `hint`.
 
     Example:
         >>> checked_graph([[0, 1]], "; see Graph.from_pyg")
@@ -192,14 +192,14 @@ def checked_graph(given: Any, hint: str = "", expected: str = "a Graph") -> Grap
 
 
 def graph_counts(edges: list[Edges], attributes: Any) -> PartCounts:
-    """Those of several graphs together. Attributes that get no noise are not counted."""
+    """The counts of several graphs together. Attributes that get no noise are not counted."""
     structure = sum(each.pairs for each in edges), sum(each.count for each in edges)
     count_values = getattr(attributes, "counts", None)
     return {STRUCTURE: structure, ATTRIBUTES: (0, 0) if count_values is None else next(iter(count_values().values()))}
 
 
 def graph_scope(edges: list[Edges], attributes: Any, offsets: IntArray, noises: Mapping[str, FlipNoise]) -> Scope:
-    """That of several graphs, one row for each; graph i has the nodes from offsets[i] on."""
+    """The scope of several graphs, one row for each; the nodes of graph i start at offsets[i]."""
     entries, nonzeros = [], []
     for part in noises:
         if part == STRUCTURE:
@@ -214,7 +214,7 @@ def graph_scope(edges: list[Edges], attributes: Any, offsets: IntArray, noises: 
 
 
 def _left_alone(attributes: Any, noises: Mapping[str, FlipNoise]) -> tuple[str, ...]:
-    """What gets no noise: pairs of equal nodes never do."""
+    """The names of what gets no noise; self-loops never get any."""
     structure = ("self-loops",) if STRUCTURE in noises else ("the edges",)
     return structure if attributes is None or ATTRIBUTES in noises else ("the attributes", *structure)
 
@@ -241,7 +241,7 @@ def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:
 
 
 def merges_duplicates(given: Any) -> bool:
-    """Whether edges that are there more than once count as one, or are refused."""
+    """Whether edges that appear more than once count as one; otherwise they are refused."""
     if not isinstance(given, str) or given not in ("refuse", "merge"):
         raise InvalidInputError(f"expected duplicates to be 'refuse' or 'merge', got {given!r}")
     return given == "merge"
@@ -264,7 +264,7 @@ def attribute_sampler(attributes: Any, noises: Mapping[str, FlipNoise], seed: in
 
 
 def plain_attributes(attributes: Any) -> Any:
-    """Attributes as models take them: a CSR matrix, an array, or nothing."""
+    """Attributes as models take them: a CSR matrix, an array, or None."""
     if isinstance(attributes, SparseRows):
         return attributes.matrix
     return attributes.values if isinstance(attributes, DenseRows) else attributes
@@ -276,7 +276,7 @@ def _rows_of(attributes: Any) -> int:
 
 
 def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
-    """Wraps attributes that get noise; leaves others as they are, in an array of their own."""
+    """Wraps attributes that get noise; copies attributes without noise unchanged."""
     if given is None:
         if noisy != STRUCTURE:
             raise InvalidInputError(f"expected attributes, since noisy is {noisy!r}, got none")

@@ -1,4 +1,4 @@
-"""Many graphs as a space, each an input of its own: molecules, proteins, circuits."""
+"""Many graphs as a space, in which each graph is one input: molecules, proteins, circuits."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from flipproof.theory.scope import Scope
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphUnion:
-    """Noisy copies of many graphs as one graph without edges between them, as models take a batch.
+    """Noisy copies of many graphs as one disconnected graph, as models take a batch.
 
-    Nodes and edges stand in the order of their graphs.
+    Nodes and edges are in the order of their graphs.
     """
 
     nodes: int
@@ -46,7 +46,7 @@ class GraphUnion:
     graphs: int
 
     def cut(self, size: int) -> Iterator[GraphUnion]:
-        """Splits these graphs into several unions of `size` graphs, the last one of fewer."""
+        """Splits these graphs into unions of `size` graphs; the last union may have fewer."""
         if self.graphs <= size:
             yield self
             return
@@ -70,7 +70,7 @@ class GraphUnion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graphs:
-    """A collection of graphs of the same kind: all with noise on the same parts, all directed or none.
+    """A collection of graphs of the same kind: all get noise on the same parts, and all or none are directed.
 
     Example:
         >>> triangle = Graph.from_edge_index([[0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]], nodes=3)
@@ -114,7 +114,7 @@ class Graphs:
 
     @property
     def nodes(self) -> int:
-        """How many nodes all graphs have together."""
+        """The number of nodes of all graphs together."""
         return int(self.offsets[-1])
 
     @property
@@ -133,12 +133,12 @@ class Graphs:
         )
 
     def scope(self, noise: Noise) -> Scope:
-        """One row for each graph."""
+        """What noise can change, in one row for each graph."""
         edges, noises = [graph.edges for graph in self.graphs], noise_of_parts(noise, self.parts)
         return graph_scope(edges, self.attributes, self.offsets, noises)
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any] | None:
-        """What is changed, as fields of a report's subject; `entries` is what the user calls them, which goes first."""
+        """The words for changes, as fields of a report's subject; the user's word `entries` takes precedence."""
         if entries is not None:
             return None
         noisy = self.graphs[0].noisy
@@ -146,7 +146,7 @@ class Graphs:
         return small_graph_words(noisy, one_hot=False) if are_kinds else graph_words(noisy)
 
     def counts(self) -> PartCounts:
-        """How many pairs of nodes and attributes all graphs have together, and how many of them are not zero."""
+        """The numbers of node pairs and of attributes of all graphs, each with the number of nonzero ones."""
         return graph_counts([graph.edges for graph in self.graphs], self.attributes)
 
 
@@ -167,7 +167,7 @@ class GraphsSampler:
 
     @property
     def rows(self) -> int:
-        """Each graph can be drawn by itself."""
+        """The number of graphs; each can be drawn separately."""
         return len(self.space)
 
     @property
@@ -177,7 +177,7 @@ class GraphsSampler:
 
     @property
     def bytes_per_row(self) -> int:
-        """Edges and attributes of a graph of average size."""
+        """Approximate memory for the edges and attributes of a graph of average size."""
         everything = np.arange(self.rows)
         ones = (
             self.structure.expected_ones(everything)
@@ -189,8 +189,8 @@ class GraphsSampler:
         return int((48 * ones + (16 + width) * self.space.nodes) / self.rows) + 256
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> GraphUnion:
-        """Every (sample, graph), samples first."""
-        from flipproof.noise.sampling.edge_kernels import union_index  # which loads numba
+        """One noisy graph per (sample, graph), ordered by sample."""
+        from flipproof.noise.sampling.edge_kernels import union_index  # loads numba
 
         copies = np.tile(rows, len(samples))
         nodes = Pieces(self.space.offsets, np.arange(self.space.nodes)).taken(rows).values
@@ -218,7 +218,7 @@ class GraphsSampler:
 
 @contextlib.contextmanager
 def naming_graph(number: int) -> Iterator[None]:
-    """Refusals inside say which of many graphs they are about."""
+    """Adds the number of the graph to errors raised inside."""
     try:
         yield
     except InvalidInputError as error:
@@ -226,7 +226,7 @@ def naming_graph(number: int) -> Iterator[None]:
 
 
 def _stacked(attributes: list[Any]) -> Any:
-    """The attributes of all graphs, one below the other; all must be of one kind and width."""
+    """The attributes of all graphs, stacked; all must have the same kind and width."""
     kinds = {type(part) for part in attributes}
     if kinds == {type(None)}:
         return None

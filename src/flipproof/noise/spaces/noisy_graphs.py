@@ -1,4 +1,4 @@
-"""Noisy copies of one graph, and who draws them: of the whole graph, or of what reaches some targets."""
+"""Noisy copies of one graph, and the sampler that draws the whole graph or only what reaches some targets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyGraph:
-    """One noisy copy of a graph, as models take it. What noise does not touch is the same object in all copies."""
+    """One noisy copy of a graph, as models take it. All copies share the objects that noise does not change."""
 
     nodes: int
     edge_index: IntArray
@@ -30,7 +30,7 @@ class NoisyGraph:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyGraphs(Sequence[NoisyGraph]):
-    """Noisy copies of one graph. Each is put together when it is asked for, so that few need be in memory at once."""
+    """Noisy copies of one graph. Each copy is assembled on access, so that few need to be in memory at once."""
 
     copies: int
     nodes: int
@@ -41,7 +41,7 @@ class NoisyGraphs(Sequence[NoisyGraph]):
         return self.copies
 
     def __getitem__(self, i: Any) -> Any:
-        """The i-th copy, or a list of several."""
+        """The i-th copy, or a list of copies for a slice."""
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(self.copies))]
         i = range(self.copies)[i]
@@ -50,7 +50,7 @@ class NoisyGraphs(Sequence[NoisyGraph]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbourhood:
-    """The nodes of a graph that matter to some targets, which of its edges are left, and where the targets are."""
+    """The nodes of a graph that matter to some targets, the remaining edges, and the places of the targets."""
 
     nodes: IntArray
     edges: Edges
@@ -60,7 +60,7 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphSampler:
-    """Noisy copies of one graph, whole or of a neighbourhood, as a sequence of `NoisyGraph`."""
+    """Draws noisy copies of one graph, or of a neighbourhood in it, as a sequence of `NoisyGraph`."""
 
     graph: Graph
     structure: BitSampler | None
@@ -78,12 +78,12 @@ class GraphSampler:
 
     @property
     def rows(self) -> int:
-        """A graph is drawn as one."""
+        """One: the graph is drawn as a whole."""
         return 1
 
     @property
     def outputs(self) -> int:
-        """Every node that is drawn gets a prediction."""
+        """The number of predictions: one for every drawn node."""
         return self.graph.nodes if self.around is None else int(self.around.nodes.size)
 
     @property
@@ -98,25 +98,25 @@ class GraphSampler:
 
     @property
     def expected_edges(self) -> float:
-        """How many edges a noisy copy has on average."""
+        """The average number of edges of a noisy copy."""
         return self.structure.expected_ones(np.zeros(1, np.int64)) if self.structure else float(self.graph.edges.count)
 
     @property
     def bytes_per_row(self) -> int:
-        """Noisy edges and attributes of one copy: ranks of pairs, an index of both directions, and a copy of it."""
+        """Memory for one copy's noisy edges (ranks, an index of both directions, a copy of it) and attributes."""
         edges = self.expected_edges if self.structure else 0.0
         attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
         return int(72 * edges) + attributes + 4096
 
     @property
     def places(self) -> IntArray | None:
-        """Where in the drawn graphs the targets are, if only their neighbourhood is drawn."""
+        """The targets' places in the drawn graphs if only their neighbourhood is drawn, else None."""
         return None if self.around is None else self.around.targets
 
     def restricted(self, targets: IntArray, hops: int) -> GraphSampler | None:
-        """Draws only what reaches the targets in `hops` steps, or None where noise may add edges from anywhere.
+        """A sampler of what reaches the targets in `hops` steps, or None if noise may add edges from anywhere.
 
-        One step more is kept, so that all nodes within `hops` have all their neighbours: models divide by degrees.
+        It keeps one more step, so that all nodes within `hops` have all their neighbours: models divide by degrees.
         """
         if self.structure is not None and self.structure.noise.p_plus > 0.0:
             return None
@@ -125,22 +125,22 @@ class GraphSampler:
         return replace(self, around=Neighbourhood(nodes, edges, numbers, np.searchsorted(nodes, targets)))
 
     def unrestricted(self) -> tuple[GraphSampler, IntArray] | None:
-        """Draws the whole graph, and the numbers of the targets in it; None if it does so already."""
+        """The sampler of the whole graph, and the targets' node numbers; None if this sampler already draws it all."""
         return None if self.around is None else (replace(self, around=None), self.around.nodes[self.around.targets])
 
     @property
     def attribute_columns(self) -> int | None:
-        """How many attributes a node has; None if the graph has no attributes."""
+        """The number of attributes of a node; None if the graph has no attributes."""
         plain = self.graph.plain_attributes
         return None if plain is None else int(plain.shape[1])
 
     @property
     def flips_attribute_bits(self) -> bool:
-        """Whether the attributes are bits that flip one by one, so that `attribute_arguments` are to be had."""
+        """Whether the attributes are bits that flip independently, so that `attribute_arguments` is available."""
         return self._attribute_bits is not None
 
     def attribute_arguments(self, role: Role, samples: range, nodes: IntArray) -> LoopArguments:
-        """What a compiled loop needs to draw the attributes of some nodes."""
+        """The arguments of a compiled loop that draws the attributes of some nodes."""
         if self._attribute_bits is None:
             raise InvalidInputError("expected attributes that are bits and flip one by one, got others")
         return self._attribute_bits.loop_arguments(role, samples, nodes)
@@ -157,21 +157,21 @@ class GraphSampler:
 
     @property
     def edges(self) -> Edges:
-        """The clean edges among the nodes that are drawn."""
+        """The clean edges among the drawn nodes."""
         return self.graph.edges if self.around is None else self.around.edges
 
     @property
     def clean_attributes(self) -> Any:
-        """The attributes of the nodes that are drawn, as models take them, if noise leaves them alone."""
+        """The attributes of the drawn nodes, as models take them, if noise leaves attributes alone."""
         return self._plain
 
     @property
     def shared(self) -> tuple[Any, Any]:
-        """The edges and the attributes that all noisy copies have in common; None for what gets noise."""
+        """The edges and the attributes that all noisy copies share; None for a part that gets noise."""
         return self._index, self._plain
 
     def draw_ranks(self, role: Role, samples: range) -> list[IntArray]:
-        """The sorted ranks of the edges of every sample, where structure gets noise."""
+        """The sorted ranks of the edges of every sample, if the structure gets noise."""
         if self.structure is None:
             raise InvalidInputError("expected noise on structure, got a graph whose edges get none")
         if self.around is None:

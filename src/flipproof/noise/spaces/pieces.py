@@ -10,7 +10,7 @@ from flipproof.base.values import IntArray
 
 
 class Pieces(NamedTuple):
-    """Lists of numbers one after the other: piece i is `values[starts[i] : starts[i + 1]]`.
+    """Concatenated lists of numbers: piece i is `values[starts[i] : starts[i + 1]]`.
 
     Example:
         >>> pieces = Pieces.joined([np.array([5, 7]), np.array([], np.int64), np.array([6])])
@@ -23,12 +23,12 @@ class Pieces(NamedTuple):
 
     @classmethod
     def joined(cls, lists: list[IntArray]) -> Pieces:
-        """The lists in their order."""
+        """Concatenates the lists in their order."""
         starts = np.cumsum([0, *(part.size for part in lists)], dtype=np.int64)
         return cls(starts, np.concatenate([np.zeros(0, np.int64), *lists]))
 
     def taken(self, which: IntArray) -> Pieces:
-        """The pieces with these numbers, in arrays of their own."""
+        """The pieces with these numbers, copied into new arrays."""
         counts = np.diff(self.starts)[which]
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         places = np.repeat(self.starts[which] - starts[:-1], counts) + np.arange(starts[-1])

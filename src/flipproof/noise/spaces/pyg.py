@@ -1,4 +1,4 @@
-"""Graphs of PyTorch Geometric at the door: what noisy copies could not carry is refused, not dropped."""
+"""Checks of PyTorch Geometric graphs: data that noisy copies could not carry is refused, not dropped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def index_of_pyg(data: Any) -> tuple[Any, int]:
 
 
 def check_homogeneous(data: Any) -> None:
-    """Refuses a graph with several kinds of nodes or edges, each with attributes and an edge index of its own."""
+    """Refuses a heterogeneous graph, whose kinds of nodes or edges have separate attributes and edge indices."""
     if hasattr(data, "node_types") and hasattr(data, "edge_types"):
         raise InvalidInputError(
             f"expected a graph with one kind of nodes and edges, got {type(data).__name__}; if the model takes such a "

@@ -1,4 +1,4 @@
-"""Spaces of rows, each row an input of its own: vectors and images, sparse bits."""
+"""Spaces in which each row is one input: vectors, images and sparse bits."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from flipproof.theory.scope import Scope
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseSampler:
-    """Noisy copies of dense rows, as one array [samples * rows, ...] with the shape of the clean rows."""
+    """Draws noisy copies of dense rows, as one array [samples * rows, ...] with the shape of the clean rows."""
 
     values: ValueSampler
     shape: tuple[int, ...]
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.values.rows
 
     @property
     def distance(self) -> Fraction:
-        """Nothing is rounded."""
+        """Zero: the samples follow the law exactly."""
         return self.values.distance
 
     @property
     def bytes_per_row(self) -> int:
-        """The values, and the same as floats for the classifier."""
+        """The values, and a float copy of them for the classifier."""
         return int(self.values.values.shape[1]) * (self.values.values.itemsize + 8) + 64
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
-        """Every (sample, row), samples first."""
+        """One noisy row per (sample, row), ordered by sample."""
         return self.values.draw(role, samples, rows).reshape(len(samples) * rows.size, *self.shape)
 
 
@@ -64,46 +64,46 @@ class DenseRows:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """There is one part."""
+        """The names of the parts: there is one."""
         return ("values",)
 
     @property
     def entries(self) -> int:
-        """How many entries a row has."""
+        """The number of entries in a row."""
         return int(np.prod(self.values.shape[1:], dtype=np.int64))
 
     def sampler(self, noise: Noise, seed: int) -> DenseSampler:
-        """Flips every entry."""
+        """A sampler that may flip every entry."""
         return self.sampler_of_part(only_noise(noise, self.parts), Stream(seed))
 
     def sampler_of_part(self, noise: FlipNoise, stream: Stream) -> DenseSampler:
-        """Flips every entry of these rows, which are a part of something larger."""
+        """A sampler that may flip every entry of these rows, which are part of a larger space."""
         check_categories(self.values, noise.categories, "values")
         return dense_sampler(self.values, np.zeros((1, self.entries), np.int16), [noise], stream)
 
     def nonzeros(self) -> IntArray:
-        """How many entries of each row are not zero."""
+        """The number of nonzero entries in each row."""
         return np.asarray(np.count_nonzero(self.values.reshape(len(self.values), self.entries), axis=1))
 
     def scope(self, noise: Noise) -> Scope:
-        """Noise touches every entry."""
+        """What noise can change: every entry."""
         return _whole_scope(self.entries, self.nonzeros())
 
     def counts(self) -> PartCounts:
-        """How many entries all rows have together, and how many of them are not zero."""
+        """The number of entries in all rows together, and the number of nonzero entries."""
         return {"values": value_counts(self.values)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseSampler:
-    """Noisy copies of sparse rows, as one CSR matrix [samples * rows, columns] of float32 ones, columns in order."""
+    """Draws noisy copies of sparse rows: one CSR matrix [samples * rows, columns] of float32 ones, columns sorted."""
 
     bits: BitSampler
     columns: int
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.bits.rows
 
     @property
@@ -113,11 +113,11 @@ class SparseSampler:
 
     @property
     def bytes_per_row(self) -> int:
-        """Indices and ones, twice: a classifier may well copy them."""
+        """Indices and ones, counted twice because a classifier may copy them."""
         return int(16 * self.bits.expected_ones(np.arange(self.rows)) / max(1, self.rows)) + 64
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> sp.csr_array:
-        """Every (sample, row), samples first."""
+        """One noisy row per (sample, row), ordered by sample."""
         starts, columns = self.bits.draw(role, samples, rows)
         return ones_at(starts, columns, self.columns)
 
@@ -146,30 +146,30 @@ class SparseRows:
 
     @property
     def inputs(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.matrix.shape[0])
 
     @property
     def columns(self) -> int:
-        """How many entries a row has."""
+        """The number of entries in a row."""
         return int(self.matrix.shape[1])
 
     @property
     def ones(self) -> int:
-        """How many entries are one."""
+        """The number of entries that are one."""
         return int(self.positions.size)
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """There is one part."""
+        """The names of the parts: there is one."""
         return ("bits",)
 
     def sampler(self, noise: Noise, seed: int) -> SparseSampler:
-        """Flips every entry, in time proportional to ones and flips."""
+        """A sampler that may flip every entry, in time proportional to ones and flips."""
         return self.sampler_of_part(only_noise(noise, self.parts), Stream(seed))
 
     def sampler_of_part(self, noise: FlipNoise, stream: Stream) -> SparseSampler:
-        """Flips every entry of these rows, which are a part of something larger."""
+        """A sampler that may flip every entry of these rows, which are part of a larger space."""
         if noise.categories != 2:
             raise InvalidInputError(
                 f"expected noise with 2 categories for a sparse matrix of zeros and ones, got {noise.categories}; "
@@ -179,15 +179,15 @@ class SparseRows:
         return SparseSampler(BitSampler(self.starts, self.positions, entries, noise, stream), self.columns)
 
     def nonzeros(self) -> IntArray:
-        """How many ones each row has."""
+        """The number of ones in each row."""
         return np.diff(self.starts)
 
     def scope(self, noise: Noise) -> Scope:
-        """Noise touches every entry."""
+        """What noise can change: every entry."""
         return _whole_scope(self.columns, self.nonzeros())
 
     def counts(self) -> PartCounts:
-        """How many entries all rows have together, and how many of them are ones."""
+        """The number of entries in all rows together, and the number of ones."""
         return {"bits": (self.inputs * self.columns, self.ones)}
 
 
@@ -196,7 +196,7 @@ def _whole_scope(entries: int, nonzeros: IntArray) -> Scope:
 
 
 def ones_at(starts: IntArray, columns: NDArray[Any], width: int) -> sp.csr_array:
-    """A CSR matrix with float32 ones in these columns, which are in order in every row."""
+    """A CSR matrix with float32 ones in the given columns, which must be sorted in every row."""
     if starts[-1] < 2**31:
         starts = starts.astype(np.int32)
     matrix = sp.csr_array((np.ones(columns.size, np.float32), columns, starts), shape=(starts.size - 1, width))
@@ -205,13 +205,13 @@ def ones_at(starts: IntArray, columns: NDArray[Any], width: int) -> sp.csr_array
 
 
 def binary_csr(matrix: Any, name: str) -> tuple[IntArray, NDArray[np.int32]]:
-    """Row starts and sorted columns of a sparse matrix of zeros and ones; explicit zeros are zeros."""
+    """Row starts and sorted columns of a sparse matrix of zeros and ones; explicit zeros count as zeros."""
     if not sp.issparse(matrix) or matrix.ndim != 2:
         raise InvalidInputError(f"expected {name} to be a sparse matrix, got {type(matrix).__name__}")
     if matrix.shape[1] >= 2**31:
         raise TooLargeError(f"expected {name} to have fewer than {2**31} columns, got {matrix.shape[1]}")
     csr = sp.csr_array(matrix, copy=True)
-    stored = matrix.nnz if matrix.format == "coo" else csr.nnz  # a COO matrix adds up duplicates as it is converted
+    stored = matrix.nnz if matrix.format == "coo" else csr.nnz  # converting a COO matrix sums its duplicates
     csr.sum_duplicates()
     if csr.nnz < stored:
         raise InvalidInputError(
@@ -231,7 +231,7 @@ def binary_csr(matrix: Any, name: str) -> tuple[IntArray, NDArray[np.int32]]:
 
 
 def rows_between(drawn: Any, begin: int, stop: int) -> Any:
-    """Some rows of what a sampler has drawn; they share its memory, which scipy's slices do not."""
+    """Rows `begin` to `stop` of a sampler's draw; they share its memory, unlike slices in scipy."""
     if not sp.issparse(drawn):
         return drawn[begin:stop]
     first, last = drawn.indptr[begin], drawn.indptr[stop]
@@ -242,14 +242,14 @@ def rows_between(drawn: Any, begin: int, stop: int) -> Any:
 
 
 def only_noise(noise: Noise, parts: tuple[str, ...]) -> FlipNoise:
-    """The noise of the first part, for data that have no other."""
+    """The noise of the first part, for data with a single part."""
     return noise_of_parts(noise, parts)[parts[0]]
 
 
 def dense_sampler(
     values: NDArray[Any], law_of: NDArray[np.int16], noises: list[FlipNoise], stream: Stream
 ) -> DenseSampler:
-    """Makes room for every value that the noise can give."""
+    """A sampler of dense values, whose integer type can hold every value that the noise can produce."""
     most = max([int(values.max(initial=0)), *(noise.categories - 1 for noise in noises)])
     flat = np.ascontiguousarray(values.reshape(values.shape[0], law_of.shape[1]), dtype=np.min_scalar_type(most))
     return DenseSampler(ValueSampler(flat, law_of, noises, stream), values.shape[1:])

@@ -1,4 +1,4 @@
-"""What every space is: data that knows its entries, and how a noise applies to its parts."""
+"""The protocol of spaces: data that define their entries and how noise applies to their parts."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from flipproof.theory.law import FlipNoise, JointNoise, Noise
 
 @runtime_checkable
 class Space(Protocol):
-    """The user's data, checked, with its entries and parts. Noisy copies of it come from its sampler.
+    """The user's checked data, divided into entries and parts. Its sampler draws noisy copies.
 
     A space may also have
 
-    - `scope(noise)`, a `Scope` with one row for each input (one row for a graph, whose nodes share it). Without it
-      nobody knows what an input can suffer, and sentences say less;
-    - `counts()`, by part how many entries there are and how many are not zero (see `counts_of` in `noise/laws.py`);
-    - `words(noise, entries)`, what entries and their changes are called (see `noise/spaces/words.py`), or None where
-      the user's own word for entries says enough;
+    - `scope(noise)`, a `Scope` with one row for each input (a graph has one row, which its nodes share). Without it
+      the possible changes of an input are unknown, and reports say less;
+    - `counts()`, the number of entries and of nonzero entries by part (see `counts_of` in `noise/laws.py`);
+    - `words(noise, entries)`, the words for entries and their changes (see `noise/spaces/words.py`), or None where
+      the user's own word for entries suffices;
     - `fixed_rows`, an array with one row for each prediction that noise leaves alone, or None;
-    - `joint`, True if it is one input that gets many predictions, such as a graph whose nodes are classified. Its
-      sampler is then a `JointSampler`.
+    - `joint`, True if the space is one input that receives many predictions, such as a graph whose nodes are
+      classified. Its sampler is then a `JointSampler`.
     """
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of the parts that noise may touch."""
+        """The names of the parts that noise may change."""
 
     def sampler(self, noise: Noise, seed: int) -> Sampler:
-        """Draws noisy copies; refuses a noise that does not fit."""
+        """The sampler of noisy copies; refuses a noise that does not fit the space."""
 
 
 PartCounts = dict[str, tuple[int, int]]
-"""By part: how many entries there are, and how many of them are not zero."""
+"""The number of entries and the number of nonzero entries, by part."""
 
 
 def value_counts(values: NDArray[Any]) -> tuple[int, int]:
-    """How many entries an array has, and how many of them are not zero."""
+    """The number of entries of an array, and the number of nonzero ones."""
     return int(values.size), int(np.count_nonzero(values))
 
 
 def noise_of_parts(noise: Noise, parts: tuple[str, ...]) -> Mapping[str, FlipNoise]:
-    """The noise of each part it names. A `FlipNoise` is for data with a single part.
+    """The noise of each part that `noise` names. A `FlipNoise` requires data with a single part.
 
     Example:
         >>> noise_of_parts(FlipNoise(0.1, 0.2), ("values",))
@@ -71,7 +71,7 @@ def noise_of_parts(noise: Noise, parts: tuple[str, ...]) -> Mapping[str, FlipNoi
 
 
 def check_categories(values: NDArray[Any], categories: int, name: str, owner: str = "the noise") -> None:
-    """Refuses values that are none of its owner's categories."""
+    """Refuses values that are not among the owner's categories."""
     if values.size and int(values.max()) >= categories:
         expected = f"{name} in [0, {categories}) as {owner} has {categories} categories"
         refuse_first(values, values >= categories, expected)

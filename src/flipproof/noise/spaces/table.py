@@ -1,4 +1,4 @@
-"""Tables of categories, one input per row: columns flip within their own categories, in parts of their own."""
+"""Tables of categories, one input per row: each column flips within its categories and belongs to a named part."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from flipproof.theory.scope import Scope
 class Table:
     """A table of categories, one input per row; column j has the values 0, 1, ..., categories[j] - 1.
 
-    Columns belong to named parts with a noise and radii of their own, since how an entry flips depends on its number
-    of categories. By default the columns with K categories form the part "kK"; `columns` may name the part of
-    each column instead. `noise` makes the noise that fits.
+    Columns belong to named parts. Each part has its own noise and radii, since the number of categories determines how
+    an entry flips. By default the columns with K categories form the part "kK"; `columns` may name the part of
+    each column instead. `noise` makes a matching noise.
 
     Example:
         >>> table = Table([[0, 2, 1], [1, 0, 1]], categories=[2, 3, 2])
@@ -82,12 +82,12 @@ class Table:
         return tuple(self._categories_of_parts())
 
     def noise(self, p_plus: float, p_minus: float) -> Noise:
-        """A noise with equal probabilities in all columns, each with its number of categories."""
+        """A noise with equal probabilities in all columns, each with its own number of categories."""
         parts = {name: FlipNoise(p_plus, p_minus, count) for name, count in self._categories_of_parts().items()}
         return next(iter(parts.values())) if len(parts) == 1 else JointNoise(**parts)
 
     def sampler(self, noise: Noise, seed: int) -> DenseSampler:
-        """Flips every entry of the columns whose part has a noise."""
+        """A sampler that may flip every entry of the columns whose part has a noise."""
         noises = noise_of_parts(noise, self.parts)
         for part, count in self._categories_of_parts().items():
             if part in noises and noises[part].categories != count:
@@ -99,7 +99,7 @@ class Table:
         return dense_sampler(self.values, law_of, list(noises.values()), Stream(seed))
 
     def scope(self, noise: Noise) -> Scope:
-        """Noise touches the columns whose part has one; the others must stay as they are."""
+        """What noise can change: the columns whose part has a noise; all other columns must stay unchanged."""
         noises, of_column = noise_of_parts(noise, self.parts), np.array(self._column_parts)
         nonzeros = np.stack([np.count_nonzero(self.values[:, of_column == part], axis=1) for part in noises], axis=1)
         columns = np.array([np.count_nonzero(of_column == part) for part in noises])
@@ -108,11 +108,11 @@ class Table:
         return Scope(columns - nonzeros, nonzeros, fixed)
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any]:
-        """What is changed, as fields of a report's subject; `entries` is what the user calls one entry."""
+        """The words for changes, as fields of a report's subject; `entries` is the user's word for entries."""
         return table_words(parts_of(noise), entries or "cells")
 
     def counts(self) -> PartCounts:
-        """How many cells the columns of each part have together, and how many of them are not category 0."""
+        """The number of cells of each part, and the number of cells that are not category 0."""
         of_column = np.array(self._column_parts)
         return {part: value_counts(self.values[:, of_column == part]) for part in self.parts}
 

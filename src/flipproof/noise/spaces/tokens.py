@@ -1,4 +1,4 @@
-"""Sequences of tokens, one input per row: noise writes other tokens in their places, or hides them."""
+"""Sequences of tokens, one input per row: noise replaces tokens or hides them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from flipproof.theory.scope import Scope
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskedSampler:
-    """Noisy copies of sequences, as one array [samples * rows, length]: what was not kept is `mask`."""
+    """Draws noisy copies of sequences, as one array [samples * rows, length] with `mask` wherever no token is kept."""
 
     kept: ValueSampler
     tokens: IntArray
@@ -29,21 +29,21 @@ class MaskedSampler:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.kept.rows
 
     @property
     def distance(self) -> Fraction:
-        """Nothing is rounded."""
+        """Zero: the samples follow the law exactly."""
         return self.kept.distance
 
     @property
     def bytes_per_row(self) -> int:
-        """What is kept, the clean tokens, the noisy ones, and the same as a classifier takes them."""
+        """The kept positions, the clean tokens, the noisy tokens, and a copy for the classifier."""
         return int(self.tokens.shape[1]) * (2 + 3 * self.tokens.itemsize) + 64
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> IntArray:
-        """Every (sample, row), samples first."""
+        """One noisy row per (sample, row), ordered by sample."""
         length = self.tokens.shape[1]
         kept = self.kept.draw(role, samples, rows).reshape(len(samples), rows.size, length)
         return np.where(kept, self.tokens[rows], self.mask).reshape(len(samples) * rows.size, length)
@@ -53,20 +53,20 @@ class MaskedSampler:
 class Tokens:
     """Sequences of tokens with padding, one sequence per row.
 
-    Without `mask` the tokens are 0, 1, ..., K - 1 and noise with K categories replaces them by one another. It never
-    touches the padding.
+    Without `mask` the tokens are 0, 1, ..., K - 1, and noise with K categories replaces them by one another. Noise
+    never changes the padding.
 
     With `mask` noise hides tokens: an entry is a bit, "this token stands at this position", and `FlipNoise(0.0, p)`
-    turns it off with probability p. A noisy copy has `mask` wherever nothing is left: in the place of a hidden token,
-    of padding, and of what was `mask` already, which no classifier can tell apart. So `Radii(add=1)` is a token
-    written into an empty position, `Radii(delete=1)` one taken away, and `Radii(add=1, delete=1)` one replaced by any
-    other, be it one that the data do not have (Levine and Feizi 2020, with independent positions).
+    turns it off with probability p. A noisy copy has `mask` wherever no token is left: in place of hidden tokens, of
+    padding, and of values that already were `mask`. No classifier can tell these apart. So `Radii(add=1)` covers one
+    token written into an empty position, `Radii(delete=1)` one token removed, and `Radii(add=1, delete=1)` one token
+    replaced by any other, even one that the data lack (Levine and Feizi 2020, with independent positions).
 
     Args:
-        values: integers [sequences, length]; every sequence has a token at least.
-        padding: the number that marks padding. Without `mask` it must not be one of the K tokens: an attacker could
-            then turn a token into something that noise never touches, which no certificate covers.
-        mask: the number that stands for a hidden token. It may be the padding.
+        values: integers [sequences, length]; every sequence has at least one token.
+        padding: the number that marks padding. Without `mask` it must not be one of the K tokens: otherwise an attacker
+            could turn a token into padding, which noise never changes and no certificate covers.
+        mask: the number that replaces a hidden token. It may equal `padding`.
 
     Example:
         >>> Tokens([[5, 2, 9], [7, 9, 9]], padding=9).lengths
@@ -82,7 +82,7 @@ class Tokens:
     padding: int | None = None
     mask: int | None = None
     is_padding: BoolArray = field(init=False, repr=False)
-    """Where there is no token: padding, and `mask`."""
+    """True at positions without a token: padding and `mask`."""
 
     def __post_init__(self) -> None:
         given = as_array(self.values, "tokens")
@@ -103,41 +103,41 @@ class Tokens:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """There is one part."""
+        """The names of the parts: there is one."""
         return ("tokens",)
 
     @property
     def lengths(self) -> IntArray:
-        """How many tokens each sequence has."""
+        """The number of tokens in each sequence."""
         return np.asarray((~self.is_padding).sum(axis=1))
 
     def sampler(self, noise: Noise, seed: int) -> DenseSampler | MaskedSampler:
-        """Replaces tokens, or hides them if there is a mask."""
+        """A sampler that replaces tokens, or hides them if there is a mask."""
         part = only_noise(noise, self.parts)
         if self.mask is not None:
             return self._hiding(part, Stream(seed), self.mask)
         return self._replacing(part, Stream(seed))
 
     def scope(self, noise: Noise) -> Scope:
-        """Noise that replaces tokens leaves the padding alone; noise that hides them treats it as empty places."""
+        """What noise can change: noise that replaces tokens keeps padding; noise that hides them treats it as empty."""
         empty = self.values.shape[1] - self.lengths
         if self.mask is not None:
             return Scope(empty[:, None], self.lengths[:, None], makes_room=True)
         nonzeros = np.count_nonzero(np.where(self.is_padding, 0, self.values), axis=1)
-        fixed = () if self.padding is None else ("the padding",)  # which may also be written over a token
+        fixed = () if self.padding is None else ("the padding",)  # an attacker could write it over a token
         return Scope((self.lengths - nonzeros)[:, None], nonzeros[:, None], fixed)
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any]:
-        """What is changed, as fields of a report's subject; `entries` is what the user calls one entry."""
+        """The words for changes, as fields of a report's subject; `entries` is the user's word for entries."""
         return sequence_words(self.mask is not None, entries or "tokens", "token 0")
 
     def counts(self) -> PartCounts:
-        """How many tokens there are, and how many are not zero: all of them where noise hides tokens."""
+        """The number of tokens, and the number of nonzero ones: all tokens if noise hides them."""
         tokens = self.values[~self.is_padding]
         return {"tokens": value_counts(tokens) if self.mask is None else (int(tokens.size), int(tokens.size))}
 
     def _hiding(self, noise: FlipNoise, stream: Stream, mask: int) -> MaskedSampler:
-        """Bits that are never on can't be seen in a copy, so one for each position is enough: that of its token."""
+        """A sampler with one bit per position, that of its token: bits that are off never show in a copy."""
         if noise.p_plus != 0.0 or noise.categories != 2:
             raise InvalidInputError(
                 f"expected noise with p_plus = 0 and 2 categories for tokens with a mask, got {noise}; "

@@ -1,4 +1,4 @@
-"""What entries and their changes are called: what an attacker does where "adds" and "deletes" would not say it."""
+"""The words for entries and their changes: they say what an attacker does where "adds" and "deletes" would not fit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from flipproof.theory.law import FlipNoise
 
 EXCHANGE, ANY = "exchange", "any"
-"""Names of changes that are no axes: a deletion and an addition at once, and changes of all kinds together."""
+"""Names of changes that are not axes: a deletion together with an addition, and changes of all kinds together."""
 
 _PLACES = "Inserting {}, or closing a gap, moves the others and is not covered."
 
@@ -19,8 +19,8 @@ class ChangeWords:
     """A kind of change in words.
 
     Attributes:
-        does: what an attacker does; {} is where "up to 3 words" goes.
-        done: what is counted.
+        does: what an attacker does; {} stands for an amount such as "up to 3 words".
+        done: what is counted, as "words blanked".
 
     Example:
         >>> ChangeWords("blanks {}", "words blanked").does.format("up to 3 words")
@@ -35,7 +35,7 @@ WordsByKind = dict[str, ChangeWords]
 
 
 def masking_words(entries: str) -> WordsByKind:
-    """Entries of a sequence that noise hides; the others stay where they are."""
+    """Words for entries of a sequence that noise hides, while all other entries keep their places."""
     return {
         "add": ChangeWords("writes {} into empty places", f"{entries} written into empty places"),
         "delete": ChangeWords("blanks {}", f"{entries} blanked"),
@@ -44,7 +44,7 @@ def masking_words(entries: str) -> WordsByKind:
 
 
 def substitution_words(entries: str, zero: str) -> WordsByKind:
-    """Entries of a sequence that noise replaces; the first one that may stand at a place is called `zero`."""
+    """Words for entries of a sequence that noise replaces; `zero` names the first possible entry."""
     return {**category_words([(None, entries)], zero), ANY: _replacing(entries)}
 
 
@@ -53,11 +53,11 @@ def _replacing(entries: str) -> ChangeWords:
 
 
 def category_words(parts: Iterable[tuple[str | None, str]], zero: str) -> WordsByKind:
-    """Entries with categories of which none means "nothing": they are turned, not added.
+    """Words for entries with categories, none of which means "nothing": changes turn them and add nothing.
 
     Args:
-        parts: the names of parts, and what their entries are.
-        zero: what the first category is called.
+        parts: the names of the parts, and the words for their entries.
+        zero: the name of the first category.
 
     Example:
         >>> category_words([("k3", "cells")], "category 0")["k3.add"].done
@@ -75,12 +75,12 @@ def category_words(parts: Iterable[tuple[str | None, str]], zero: str) -> WordsB
 
 
 def bag_words() -> dict[str, Any]:
-    """What is changed in bags of words."""
+    """The words for changes in bags of words."""
     return _words("words", "message")
 
 
 def sequence_words(masking: bool, entries: str = "words", zero: str = "(other)") -> dict[str, Any]:
-    """What is changed in sequences of words, by masking or by substitution.
+    """The words for changes in sequences of words, by masking or by substitution.
 
     Example:
         >>> sequence_words(masking=True)["changes"]["delete"].done
@@ -91,7 +91,7 @@ def sequence_words(masking: bool, entries: str = "words", zero: str = "(other)")
 
 
 def image_words(colours: bool) -> dict[str, Any]:
-    """What is changed in images: a colour value is one of the three numbers of a pixel.
+    """The words for changes in images; a colour value is one of the three numbers of a pixel.
 
     Example:
         >>> image_words(colours=True)["entries"]
@@ -101,7 +101,7 @@ def image_words(colours: bool) -> dict[str, Any]:
 
 
 def table_words(parts: Iterable[tuple[str | None, FlipNoise]], entries: str = "cells") -> dict[str, Any]:
-    """What is changed in a table: any cells, whatever column they are in; by part only where that is asked for."""
+    """The words for changes in a table: cells of any column, or cells of one part where a change names the part."""
     named = {name: part_words(name, part.categories, entries) for name, part in parts if name is not None}
     changes = category_words([*named.items()] or [(None, entries)], "category 0")
     words = _words(
@@ -111,12 +111,12 @@ def table_words(parts: Iterable[tuple[str | None, FlipNoise]], entries: str = "c
 
 
 def graph_words(noisy: str, attributes: str = "attributes", categories: bool = False) -> dict[str, Any]:
-    """What is changed in a graph with noise on one part or both, and what is not.
+    """The words for what changes in a graph with noise on one or both parts, and for what stays unchanged.
 
     Args:
         noisy: "structure", "attributes" or "both".
-        attributes: what one attribute is, in the plural.
-        categories: whether attributes are categories of which none means "nothing".
+        attributes: the word for attributes, in the plural.
+        categories: whether attributes are categories, none of which means "nothing".
 
     Example:
         >>> graph_words("structure")["where"]
@@ -132,7 +132,7 @@ def graph_words(noisy: str, attributes: str = "attributes", categories: bool = F
 
 
 def small_graph_words(noisy: str, one_hot: bool) -> dict[str, Any]:
-    """What is changed in a graph whose nodes are of a few kinds, read as categories or as one-hot bits."""
+    """The words for changes in a graph with a few kinds of nodes, read as categories or as one-hot bits."""
     return graph_words(noisy, "bits of the kinds of nodes" if one_hot else "kinds of nodes", categories=not one_hot)
 
 
@@ -146,7 +146,7 @@ def _words(entries: str, unit: str, changes: WordsByKind | None = None, caution:
 
 
 def part_words(part: str, categories: int, entries: str) -> str:
-    """What the entries of a part of a table are called: by their number of categories if that is its name.
+    """The words for the entries of a part of a table: their number of categories if the part is named after it.
 
     Example:
         >>> part_words("k3", 3, "cells"), part_words("region", 3, "columns"), part_words("k3", 5, "cells")
