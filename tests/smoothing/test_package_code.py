@@ -84,7 +84,7 @@ def test_comments_docstrings_and_layout_are_not_code(package, tmp_path):
         "\n        # as they come\n        return self._numbers(\n"
         "            np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])  # numbers\n\n",
     )
-    edit(file, '"""How many labels there are."""', '"""The number of labels."""')
+    edit(file, '"""The number of labels."""', '"""How many labels there are."""')
     then = said_by(package, checkpoint, 50)
     assert (first.split()[0], then.split()[0]) == ("30", "50")
     assert first.split()[1:] == then.split()[1:]
