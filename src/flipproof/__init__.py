@@ -113,6 +113,7 @@ _HOMES = {
     "theory.worst_case": ("critical_probability", "mu", "rho", "rho_upper"),
 }
 _provide("plots", "flipproof.report.figures.figures")  # which certificates draw with
+_provide("adapters", "flipproof.models.adapters.adapted")  # which turn models as they are into classifiers
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("baselines", "datasets")

@@ -22,6 +22,12 @@ BoolArray = NDArray[np.bool_]
 RowArray: TypeAlias = "NDArray[Any] | scipy.sparse.csr_array"
 """Numbers of inputs or nodes, one row for each, dense or sparse."""
 
+ADDED_LATER = "added later"
+"""The metadata `{ADDED_LATER: True}` of a field that a dataclass of ours got after its first release.
+
+Such a field is left out of fingerprints while it is the default itself, so that values of before keep theirs.
+"""
+
 
 def read_only_csr(matrix: Any) -> Any:
     """A sparse matrix whose arrays cannot be written to: it is handed to models again and again."""

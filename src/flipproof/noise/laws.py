@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,12 +61,20 @@ def checked_any_law(law: Any) -> Law:
     return checked_law(law, Law, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]
 
 
-def space_for(inputs: Any, law: Law) -> Space:
+def space_for(inputs: Any, law: Law, tokenizer: Callable[[str], Sequence[str]] | None = None) -> Space:
     """The space of the inputs under a law: a law may choose its own space, as Gaussian noise does for real numbers."""
+    if tokenizer is not None:
+        raise InvalidInputError(f"expected a tokenizer only with a list of texts, got {type(inputs).__name__}")
     if isinstance(inputs, Space):
         return inputs
     found: Space | None = law.space_of(inputs) if isinstance(law, Law) else None
     return space_of(inputs) if found is None else found
+
+
+def law_for(space: Space, law: Law) -> Law:
+    """The law itself, or the one that a space makes of it, such as the same noise in columns of any cardinality."""
+    fitted = getattr(space, "law_for", None)
+    return law if fitted is None else cast("Law", fitted(law))
 
 
 def scope_of(space: Space, law: Law) -> Scope | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -10,7 +11,10 @@ import numpy as np
 
 from flipproof.base.values import FloatArray, IntArray, checked_count, one_of
 from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.extras import provided
 from flipproof.noise.sampling.samplers import Role, Sampler
+from flipproof.noise.spaces.space import Space
+from flipproof.theory.base_law import Law
 
 
 @runtime_checkable
@@ -110,24 +114,48 @@ def signed(batch: Any) -> Any:
     return batch.astype(np.int64) if isinstance(batch, np.ndarray) and batch.dtype.kind == "u" else batch
 
 
-def checked_classifier(given: Any) -> Classifier:
-    """The classifier itself; an error names the wrapper that makes a classifier of anything else."""
-    # A bare module is refused even if it has classes: it expects tensors, and its dropout may be on.
-    is_module = any(base.__module__.split(".")[0] == "torch" for base in type(given).__mro__)
-    if not is_module and isinstance(given, Classifier) and isinstance(given.classes, int | np.integer):
-        if given.classes >= 1:
-            return given
-        raise InvalidInputError(f"expected a classifier with at least one class, got {given.classes}")
-    name = type(given).__name__
-    if is_module:
-        wrap = "TorchClassifier(module, classes=...), NodeClassifier(...) or GraphClassifier(...)"
-    elif hasattr(given, "predict"):
-        wrap = "SklearnClassifier(estimator)"
-    elif callable(given):
-        wrap = "FunctionClassifier(function, classes=...)"
-    else:
-        raise InvalidInputError(f"expected a classifier, got {name}")
-    raise InvalidInputError(f"expected a classifier, got {name}; wrap it: flipproof.{wrap}")
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """What a user may say about a model that is given as it is.
+
+    Attributes:
+        classes: the number of labels; by default the model tells.
+        call: calls the model with a batch, `call(model, batch)`; by default the adapter of its kind knows how.
+        threshold: label 1 is given from this score on, if the model has one score for the second of two classes.
+    """
+
+    classes: int | None = None
+    call: Callable[[Any, Any], Any] | None = None
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.classes is not None and checked_count(self.classes, "classes") < 1:
+            raise InvalidInputError(f"expected classes to be at least 1, got {self.classes}")
+        if self.call is not None and not callable(self.call):
+            raise InvalidInputError(f"expected call to be a function of the model and a batch, got {self.call!r}")
+        if self.threshold is not None and (
+            isinstance(self.threshold, bool)
+            or not isinstance(self.threshold, int | float | np.number)
+            or math.isnan(self.threshold)
+        ):
+            raise InvalidInputError(f"expected threshold to be a number, got {self.threshold!r}")
+
+
+def classifier_of(model: Any, space: Space, noise: Law, options: ModelOptions) -> Classifier:
+    """The classifier itself, or the adapter of a model for data of this space under this noise."""
+    # A bare module is no classifier even if it has classes: it expects tensors, and its dropout may be on.
+    is_module = any(base.__module__.split(".")[0] == "torch" for base in type(model).__mro__)
+    if is_module or not isinstance(model, Classifier) or not isinstance(model.classes, int | np.integer):
+        adapted: Classifier = provided("adapters").adapted(model, space, noise, options)
+        return adapted
+    if model.classes < 1:
+        raise InvalidInputError(f"expected a classifier with at least one class, got {model.classes}")
+    if options.classes not in (None, model.classes) or options.call is not None or options.threshold is not None:
+        raise InvalidInputError(
+            f"expected classes, call and threshold only with a model that is given as it is, got {options} with "
+            f"{type(model).__name__} of {model.classes} classes"
+        )
+    return model
 
 
 FUSED, TORCH = "fused", "torch"

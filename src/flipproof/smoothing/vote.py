@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray, checked_flag
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, scope_of_outputs
-from flipproof.smoothing.classifier import TORCH, Classifier, ClassifierError, WorkerError
+from flipproof.smoothing.classifier import TORCH, ClassifierError, ModelOptions, WorkerError
 from flipproof.smoothing.fingerprint.identity import differences_again, of_other_fingerprints
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.votes import Votes
@@ -42,7 +42,7 @@ _COLUMNS: tuple[Column, ...] = ("bar", "count", "samples/s", "left", "time", "no
 
 
 def vote(
-    classifier: Classifier,
+    classifier: Any,
     inputs: Any,
     noise: Law,
     n_select: int | range = 1_000,
@@ -58,6 +58,10 @@ def vote(
     engine: str | None = None,
     timeout: float | None = DEFAULT_TIMEOUT,
     check: bool = True,
+    classes: int | None = None,
+    call: Callable[[Any, Any], Any] | None = None,
+    threshold: float | None = None,
+    tokenizer: Callable[[str], Sequence[str]] | None = None,
 ) -> Votes:
     """Counts the labels that a classifier gives to noisy copies of every input.
 
@@ -65,10 +69,12 @@ def vote(
     workers, on the order in which they finish, or on whether the run was interrupted.
 
     Args:
-        classifier: see `Classifier`; `SklearnClassifier`, `TorchClassifier`, `NodeClassifier` and `GraphClassifier`
-            wrap trained models.
-        inputs: an array or tensor [inputs, ...] of small integers, a sparse binary matrix, a networkx or PyTorch
-            Geometric graph, or a space (`Graph`, `Graphs`, `Tokens`, `Table`, ...).
+        classifier: a trained model as it is: an estimator or a pipeline of scikit-learn, LightGBM, XGBoost or
+            CatBoost, a `torch.nn.Module`, a graph neural network of PyTorch Geometric, or a function of a batch; or a
+            `Classifier`, such as the adapters `SklearnClassifier`, `TorchClassifier`, `NodeClassifier` and
+            `GraphClassifier`, which have further options.
+        inputs: an array or tensor [inputs, ...] of small integers, a sparse binary matrix, a data frame, a list of
+            texts, a networkx or PyTorch Geometric graph, or a space (`Graph`, `Graphs`, `Tokens`, `Table`, ...).
         noise: the law of the noise: a `FlipNoise` or a `JointNoise`; or an `AblationNoise` or a `GaussianNoise`,
             whose certificates are in `flipproof.baselines`.
         n_select: how many samples choose the label; a range draws the samples with these numbers.
@@ -96,6 +102,10 @@ def vote(
             chunks are evaluated in this process, where nothing can be killed; other timeouts start a worker process.
         check: whether to evaluate a few samples again, alone, in another order and on the whole graph, and to refuse a
             classifier that then gives other labels. Without this check, the certificates say that it was left out.
+        classes: the number of labels, if the model cannot tell: a function that returns labels.
+        call: how to call the model, as `call(model, batch)`, if it is called in a way of its own.
+        threshold: of a model with one score for the second of two classes: label 1 from this score on.
+        tokenizer: of a list of texts: cuts a text into the tokens that noise changes.
 
     Returns:
         The votes; `votes.run` has what is needed to repeat them.
@@ -112,7 +122,8 @@ def vote(
         >>> votes.estimation.argmax(axis=1)
         array([1, 0])
     """
-    task = VoteTask.of(classifier, inputs, noise, seed, targets)
+    options = ModelOptions(classes, call, threshold)
+    task = VoteTask.of(classifier, inputs, noise, seed, targets, options, tokenizer)
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     check_workers(workers, address)
     timeout = checked_timeout(timeout)
@@ -149,7 +160,7 @@ def vote(
 
 
 def vote_again(
-    classifier: Classifier,
+    classifier: Any,
     inputs: Any,
     votes: Votes,
     portions: Mapping[str, Sequence[RoleCounts]],

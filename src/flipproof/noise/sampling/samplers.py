@@ -76,6 +76,27 @@ class JointSampler(Sampler, Protocol):
         """The sampler of the whole input, and the targets' places in it; None if nothing was left out."""
 
 
+class Form(Protocol):
+    """How noisy copies look to a model: a function of the drawn copies alone, such as from codes back to words.
+
+    A sampler that has a `form` draws plain numbers, and the model gets `form(drawn)`. A form must not know which row
+    a copy was drawn from: the model may see nothing that the law of the noise does not describe.
+    """
+
+    @property
+    def bytes_per_row(self) -> int:
+        """About how much memory a row takes in this form."""
+
+    def __call__(self, drawn: Any, /) -> Any:
+        """What the model gets."""
+
+
+def as_given(sampler: Sampler, drawn: Any) -> Any:
+    """Noisy copies in the form in which a model gets them."""
+    form: Form | None = getattr(sampler, "form", None)
+    return drawn if form is None else form(drawn)
+
+
 SamplerMaker = Callable[[Any, Any, int], Sampler]
 """Makes a sampler from a space, a law and a seed, or raises an error if they do not fit."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray, as_array, as_integers, place_words, read_only, read_only_csr
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.sampling.samplers import BitSampler, Role, Stream, ValueSampler
+from flipproof.noise.sampling.samplers import BitSampler, Form, Role, Stream, ValueSampler
 from flipproof.noise.spaces.space import PartCounts, check_categories, noise_of_parts, value_counts
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.scope import Scope
@@ -24,6 +24,7 @@ class DenseSampler:
 
     values: ValueSampler
     shape: tuple[int, ...]
+    form: Form | None = None
 
     @property
     def rows(self) -> int:
@@ -38,7 +39,8 @@ class DenseSampler:
     @property
     def bytes_per_row(self) -> int:
         """The values, and a float copy of them for the classifier."""
-        return int(self.values.values.shape[1]) * (self.values.values.itemsize + 8) + 64
+        drawn = int(self.values.values.shape[1]) * (self.values.values.itemsize + 8) + 64
+        return drawn + (0 if self.form is None else self.form.bytes_per_row)
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NDArray[Any]:
         """One noisy row per (sample, row), ordered by sample."""
@@ -247,9 +249,13 @@ def only_noise(noise: Noise, parts: tuple[str, ...]) -> FlipNoise:
 
 
 def dense_sampler(
-    values: NDArray[Any], law_of: NDArray[np.int16], noises: list[FlipNoise], stream: Stream
+    values: NDArray[Any],
+    law_of: NDArray[np.int16],
+    noises: list[FlipNoise],
+    stream: Stream,
+    form: Form | None = None,
 ) -> DenseSampler:
     """A sampler of dense values, whose integer type can hold every value that the noise can produce."""
     most = max([int(values.max(initial=0)), *(noise.categories - 1 for noise in noises)])
     flat = np.ascontiguousarray(values.reshape(values.shape[0], law_of.shape[1]), dtype=np.min_scalar_type(most))
-    return DenseSampler(ValueSampler(flat, law_of, noises, stream), values.shape[1:])
+    return DenseSampler(ValueSampler(flat, law_of, noises, stream), values.shape[1:], form)

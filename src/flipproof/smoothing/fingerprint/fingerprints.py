@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from flipproof.base.values import ADDED_LATER
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.fingerprint.contents import (
     Contents,
@@ -176,7 +177,12 @@ def _object(value: Any) -> Contents:
 
 
 def _dataclass(value: Any) -> Contents:
-    names = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
+    names = [
+        field.name
+        for field in dataclasses.fields(value)
+        if hasattr(value, field.name)
+        and not (field.metadata.get(ADDED_LATER) and getattr(value, field.name) is field.default)
+    ]
     fields = {name: getattr(value, name) for name in names}
     return "dataclass", type(value), class_contents(type(value)), fields
 

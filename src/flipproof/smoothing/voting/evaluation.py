@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import JointSampler, Role, Sampler
+from flipproof.noise.sampling.samplers import JointSampler, Role, Sampler, as_given
 from flipproof.smoothing.classifier import Classifier, ClassifierError, Engine, engine_for
 from flipproof.smoothing.voting.answers import Answer
 from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan, InputSize, check_fits
@@ -124,14 +124,18 @@ class Evaluation:
             labels = self._labels(fused(drawn, samples), len(samples), rows.size)
             return self._of_targets(Answer.of(labels, fused.scores(drawn, samples), classes))
         # The scores get a batch of their own: a classifier may write into the batch that it gets.
-        labels = self._labels(self.classifier(self.sampler.draw(drawn, samples, rows)), len(samples), rows.size)
+        labels = self._labels(self.classifier(self._drawn(drawn, samples, rows)), len(samples), rows.size)
         label_scores = getattr(self.classifier, "label_scores", None)
-        scores = None if label_scores is None else label_scores(self.sampler.draw(drawn, samples, rows))
+        scores = None if label_scores is None else label_scores(self._drawn(drawn, samples, rows))
         return self._of_targets(Answer.of(labels, scores, classes))
+
+    def _drawn(self, role: Role, samples: range, rows: IntArray) -> Any:
+        """Noisy copies as the classifier gets them."""
+        return as_given(self.sampler, self.sampler.draw(role, samples, rows))
 
     def _counts(self, chunk: Chunk, whole: range, rows: IntArray) -> IntArray:
         role, fused = _ROLES[chunk.role], self.engine.fused
-        batch = None if fused is not None else self.sampler.draw(role, whole, rows)
+        batch = None if fused is not None else self._drawn(role, whole, rows)
         try:
             given = self.classifier(batch) if fused is None else fused(role, whole)
             labels = self._of_targets(Answer(self._labels(given, len(whole), rows.size))).labels

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import IntArray, as_array
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, counts_of, sampler_of, scope_of_outputs, space_for
-from flipproof.noise.sampling.samplers import Role, Sampler
+from flipproof.noise.laws import Law, counts_of, law_for, sampler_of, scope_of_outputs, space_for
+from flipproof.noise.sampling.samplers import Role, Sampler, as_given
 from flipproof.noise.spaces.space import Space
-from flipproof.smoothing.classifier import Classifier, checked_classifier
+from flipproof.smoothing.classifier import Classifier, ModelOptions, classifier_of
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
 from flipproof.smoothing.fingerprint.package_code import hashes_of_files, note_class, noting_modules, own_code
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
@@ -43,9 +43,20 @@ class VoteTask:
     sampler: Sampler = field(repr=False)
 
     @classmethod
-    def of(cls, classifier: Any, inputs: Any, noise: Law, seed: int, targets: ArrayLike | None) -> VoteTask:
-        """Checks the arguments of `vote`."""
-        checked, space = checked_classifier(classifier), space_for(inputs, noise)
+    def of(
+        cls,
+        model: Any,
+        inputs: Any,
+        noise: Law,
+        seed: int,
+        targets: ArrayLike | None,
+        options: ModelOptions | None = None,
+        tokenizer: Any = None,
+    ) -> VoteTask:
+        """Checks the arguments of `vote`, and finds the space of the data and the adapter of the model."""
+        space = space_for(inputs, noise, tokenizer)
+        noise = law_for(space, noise)
+        checked = classifier_of(model, space, noise, options or ModelOptions())
         sampler = sampler_of(space, noise, seed)
         _check_distance(sampler)
         joint = joint_sampler(sampler)
@@ -234,5 +245,6 @@ def clean_labels(classifier: Any, space: Space, noise: Law) -> IntArray:
     sampler = sampler_of(space, noise.without_noise(), 0)
     first, every = range(1), np.arange(sampler.rows)
     pieces = [every[start : start + _ROWS_AT_ONCE] for start in range(0, every.size, _ROWS_AT_ONCE)]
-    labels = [np.asarray(classifier(sampler.draw(Role.ESTIMATE, first, rows))).ravel() for rows in pieces]
+    given = (as_given(sampler, sampler.draw(Role.ESTIMATE, first, rows)) for rows in pieces)
+    labels = [np.asarray(classifier(batch)).ravel() for batch in given]
     return np.concatenate(labels).astype(np.int64)
