@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test test-slow fuzz audit lint format bench bench-data reproduction-page clean clean-kernels
+.PHONY: demo test test-slow fuzz dist audit lint format bench bench-data reproduction-page clean clean-kernels
 
 demo: $(GRAPHS)
 	$(BIN)/flipproof demo
@@ -25,6 +25,11 @@ test-slow: $(DEV)
 # Every loader against damaged and hostile files, MINUTES each.
 fuzz: $(FUZZ)
 	$(BIN)/python -m fuzz.run --minutes $(MINUTES)
+
+# The wheel and the sdist, tried in new environments on every Python from 3.11 to 3.13 that is installed.
+dist: $(CORE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2,<2'
+	$(BIN)/python packaging/try_dist.py
 
 # Known vulnerabilities of the pinned dependencies; asks pypi.org.
 audit: $(CORE)

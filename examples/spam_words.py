@@ -1,7 +1,7 @@
 """Spam or not, from the words of a message: how many words must an attacker add or remove to turn the answer?
 
 Usage: python examples/spam_words.py [SAMPLES [forest]]. Writes spam_words.html, a report with all messages.
-Needs pip install "flipproof[report]" scikit-learn, and the dataset sms_spam (fetched if it is not there).
+Needs pip install "flipproof[sklearn,report]", and the dataset sms_spam (fetched if it is not there).
 """
 
 import sys

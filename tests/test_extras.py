@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from flipproof.errors import FlipproofError
-from flipproof.extras import MissingExtraError, require
+from flipproof.extras import _EXTRAS, MissingExtraError, check_installed, require
 
 ADAPTERS = ["sklearn_classifier", "torch_classifier", "node_classifier", "graph_classifier"]
 
@@ -39,14 +41,35 @@ def test_without_torch_the_extra_is_named():
         assert line.endswith(': pip install "flipproof[torch]"')
 
 
-@pytest.mark.parametrize("module", ["sklearn.ensemble", "torch_geometric.nn", "networkx"])
-def test_graph_packages_come_with_the_graphs_extra(module, monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "extra"), [("sklearn.ensemble", "sklearn"), ("torch_geometric.nn", "graphs"), ("networkx", "graphs")]
+)
+def test_a_missing_package_names_its_extra(module, extra, monkeypatch):
     package = module.partition(".")[0]
     for name in (package, module):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(
-        MissingExtraError, match=rf'expected {package} to be .* pip install "flipproof\[graphs\]"$'
+        MissingExtraError, match=rf'expected {package} to be .* pip install "flipproof\[{extra}\]"$'
     ) as info:
         require(module)
     assert isinstance(info.value, FlipproofError)
     assert isinstance(info.value, ImportError)
+    assert info.value.name == package
+
+
+def test_all_missing_packages_are_named_in_one_message(monkeypatch):
+    for name in ("torch", "safetensors", "plotly"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError) as info:
+        check_installed("numpy", "torch", "safetensors", "plotly")
+    said, what_to_do = str(info.value).split(": ")
+    assert said == "expected torch, safetensors and plotly to be installed, got none of them"
+    assert what_to_do == 'pip install "flipproof[report,torch]"'
+
+
+def test_extras_of_the_project_have_the_packages_that_messages_promise():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    packages = {"sklearn": "scikit-learn", "ray": "ray"}
+    for module, extra in _EXTRAS.items():
+        assert any(line.startswith(packages.get(module, module)) for line in extras[extra]), (module, extra)

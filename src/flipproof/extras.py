@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from flipproof.errors import FlipproofError
 
 _EXTRAS = {
     "torch": "torch",
-    "safetensors": "torch",
+    "safetensors": "sklearn",
     "torch_geometric": "graphs",
-    "sklearn": "graphs",
+    "sklearn": "sklearn",
+    "pandas": "sklearn",
+    "pyarrow": "sklearn",
     "networkx": "graphs",
     "matplotlib": "report",
     "plotly": "report",
@@ -49,6 +52,26 @@ def require(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingExtraError(
-            f'expected {package} to be installed, got "{error}": pip install "flipproof[{_EXTRAS[package]}]"'
-        ) from error
+        message = f'expected {package} to be installed, got "{error}": {_install([package])}'
+        raise MissingExtraError(message, name=package) from error
+
+
+def check_installed(*packages: str) -> None:
+    """Names all packages that are missing at once, before any work is done.
+
+    Example:
+        >>> check_installed("sklearn", "matplotlib")
+    """
+    missing = [package for package in packages if importlib.util.find_spec(package) is None]
+    if missing:
+        names = ", ".join(missing[:-1]) + (" and " if missing[1:] else "") + missing[-1]
+        got = "none of them" if missing[1:] else "nothing of that name"
+        raise MissingExtraError(f"expected {names} to be installed, got {got}: {_install(missing)}", name=missing[0])
+
+
+def _install(packages: list[str]) -> str:
+    """The command that installs all of these packages."""
+    extras = {_EXTRAS[package] for package in packages}
+    if "torch" in extras:  # has safetensors, too
+        extras -= {"sklearn"} if set(packages).isdisjoint({"sklearn", "pandas", "pyarrow"}) else set()
+    return f'pip install "flipproof[{",".join(sorted(extras))}]"'
