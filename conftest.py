@@ -8,8 +8,8 @@ import pytest
 
 OPTIONAL = (
     "torch", "safetensors", "torch_geometric", "networkx", "sklearn", "pandas", "polars", "pyarrow", "lightgbm",
-    "xgboost", "catboost", "transformers", "tokenizers", "matplotlib", "plotly", "ray", "playwright", "jsonschema", "gmpy2",
-    "fastapi", "httpx",
+    "xgboost", "catboost", "transformers", "tokenizers", "matplotlib", "plotly", "ray", "playwright", "jsonschema",
+    "gmpy2", "fastapi", "httpx",
 )  # fmt: skip
 _TOLD = re.compile(r"expected (?:\w+, )*(\w+)(?: and \w+)? to be installed")
 
