@@ -14,9 +14,17 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.sampling.bit_law import EVERY_ENTRY, SCATTERED, BitLaw, BitRows, Scratch, scratch_for
+from flipproof.noise.sampling.bit_law import (
+    EVERY_ENTRY,
+    SCATTERED,
+    BitLaw,
+    BitRows,
+    Scratch,
+    binomial_table,
+    digits_of,
+    scratch_for,
+)
 from flipproof.noise.sampling.counter import ROW_LIMIT, SAMPLE_LIMIT, StreamWords
-from flipproof.noise.sampling.exact_probabilities import binomial_table, digits_of
 from flipproof.theory.law import FlipNoise, Law
 
 
