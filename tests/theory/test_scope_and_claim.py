@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.theory.claim import Budget, Claim
+from flipproof.theory.claims import Budget, Claim
 from flipproof.theory.radii import UNBOUNDED, Axis
 from flipproof.theory.scope import Scope
 
