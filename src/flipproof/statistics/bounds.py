@@ -251,7 +251,7 @@ def bounds_from_counts(selection: Counts, estimation: Counts, budget: AlphaBudge
     classes = estimation.votes.shape[1]
     split = splits_alpha(rule, classes)
     p_lower = lower_bound(label_votes, estimation.samples, budget.for_lower if split else budget.per_claim)
-    p_upper = np.asarray(kernels.complements_up(p_lower))
+    p_upper = np.asarray(kernels.complement_up(p_lower))
     if split:
         p_upper = np.minimum(p_upper, upper_bound(other_votes, estimation.samples, budget.for_upper))
     elif rule is Rule.MULTI_CLASS and classes == 1:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.theory.any_law import worst_at
 from flipproof.theory.base_law import checked_law, checked_noise
 from flipproof.theory.frontier import frontier
 from flipproof.theory.l0_ball import largest_l0_radius
@@ -30,6 +29,7 @@ from flipproof.theory.radii import (
     point_of,
     radii_at,
 )
+from flipproof.theory.regions import worst_at
 from flipproof.theory.scope import Scope
 from flipproof.theory.search import SEARCH_LIMIT, radii_along
 from flipproof.theory.tables import Parts, margin_grid

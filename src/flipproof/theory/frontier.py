@@ -10,11 +10,10 @@ import numpy as np
 
 from flipproof.base.values import FloatArray
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.theory.any_law import maximal_points
-from flipproof.theory.lattice import MAX_WORK
+from flipproof.theory.lattice import MAX_WORK, work_of
 from flipproof.theory.law import Noise, checked_pairs
 from flipproof.theory.radii import UNBOUNDED, AnyRadii, Point, origin_of, radii_at
-from flipproof.theory.regions import regions_at, work_of
+from flipproof.theory.regions import refuse_many, regions_at
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 
 
@@ -36,7 +35,7 @@ def frontier(
         raise InvalidInputError(f"expected one p_lower and one p_upper, got {lower.size}")
     origin = origin_of(noise)
     if not noise.flips:
-        return [radii_at(noise, point) for point in maximal_points(noise, lower, upper, limit)]
+        return [radii_at(noise, point) for point in _scanned_points(noise, lower, upper, limit)]
     if not regions_at(noise, origin).margin(lower, upper)[0] > 0.0:
         return []
     unbounded = unbounded_axes(noise, lower, upper)[:, 0]
@@ -71,6 +70,20 @@ def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper:
         for leading, height in heights.items()
         if all(heights.get(n, -1) < height for n in _neighbours(leading, +1))
     ]
+
+
+def _scanned_points(noise: Noise, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> list[Point]:
+    """All maximal certified points under a law of which only the regions are known, in lexicographic order."""
+    certified: set[Point] = set()
+    layer, looked_at = {(0,) * len(noise.axes)}, 0
+    while layer:
+        looked_at += len(layer)
+        refuse_many(looked_at)
+        held = {point for point in layer if regions_at(noise, point).margin(p_lower, p_upper)[0] > 0.0}
+        certified |= held
+        above = {up for point in held for up in _neighbours(point, +1) if max(up) <= limit}
+        layer = {point for point in above if all(down in certified for down in _neighbours(point, -1))}
+    return sorted(point for point in certified if not any(up in certified for up in _neighbours(point, +1)))
 
 
 def _refuse_long_walk(noise: Noise, corner: Point, visits: int) -> None:

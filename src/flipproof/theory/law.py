@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import FloatArray, checked_probabilities, checked_probability
 from flipproof.errors import InvalidInputError
@@ -24,7 +24,7 @@ def checked_pairs(p_lower: ArrayLike, p_upper: ArrayLike | None) -> tuple[FloatA
     if p_upper is None:
         from flipproof.theory import kernels
 
-        return lower, np.asarray(kernels.complements_up(lower.ravel())).reshape(lower.shape)
+        return lower, np.asarray(kernels.complement_up(lower.ravel())).reshape(lower.shape)
     upper = checked_probabilities(p_upper, "p_upper")
     try:
         lower, upper = np.broadcast_arrays(lower, upper)
@@ -33,6 +33,12 @@ def checked_pairs(p_lower: ArrayLike, p_upper: ArrayLike | None) -> tuple[FloatA
             f"expected p_lower and p_upper of equal shape, got {lower.shape} and {upper.shape}"
         ) from None
     return lower, upper
+
+
+def in_shape_of(given: NDArray[Any], function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> Any:
+    """Applies a function of flat arrays; a scalar comes back as a Python number, an array in its shape."""
+    result = function(*(np.ascontiguousarray(array).ravel() for array in arrays))
+    return result.item() if given.ndim == 0 else result.reshape(given.shape)
 
 
 MAX_CATEGORIES = 2**31

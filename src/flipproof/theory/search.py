@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count, in_shape_of
-from flipproof.theory.any_law import scanned_radii
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count
 from flipproof.theory.lattice import lattice_of
-from flipproof.theory.law import Noise, checked_pairs
-from flipproof.theory.radii import UNBOUNDED, axis_index, parts_of, unit_of
-from flipproof.theory.regions import regions_at
+from flipproof.theory.law import Noise, checked_pairs, in_shape_of
+from flipproof.theory.radii import UNBOUNDED, Point, axis_index, parts_of, unit_of
+from flipproof.theory.regions import MOST_POINTS, regions_at
 
 SEARCH_LIMIT = 1_000
 """Where a search stops by default. A result equal to the limit means "at least"."""
@@ -70,13 +69,33 @@ def largest_radius(
 def radii_along(noise: Noise, axis: int, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
     """`largest_radius` for flat arrays and an axis given by its position."""
     if not noise.flips:
-        return scanned_radii(noise, axis, p_lower, p_upper, checked_count(limit, "limit"))
+        return scanned(noise, lambda radius: [unit_of(noise, axis, radius)], p_lower, p_upper, limit)
 
     def passes(radius: int, pairs: IntArray) -> BoolArray:
         return regions_at(noise, unit_of(noise, axis, radius)).margin(p_lower[pairs], p_upper[pairs]) > 0.0
 
     unbounded = unbounded_axes(noise, p_lower, p_upper)[axis]
     return largest_passing(passes, unbounded, checked_count(limit, "limit"))
+
+
+def scanned(
+    noise: Noise, points: Callable[[int], Iterable[Point]], p_lower: FloatArray, p_upper: FloatArray, limit: int
+) -> IntArray:
+    """The largest radius such that all points of it and of smaller radii leave a margin; 0 where none does.
+
+    Of laws that are not made of flips only the regions are known, so all smaller numbers of changes are looked at. A
+    long scan stops early, with what is proved then.
+    """
+    result, left, looked_at = np.zeros(p_lower.size, dtype=np.int64), np.arange(p_lower.size), 0
+    for radius in range(checked_count(limit, "limit") + 1):
+        wanted = list(points(radius))
+        looked_at += len(wanted)
+        if not left.size or looked_at > MOST_POINTS:
+            break
+        for point in wanted:
+            left = left[regions_at(noise, point).margin(p_lower[left], p_upper[left]) > 0.0]
+        result[left] = radius
+    return result
 
 
 Passes = Callable[[int, IntArray], BoolArray]

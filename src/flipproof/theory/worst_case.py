@@ -7,11 +7,10 @@ from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import FloatArray, checked_probabilities, in_shape_of
-from flipproof.theory.any_law import RegionsBelow, worst_at
-from flipproof.theory.law import Noise, checked_pairs
+from flipproof.base.values import FloatArray, checked_probabilities
+from flipproof.theory.law import Noise, checked_pairs, in_shape_of
 from flipproof.theory.radii import AnyRadii, point_of
-from flipproof.theory.regions import Regions
+from flipproof.theory.regions import Regions, RegionsBelow, worst_at
 
 
 def _worst(noise: Noise, radii: AnyRadii) -> Regions | RegionsBelow:
