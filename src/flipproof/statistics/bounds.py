@@ -76,20 +76,15 @@ def checked_samples(value: object, name: str) -> int:
     return samples
 
 
-def _checked(votes: ArrayLike, samples: int, alpha: float) -> tuple[IntArray, int, float]:
-    samples = checked_samples(samples, "samples")
-    counts = np.asarray(votes)
+def _bound(votes: ArrayLike, samples: int, alpha: float, side: Literal["lower", "upper"]) -> Any:
+    """The bounds of all counts, computed once for every distinct count: a guess is moved until it is proved."""
+    samples, counts = checked_samples(samples, "samples"), np.asarray(votes)
     if counts.dtype.kind not in "iu":
         raise InvalidInputError(f"expected votes to be integers, got {counts.dtype}")
     wrong = (counts < 0) | (counts > samples)
     if wrong.any():
         raise InvalidInputError(f"expected votes between 0 and {samples}, got {int(counts[wrong].flat[0])}")
-    return counts.astype(np.int64), samples, checked_alpha(alpha)
-
-
-def _bound(votes: ArrayLike, samples: int, alpha: float, side: Literal["lower", "upper"]) -> Any:
-    """The bounds of all counts, computed once for every distinct count: a guess is moved until it is proved."""
-    counts, samples, alpha = _checked(votes, samples, alpha)
+    counts, alpha = counts.astype(np.int64), checked_alpha(alpha)
     distinct, index = np.unique(counts, return_inverse=True)
     bounds = np.full(distinct.size, 0.0 if side == "lower" else 1.0)
     open_ = distinct > 0 if side == "lower" else distinct < samples

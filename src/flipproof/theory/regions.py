@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +27,8 @@ MAX_REGIONS = 2**23
 """Above this, the regions of a joint noise are merged on a grid of log ratios (statement 10)."""
 
 _SUM_TOLERANCE = 1e-6
+
+_T = TypeVar("_T")
 
 
 def _checked_masses(masses: FloatArray, name: str) -> FloatArray:
@@ -263,40 +266,22 @@ def _part_regions(part: FlipNoise, point: Point) -> Regions:
     return Regions(*lattice.masses(point), mass_slack(sum(point)), covered)
 
 
-@dataclass(frozen=True, slots=True)
-class RegionsBelow:
-    """The regions at a point and at all points below it. Every method answers like `Regions`, for the worst of them."""
+def worst_at(noise: Noise, point: Point, answer: Callable[[Regions], _T], worse: Callable[[_T, _T], _T]) -> _T:
+    """The worst answer of the regions after any changes up to a point.
 
-    noise: Noise
-    point: Point
-
-    def lower_mass(self, p: FloatArray) -> FloatArray:
-        """The smallest `rho` at every p."""
-        return self._over_all(lambda regions: regions.lower_mass(p), np.minimum)
-
-    def upper_mass(self, s: FloatArray) -> FloatArray:
-        """The largest `rho_upper` at every s."""
-        return self._over_all(lambda regions: regions.upper_mass(s), np.maximum)
-
-    def margin(self, p_lower: FloatArray, p_upper: FloatArray) -> FloatArray:
-        """The smallest `mu` for every pair of bounds."""
-        return self._over_all(lambda regions: regions.margin(p_lower, p_upper), np.minimum)
-
-    def critical_clean_mass(self) -> float:
-        """The smallest clean mass below which `rho_upper` stays under one half."""
-        return min(regions.critical_clean_mass() for regions in self._each())
-
-    def _over_all(self, answer: Callable[[Regions], FloatArray], worse: np.ufunc) -> FloatArray:
-        return reduce(worse, map(answer, self._each()))
-
-    def _each(self) -> Iterator[Regions]:
-        refuse_many(math.prod(count + 1 for count in self.point))
-        return (regions_at(self.noise, below) for below in product(*(range(count + 1) for count in self.point)))
+    Under flips, the largest numbers of changes are the worst (statement 3). Of any other law only the regions are
+    known, so those at all points below are asked, too.
+    """
+    if noise.flips:
+        return answer(regions_at(noise, point))
+    refuse_many(math.prod(count + 1 for count in point))
+    below = product(*(range(count + 1) for count in point))
+    return reduce(worse, (answer(regions_at(noise, each)) for each in below))
 
 
-def worst_at(noise: Noise, point: Point) -> Regions | RegionsBelow:
-    """The worst case of all changes up to a point. Under flips, the largest numbers are the worst (statement 3)."""
-    return regions_at(noise, point) if noise.flips else RegionsBelow(noise, point)
+def worst_margin(noise: Noise, point: Point, p_lower: FloatArray, p_upper: FloatArray) -> FloatArray:
+    """The smallest `mu` after any changes up to a point, for every pair of bounds."""
+    return worst_at(noise, point, lambda regions: regions.margin(p_lower, p_upper), np.minimum)
 
 
 def refuse_many(points: int) -> None:

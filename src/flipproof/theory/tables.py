@@ -166,15 +166,11 @@ class _Side:
         """All pairs of cells, all pairs of positions."""
         refuse_if_large(self.clean.size * other.clean.size)
         return _Side(
-            _all_products(self.clean, other.clean),
-            _all_products(self.adversarial, other.adversarial),
+            np.asarray(np.kron(self.clean, other.clean), dtype=np.float64),
+            np.asarray(np.kron(self.adversarial, other.adversarial), dtype=np.float64),
             _summed_slack(self.slack[:, None], other.slack[None, :]).ravel(),
             np.logical_and.outer(self.covered, other.covered).ravel(),
         )
-
-
-def _all_products(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray(np.kron(a, b), dtype=np.float64)
 
 
 def _summed_slack(a: FloatArray, b: FloatArray) -> FloatArray:
