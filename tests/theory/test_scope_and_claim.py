@@ -7,8 +7,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.theory.claims import Budget, Claim
-from flipproof.theory.radii import UNBOUNDED, Axis
-from flipproof.theory.scope import Scope
+from flipproof.theory.radii import UNBOUNDED, Axis, Scope
 
 JOINT = fp.JointNoise(a=fp.FlipNoise(0.1, 0.2), b=fp.FlipNoise(0.1, 0.2, 3))
 ADD, DELETE = Axis(None, "add"), Axis(None, "delete")

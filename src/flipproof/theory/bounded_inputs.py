@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.theory.base_law import checked_law, checked_noise
 from flipproof.theory.frontier import frontier
 from flipproof.theory.l0_ball import largest_l0_radius
-from flipproof.theory.law import Law, Noise
+from flipproof.theory.law import Law, Noise, checked_law, checked_noise
 from flipproof.theory.radii import (
     UNBOUNDED,
     AnyRadii,
@@ -21,6 +20,7 @@ from flipproof.theory.radii import (
     Counts,
     Grid,
     Point,
+    Scope,
     axes_of,
     axis_index,
     grid_of,
@@ -30,7 +30,6 @@ from flipproof.theory.radii import (
     radii_at,
 )
 from flipproof.theory.regions import worst_margin
-from flipproof.theory.scope import Scope
 from flipproof.theory.search import SEARCH_LIMIT, radii_along
 from flipproof.theory.tables import Parts, margin_grid
 

@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import FloatArray, IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.theory.base_law import checked_noise
 from flipproof.theory.domination import Curve, WorstChange, curve_of, worst_change
 from flipproof.theory.lattice import MAX_WORK, work_of
-from flipproof.theory.law import JointNoise, Noise, checked_pairs, in_shape_of
+from flipproof.theory.law import JointNoise, Noise, checked_noise, checked_pairs, in_shape_of
 from flipproof.theory.radii import (
     UNBOUNDED,
     Axis,
@@ -29,7 +28,7 @@ from flipproof.theory.radii import (
     unit_of,
 )
 from flipproof.theory.regions import regions_at
-from flipproof.theory.search import SEARCH_LIMIT, radii_along, scanned, unbounded_axes
+from flipproof.theory.search import SEARCH_LIMIT, checked_limit, radii_along, scanned, unbounded_axes
 
 EntryCounts = int | Mapping[str, int] | None
 """How many entries there are: one number, one for each part of a joint noise, or unknown."""
@@ -249,7 +248,7 @@ def largest_l0_radius(
 
 
 def _l0_radii(budgets: Budgets, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
-    most = min(checked_count(limit, "limit"), budgets.entries)
+    most = min(checked_limit(limit), budgets.entries)
     certified = regions_at(budgets.noise, origin_of(budgets.noise)).margin(p_lower, p_upper) > 0.0
     endless = np.logical_and.reduce(unbounded_axes(budgets.noise, p_lower, p_upper)[budgets.axes])
     bounded = np.flatnonzero(certified & ~endless)

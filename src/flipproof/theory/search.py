@@ -18,6 +18,11 @@ SEARCH_LIMIT = 1_000
 """Where a search stops by default. A result equal to the limit means "at least"."""
 
 
+def checked_limit(limit: object) -> int:
+    """Returns the limit of a search, or raises."""
+    return checked_count(limit, "limit")
+
+
 @overload
 def largest_radius(
     noise: Noise,
@@ -75,7 +80,7 @@ def radii_along(noise: Noise, axis: int, p_lower: FloatArray, p_upper: FloatArra
         return regions_at(noise, unit_of(noise, axis, radius)).margin(p_lower[pairs], p_upper[pairs]) > 0.0
 
     unbounded = unbounded_axes(noise, p_lower, p_upper)[axis]
-    return largest_passing(passes, unbounded, checked_count(limit, "limit"))
+    return largest_passing(passes, unbounded, checked_limit(limit))
 
 
 def scanned(
@@ -87,7 +92,7 @@ def scanned(
     long scan stops early, with what is proved then.
     """
     result, left, looked_at = np.zeros(p_lower.size, dtype=np.int64), np.arange(p_lower.size), 0
-    for radius in range(checked_count(limit, "limit") + 1):
+    for radius in range(checked_limit(limit) + 1):
         wanted = list(points(radius))
         looked_at += len(wanted)
         if not left.size or looked_at > MOST_POINTS:

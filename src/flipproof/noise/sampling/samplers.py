@@ -99,12 +99,6 @@ class Form(Protocol):
         """What the model gets."""
 
 
-def as_given(sampler: Sampler, drawn: Any) -> Any:
-    """Noisy copies in the form in which a model gets them."""
-    form: Form | None = getattr(sampler, "form", None)
-    return drawn if form is None else form(drawn)
-
-
 SamplerMaker = Callable[[Any, Any, int], Sampler]
 """Makes a sampler from a space, a law and a seed, or raises an error if they do not fit."""
 
