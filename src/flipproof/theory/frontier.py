@@ -56,7 +56,9 @@ def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper:
         return bool(regions_at(noise, placed(counts)).margin(p_lower, p_upper)[0] > 0.0)
 
     bounds = tuple(int(radii_along(noise, axis, p_lower, p_upper, limit)[0]) for axis in axes)
-    _refuse_long_walk(noise, placed(bounds), math.prod(bound + 1 for bound in bounds[:-1]) + bounds[-1])
+    visits = math.prod(bound + 1 for bound in bounds[:-1]) + bounds[-1]
+    if visits * work_of(noise, placed(bounds)) > 2 * MAX_WORK:  # some tens of seconds
+        raise TooLargeError(f"expected a smaller limit for this frontier, got radii up to {max(bounds)} to visit")
     heights: dict[Point, int] = {}
     for leading in itertools.product(*(range(bound + 1) for bound in bounds[:-1])):
         # A step up on any leading axis can only lower the height, so the lowest neighbour is where to start.
@@ -84,12 +86,6 @@ def _scanned_points(noise: Noise, p_lower: FloatArray, p_upper: FloatArray, limi
         above = {up for point in held for up in _neighbours(point, +1) if max(up) <= limit}
         layer = {point for point in above if all(down in certified for down in _neighbours(point, -1))}
     return sorted(point for point in certified if not any(up in certified for up in _neighbours(point, +1)))
-
-
-def _refuse_long_walk(noise: Noise, corner: Point, visits: int) -> None:
-    """Refuses a walk with this number of visits below a corner if it would take more than some tens of seconds."""
-    if visits * work_of(noise, corner) > 2 * MAX_WORK:
-        raise TooLargeError(f"expected a smaller limit for this frontier, got radii up to {max(corner)} to visit")
 
 
 def _neighbours(point: Point, step: int) -> Iterator[Point]:

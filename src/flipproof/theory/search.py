@@ -18,6 +18,10 @@ SEARCH_LIMIT = 1_000
 """Where a search stops by default. A result equal to the limit means "at least"."""
 
 
+_FARTHEST = 2**60
+"""No search comes as far: regions are refused as too large long before."""
+
+
 def checked_limit(limit: object) -> int:
     """Returns the limit of a search, or raises."""
     return checked_count(limit, "limit")
@@ -80,7 +84,7 @@ def radii_along(noise: Noise, axis: int, p_lower: FloatArray, p_upper: FloatArra
         return regions_at(noise, unit_of(noise, axis, radius)).margin(p_lower[pairs], p_upper[pairs]) > 0.0
 
     unbounded = unbounded_axes(noise, p_lower, p_upper)[axis]
-    return largest_passing(passes, unbounded, checked_limit(limit))
+    return _largest_passing(passes, unbounded, min(checked_limit(limit), _FARTHEST))
 
 
 def scanned(
@@ -103,44 +107,23 @@ def scanned(
     return result
 
 
-Passes = Callable[[int, IntArray], BoolArray]
-"""Whether a radius is certified for some pairs of bounds, given by their indices; then all smaller radii are, too."""
+def _largest_passing(passes: Callable[[int, IntArray], BoolArray], unbounded: BoolArray, limit: int) -> IntArray:
+    """The largest radius that passes, for every pair, by doubling, then bisection; 0 where none passes.
 
-
-def largest_passing(passes: Passes, unbounded: BoolArray, limit: int) -> IntArray:
-    """The largest radius that passes, for every pair, by doubling, then bisection; 0 where none passes."""
-    everyone = np.arange(unbounded.size)
-    certified = passes(0, everyone)
-    low, high = np.zeros_like(everyone), np.full(everyone.size, limit + 1)
-    active, radius = np.flatnonzero(certified & ~unbounded), 1
-    high[~certified | unbounded] = 1
-    while active.size and radius <= limit:
-        passed = passes(radius, active)
-        low[active[passed]], high[active[~passed]] = radius, radius
-        active, radius = active[passed], radius * 2
-    return np.where(certified & unbounded, UNBOUNDED, _bisected(passes, low, high))
-
-
-def _bisected(passes: Passes, low: IntArray, high: IntArray) -> IntArray:
-    """The largest passing radius between `low`, which passes, and `high`, which fails."""
-    undecided = np.flatnonzero(high - low > 1)
-    while undecided.size:
-        middle = low.copy()
-        middle[undecided] = (low[undecided] + high[undecided]) // 2
-        passed = _by_radius(passes, middle, undecided)
-        low[undecided[passed]] = middle[undecided[passed]]
-        high[undecided[~passed]] = middle[undecided[~passed]]
-        undecided = undecided[high[undecided] - low[undecided] > 1]
-    return low
-
-
-def _by_radius(passes: Passes, radii: IntArray, pairs: IntArray) -> BoolArray:
-    """Whether each pair passes at its radius; every distinct radius is computed once."""
-    passed = np.zeros(pairs.shape, dtype=bool)
-    for radius in np.unique(radii[pairs]).tolist():
-        group = radii[pairs] == radius
-        passed[group] = passes(radius, pairs[group])
-    return passed
+    `passes` says whether a radius is certified for some pairs of bounds, given by their indices; then all smaller radii
+    are, too. Every pair keeps the largest radius known to pass and the smallest not known to.
+    """
+    certified = passes(0, np.arange(unbounded.size))
+    low = np.zeros(unbounded.size, dtype=np.int64)
+    high = np.where(certified & ~unbounded, limit + 1, 1)
+    while (undecided := np.flatnonzero(high - low > 1)).size:
+        doubled = np.maximum(2 * low, 1)
+        radii = np.where((high > limit) & (doubled <= limit), doubled, (low + high) // 2)[undecided]
+        for radius in np.unique(radii).tolist():
+            pairs = undecided[radii == radius]
+            passed = passes(radius, pairs)
+            low[pairs[passed]], high[pairs[~passed]] = radius, radius
+    return np.where(certified & unbounded, UNBOUNDED, low)
 
 
 def unbounded_axes(noise: Noise, p_lower: FloatArray, p_upper: FloatArray) -> BoolArray:
