@@ -279,22 +279,13 @@ class ValueSampler:
         """One noisy row per (sample, row), ordered by sample."""
         from flipproof.noise.sampling.value_kernels import CleanValues, draw_values  # loads numba
 
+        laws = [FlipNoise(0.0, 0.0), *self.noises]  # the first is that of entries that never flip
+        clean = CleanValues(
+            self.values, self.law_of + np.int16(1), _digit_table([law.p_plus for law in laws]),
+            _digit_table([law.p_minus for law in laws]), np.array([law.categories for law in laws], np.uint64),
+        )  # fmt: skip
         out = np.empty((len(samples) * rows.size, self.values.shape[1]), dtype=self.values.dtype)
-        draw_values(
-            out,
-            self.stream.words(role),
-            sample_bounds(samples),
-            rows,
-            _unwritable(
-                CleanValues(
-                    self.values,
-                    self.law_of + np.int16(1),
-                    _digit_table([0.0, *(noise.p_plus for noise in self.noises)]),
-                    _digit_table([0.0, *(noise.p_minus for noise in self.noises)]),
-                    np.array([2, *(noise.categories for noise in self.noises)], dtype=np.uint64),
-                )
-            ),
-        )
+        draw_values(out, self.stream.words(role), sample_bounds(samples), rows, _unwritable(clean))
         return out
 
 
