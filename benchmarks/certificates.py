@@ -16,7 +16,7 @@ import flipproof as fp
 import paper_algorithm
 import plain_float64
 from claims import Claim, best_of, report
-from flipproof.statistics.clopper_pearson import lower_bound
+from flipproof.statistics.bounds import lower_bound
 
 NOISE = fp.FlipNoise(p_plus=0.01, p_minus=0.6)
 GRID = {"add": range(11), "delete": range(26)}

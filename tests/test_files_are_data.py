@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "flipproof"
 PICKLES = {"pickle", "cloudpickle", "dill", "joblib"}
 MESSAGES = {"smoothing/workers/worker_main.py", "smoothing/workers/ray_worker.py"}
 """Messages between processes of one run, which started each other; never files."""
-OWN_LOOPS = {"base/loop_files.py"}
+OWN_LOOPS = {"base/compiled.py"}
 """Compiled loops, from files that only this user can have written: machine code, which is there to be run."""
 NAMED_CODE = {"pipeline/models.py"}
 """The model that a user names on the command line."""

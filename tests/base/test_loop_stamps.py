@@ -46,7 +46,7 @@ EDITS = [
         {*NOISE_LOOPS, "noise.sampling.philox"},
     ),
     # a loop that is called through another file
-    ("noise/sampling/bitmaps.py", NOISE_LOOPS),
+    ("noise/sampling/coins.py", NOISE_LOOPS - {"noise.sampling.block_kernels"}),
     ("models/fused/row_sums.py", {"models.fused.kernels"}),
     # a constant
     ("base/rounding.py", {"theory.kernels", "statistics.kernels"}),

@@ -12,7 +12,7 @@ import numpy as np
 
 import flipproof as fp
 from flipproof.theory.certificate import Promise, Subject
-from flipproof.theory.claim import Budget, Claim
+from flipproof.theory.claims import Budget, Claim
 from flipproof.theory.radii import Axis
 
 

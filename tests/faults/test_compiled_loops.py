@@ -15,9 +15,7 @@ import pytest
 import flipproof
 
 SOURCES = str(Path(flipproof.__file__).parents[1])
-SMALL = (
-    "from flipproof.theory.kernels import complements_up; import numpy as np; print(complements_up(np.array([0.1])))"
-)
+SMALL = "from flipproof.theory.kernels import complement_up; import numpy as np; print(complement_up(np.array([0.1])))"
 SMALL_RESULT = "[0.9]\n"
 CLI = "import sys; from flipproof.cli import main; sys.argv[0] = 'flipproof'; main()"
 RADIUS = ["-c", CLI, "radius", "--p-plus", "0.01", "--p-minus", "0.6", "--p-lower", "0.9"]

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from flipproof.noise.sampling.exact_probabilities import NO_TABLE, binomial_table
+from flipproof.noise.sampling.bit_law import NO_TABLE, binomial_table
 
 SMALL = [(n, p) for n in (1, 2, 7, 40) for p in (5e-324, 1e-300, 1e-9, 0.1, 0.1249, 0.5, 0.9, 1 - 2**-53)]
 MIDDLE = [(3000, 0.02), (3000, 1e-6), (2879, 0.01), (1024, 0.1249)]

@@ -4,7 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from flipproof.noise.sampling.bitmaps import clear_bits, lowest_bit, write_bits
+from flipproof.base.compiled import lowest_bit
+from flipproof.noise.sampling.block_kernels import clear_bits, write_bits
 
 BORDERS = {0, 1, 31, 32, 62, 63, 64, 65, 127, 128, 191, 192, 255}
 GARBAGE = -7

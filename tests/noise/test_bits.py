@@ -10,8 +10,8 @@ from noise_reference import Words, noisy_bits
 
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling import bit_law
+from flipproof.noise.sampling.bit_law import binomial_table
 from flipproof.noise.sampling.block_kernels import _binomial
-from flipproof.noise.sampling.exact_probabilities import binomial_table
 from flipproof.noise.sampling.samplers import BitSampler, Role, Stream
 from flipproof.theory.law import FlipNoise
 

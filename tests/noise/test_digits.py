@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flipproof.noise.sampling.bit_law import digits_of
 from flipproof.noise.sampling.coins import coins, flips
 from flipproof.noise.sampling.counter import ENTRIES, NONZEROS, U64, Place
-from flipproof.noise.sampling.exact_probabilities import digits_of
 from flipproof.noise.sampling.philox import fill_words, further_word
 from flipproof.noise.sampling.samplers import Role
 

@@ -7,8 +7,7 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.smoothing.run import sampling_error
-from flipproof.statistics.bounds import AlphaBudget, Counts, Rule, bounds_from_counts
-from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
+from flipproof.statistics.bounds import AlphaBudget, Counts, Rule, bounds_from_counts, lower_bound, upper_bound
 
 
 def counts(*rows, samples=None):

@@ -6,7 +6,7 @@ import pytest
 from scipy.special import betainc, betaincc
 
 import flipproof as fp
-from flipproof.statistics.clopper_pearson import lower_bound, upper_bound
+from flipproof.statistics.bounds import lower_bound, upper_bound
 from flipproof.theory.exact import clopper_pearson_tail
 
 

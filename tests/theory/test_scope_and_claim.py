@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.theory.claim import Budget, Claim
-from flipproof.theory.radii import UNBOUNDED, Axis
-from flipproof.theory.scope import Scope
+from flipproof.theory.claims import Budget, Claim
+from flipproof.theory.radii import UNBOUNDED, Axis, Scope
 
 JOINT = fp.JointNoise(a=fp.FlipNoise(0.1, 0.2), b=fp.FlipNoise(0.1, 0.2, 3))
 ADD, DELETE = Axis(None, "add"), Axis(None, "delete")

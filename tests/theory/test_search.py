@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.statistics.clopper_pearson import lower_bound
+from flipproof.statistics.bounds import lower_bound
 from flipproof.theory import exact
 from flipproof.theory.radii import axes_of, radii_at
 

@@ -11,8 +11,7 @@ from failure_rate import ALPHA, binomial_p_value, is_broken
 from scipy.stats import binomtest
 
 import flipproof as fp
-from flipproof.statistics.bounds import Rule
-from flipproof.statistics.clopper_pearson import upper_bound
+from flipproof.statistics.bounds import Rule, upper_bound
 
 # True class probabilities: clear, close, tied, many classes with equal rivals, near certainty.
 LAWS = {

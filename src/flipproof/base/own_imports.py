@@ -14,8 +14,8 @@ def with_imports(modules: Iterable[str], room: str = PACKAGE) -> frozenset[str]:
     """The modules of ours among these, and what they import from a room of ours, directly or through each other.
 
     Example:
-        >>> sorted(with_imports(["flipproof.base.loop_files", "numpy"]))
-        ['flipproof.base.loop_files', 'flipproof.errors']
+        >>> sorted(with_imports(["flipproof.files.whole", "numpy"]))
+        ['flipproof.errors', 'flipproof.files.whole']
     """
     waiting = {name for name in modules if is_in(name, PACKAGE)}
     found: set[str] = set()

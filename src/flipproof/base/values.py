@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Collection, Sequence, Sized
+from collections.abc import Collection, Sequence, Sized
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -232,12 +232,6 @@ def checked_probabilities(values: ArrayLike, name: str, dimensions: int | None =
     if wrong.any():
         raise InvalidInputError(f"expected {name} in [0, 1], got {float(array[wrong].flat[0])!r}")
     return array
-
-
-def in_shape_of(given: NDArray[Any], function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> Any:
-    """Applies a function of flat arrays; a scalar comes back as a Python number, an array in its shape."""
-    result = function(*(np.ascontiguousarray(array).ravel() for array in arrays))
-    return result.item() if given.ndim == 0 else result.reshape(given.shape)
 
 
 def checked_probability(value: Any, name: str) -> float:

@@ -14,7 +14,7 @@ from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_index
 from flipproof.errors import InvalidInputError
 from flipproof.files.csv_file import write_csv
 from flipproof.theory.certificate import ANY, Certificate, Promise, certificate_columns, shown_radius
-from flipproof.theory.claim import Budget, Claim
+from flipproof.theory.claims import Budget, Claim
 from flipproof.theory.radii import UNBOUNDED, Axis
 
 

@@ -14,7 +14,7 @@ from flipproof.cli.command_options import RadiusOptions
 from flipproof.cli.output import columns_that_fit, print_table, up_to
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.report.words.numbers import json_radius, radius_words
-from flipproof.statistics.clopper_pearson import checked_alpha, lower_bound
+from flipproof.statistics.bounds import checked_alpha, lower_bound
 from flipproof.theory.frontier import frontier
 from flipproof.theory.l0_ball import largest_l0_radius
 from flipproof.theory.law import FlipNoise, Noise

@@ -40,8 +40,9 @@ from flipproof.pipeline.shared_runs import Runs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.run import installed_versions
-from flipproof.theory.base_law import Noise, checked_noise
+from flipproof.theory.base_law import Noise
 from flipproof.theory.certificate import ANY
+from flipproof.theory.law import checked_noise
 from flipproof.theory.radii import axes_of
 
 

@@ -11,8 +11,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.pipeline.machine import Samples
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.shared_runs import Runs
-from flipproof.statistics.bounds import Rule
-from flipproof.statistics.clopper_pearson import checked_alpha
+from flipproof.statistics.bounds import Rule, checked_alpha
 from flipproof.theory.law import FlipNoise, Noise, as_flip_noise
 
 _EVERY, _FARTHEST = 10, 1_000

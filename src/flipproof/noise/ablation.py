@@ -142,7 +142,7 @@ class KeptEntries:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Starts and numbers of the kept entries of every (sample, row), ordered by sample; each row counts from 0."""
-        from flipproof.noise.sampling.ablation_kernels import draw_kept_entries  # loads numba
+        from flipproof.noise.sampling.value_kernels import draw_kept_entries  # loads numba
 
         listed = np.minimum(np.diff(self.starts)[rows], self.noise.kept)
         out = np.empty(int(listed.sum()) * len(samples) + 1, np.int64)

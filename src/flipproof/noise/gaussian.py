@@ -126,13 +126,9 @@ class GaussianSampler:
         return np.asarray((clean + noise).astype(np.float32)).reshape(len(fractions), *self.values.shape[1:])
 
 
-def _noisy_numbers(rows: RealRows, noise: GaussianNoise, seed: int) -> GaussianSampler:
-    return GaussianSampler(rows.values, noise, Stream(seed))
-
-
 def _refuse(space: object, noise: GaussianNoise, seed: int) -> NoReturn:
     raise InvalidInputError(f"expected RealRows for Gaussian noise, got {type(space).__name__}")
 
 
-register_sampler(GaussianNoise, RealRows, _noisy_numbers)
+register_sampler(GaussianNoise, RealRows, lambda space, noise, seed: GaussianSampler(space.values, noise, Stream(seed)))
 register_sampler(GaussianNoise, object, _refuse)

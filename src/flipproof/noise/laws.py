@@ -12,7 +12,7 @@ from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise import ablation as ablation
 from flipproof.noise import gaussian as gaussian
-from flipproof.noise.sampling.samplers import Sampler, registered_sampler
+from flipproof.noise.sampling.samplers import Form, Sampler, registered_sampler
 from flipproof.noise.sampling.samplers import register_sampler as register_sampler
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.graphs import Graphs
@@ -20,10 +20,10 @@ from flipproof.noise.spaces.pyg import check_homogeneous
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.space import PartCounts, Space
 from flipproof.theory.base_law import Law as Law
-from flipproof.theory.base_law import checked_law
 from flipproof.theory.base_law import law_from_record as law_from_record
 from flipproof.theory.base_law import register_law as register_law
-from flipproof.theory.scope import Scope
+from flipproof.theory.law import checked_law
+from flipproof.theory.radii import Scope
 
 
 def space_of(inputs: Any) -> Space:
@@ -123,6 +123,12 @@ def sampler_of(space: Space, law: Law, seed: int) -> Sampler:
     """
     make = registered_sampler(law, space)
     return space.sampler(law, seed) if make is None else make(space, law, seed)  # type: ignore[arg-type]
+
+
+def as_given(sampler: Sampler, drawn: Any) -> Any:
+    """Noisy copies in the form in which a model gets them."""
+    form: Form | None = getattr(sampler, "form", None)
+    return drawn if form is None else form(drawn)
 
 
 def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray | None = None) -> Scope | None:

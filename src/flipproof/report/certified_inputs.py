@@ -30,10 +30,9 @@ from flipproof.smoothing.certificates import Abstention, Certificates
 from flipproof.smoothing.certify import unanimous_radii, with_more_samples
 from flipproof.smoothing.fingerprint.identity import check_data
 from flipproof.smoothing.votes import Votes, drawn_again
-from flipproof.statistics.clopper_pearson import MAX_SAMPLES
+from flipproof.statistics.bounds import MAX_SAMPLES
 from flipproof.theory.certificate import checked_certificate
-from flipproof.theory.claim import Claim
-from flipproof.theory.claims import Claims, Lead, default_lead, has_boxes
+from flipproof.theory.claims import Claim, Claims, Lead, default_lead, has_boxes
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis, Radii
 from flipproof.theory.search import SEARCH_LIMIT

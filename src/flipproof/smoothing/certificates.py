@@ -31,8 +31,7 @@ from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_c
 from flipproof.theory.base_law import Noise
 from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.certificate import ANY, Promise, Subject, shown_radius
-from flipproof.theory.claim import Claim
-from flipproof.theory.claims import Claims, Predictions
+from flipproof.theory.claims import Claim, Claims, Predictions
 from flipproof.theory.radii import (
     AnyRadii,
     Axis,

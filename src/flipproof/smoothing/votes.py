@@ -18,9 +18,8 @@ from flipproof.smoothing.fingerprint.identity import run_differences
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes_file import read_votes, write_votes
 from flipproof.smoothing.voting.vote_counts import VoteCounts, checked_counts, count_array
-from flipproof.statistics.bounds import Counts
-from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
-from flipproof.theory.scope import Scope
+from flipproof.statistics.bounds import MAX_SAMPLES, Counts, checked_samples
+from flipproof.theory.radii import Scope
 
 _MOST_ID = 2**53
 

@@ -21,7 +21,7 @@ from flipproof.noise.laws import law_from_record
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
-from flipproof.theory.scope import Scope
+from flipproof.theory.radii import Scope
 
 if TYPE_CHECKING:
     from flipproof.smoothing.votes import Votes

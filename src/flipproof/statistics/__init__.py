@@ -3,5 +3,5 @@
 It has the rules (`bounds`), their confidence bounds, and the budget of alpha. It imports `theory` and `base`.
 """
 
-PUBLIC = ("bounds", "clopper_pearson")
+PUBLIC = ("bounds",)
 """The modules that other rooms may import."""

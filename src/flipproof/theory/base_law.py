@@ -122,8 +122,6 @@ class Noise(Law):
         return [{"part": None, "law": self.record()}]
 
 
-_OWN_AXES = tuple(Axis(None, kind) for kind in KINDS)
-_Kind = TypeVar("_Kind", bound=Law)
 _Made = TypeVar("_Made", bound=type[Law])
 _READERS: dict[str, Callable[[Mapping[str, Any]], Law]] = {}
 _OWNERS: dict[str, str] = {}
@@ -175,33 +173,3 @@ def law_from_record(record: Mapping[str, Any]) -> Law:
             return read(record)
     known, got = ", ".join(_READERS), ", ".join(record) or "nothing"
     raise InvalidInputError(f"expected a law with one of {known}, got {got}; import the module that registers it")
-
-
-def checked_law(law: object, kind: type[_Kind], expected: str, got: str = "{!r}") -> _Kind:
-    """Returns a law of a kind, or raises an error that says what was expected and has the law in the place of {}.
-
-    Example:
-        >>> checked_law("none", Noise, "votes under some noise", "votes under {}")
-        Traceback (most recent call last):
-        flipproof.errors.InvalidInputError: expected votes under some noise, got votes under none
-    """
-    if not isinstance(law, kind):
-        raise InvalidInputError(f"expected {expected}, got {got.format(law)}")
-    return law
-
-
-def checked_noise(noise: object) -> Noise:
-    """Returns `noise` if certificates can be made under it, or raises."""
-    law = checked_law(noise, Noise, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]
-    if not law.flips:
-        _check_axes(law)
-    return law
-
-
-def _check_axes(law: Noise) -> None:
-    """A law that is not made of flips has one part; its axes are what `Radii` can say."""
-    axes = law.axes
-    fit = isinstance(axes, tuple) and all(isinstance(axis, Axis) and axis in _OWN_AXES for axis in axes)
-    if not axes or not fit or len(set(axes)) < len(axes):
-        known = ", ".join(map(repr, _OWN_AXES))
-        raise InvalidInputError(f"expected the axes of {type(law).__name__} to be some of {known}, got {axes!r}")

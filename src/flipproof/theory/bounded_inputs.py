@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.theory.any_law import worst_at
-from flipproof.theory.base_law import checked_law, checked_noise
 from flipproof.theory.frontier import frontier
 from flipproof.theory.l0_ball import largest_l0_radius
-from flipproof.theory.law import Law, Noise
+from flipproof.theory.law import Law, Noise, checked_law, checked_noise
 from flipproof.theory.radii import (
     UNBOUNDED,
     AnyRadii,
@@ -22,6 +20,7 @@ from flipproof.theory.radii import (
     Counts,
     Grid,
     Point,
+    Scope,
     axes_of,
     axis_index,
     grid_of,
@@ -30,7 +29,7 @@ from flipproof.theory.radii import (
     point_of,
     radii_at,
 )
-from flipproof.theory.scope import Scope
+from flipproof.theory.regions import worst_margin
 from flipproof.theory.search import SEARCH_LIMIT, radii_along
 from flipproof.theory.tables import Parts, margin_grid
 
@@ -220,7 +219,7 @@ class _Cases:
         certified = np.zeros(self.pair.size, dtype=bool)
         for reached, members in _groups(np.minimum(self.room, point)):
             pairs, of_member = np.unique(self.pair[members], return_inverse=True)
-            margin = worst_at(self.noise, reached).margin(self.p_lower[pairs], self.p_upper[pairs])
+            margin = worst_margin(self.noise, reached, self.p_lower[pairs], self.p_upper[pairs])
             certified[members] = (margin > 0.0)[of_member]
         return certified
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from flipproof.base.values import BoolArray, IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.theory.claim import Claim
+from flipproof.theory.claims import Claim
 from flipproof.theory.radii import UNBOUNDED, Axis
 
 ANY = "any"

@@ -233,10 +233,8 @@ class _SideMasses:
         return replace(self, masses=masses, only=self.single_only + self.shared * self.only)
 
 
-@lru_cache(maxsize=64)
-def worst_change(curves: frozenset[Curve]) -> WorstChange:
-    """`WorstChange.of` with a cache, as tables need the same worst change many times."""
-    return WorstChange.of(curves)
+worst_change = lru_cache(maxsize=64)(WorstChange.of)
+"""`WorstChange.of` a frozen set of curves, with a cache, as tables need the same worst change many times."""
 
 
 def _exponent_below(piece: Step) -> int:

@@ -10,11 +10,10 @@ import numpy as np
 
 from flipproof.base.values import FloatArray
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.theory.any_law import maximal_points
-from flipproof.theory.lattice import MAX_WORK
+from flipproof.theory.lattice import MAX_WORK, work_of
 from flipproof.theory.law import Noise, checked_pairs
 from flipproof.theory.radii import UNBOUNDED, AnyRadii, Point, origin_of, radii_at
-from flipproof.theory.regions import regions_at, work_of
+from flipproof.theory.regions import refuse_many, regions_at
 from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
 
 
@@ -36,7 +35,7 @@ def frontier(
         raise InvalidInputError(f"expected one p_lower and one p_upper, got {lower.size}")
     origin = origin_of(noise)
     if not noise.flips:
-        return [radii_at(noise, point) for point in maximal_points(noise, lower, upper, limit)]
+        return [radii_at(noise, point) for point in _scanned_points(noise, lower, upper, limit)]
     if not regions_at(noise, origin).margin(lower, upper)[0] > 0.0:
         return []
     unbounded = unbounded_axes(noise, lower, upper)[:, 0]
@@ -57,7 +56,9 @@ def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper:
         return bool(regions_at(noise, placed(counts)).margin(p_lower, p_upper)[0] > 0.0)
 
     bounds = tuple(int(radii_along(noise, axis, p_lower, p_upper, limit)[0]) for axis in axes)
-    _refuse_long_walk(noise, placed(bounds), math.prod(bound + 1 for bound in bounds[:-1]) + bounds[-1])
+    visits = math.prod(bound + 1 for bound in bounds[:-1]) + bounds[-1]
+    if visits * work_of(noise, placed(bounds)) > 2 * MAX_WORK:  # some tens of seconds
+        raise TooLargeError(f"expected a smaller limit for this frontier, got radii up to {max(bounds)} to visit")
     heights: dict[Point, int] = {}
     for leading in itertools.product(*(range(bound + 1) for bound in bounds[:-1])):
         # A step up on any leading axis can only lower the height, so the lowest neighbour is where to start.
@@ -73,10 +74,18 @@ def _maximal_points(noise: Noise, axes: list[int], p_lower: FloatArray, p_upper:
     ]
 
 
-def _refuse_long_walk(noise: Noise, corner: Point, visits: int) -> None:
-    """Refuses a walk with this number of visits below a corner if it would take more than some tens of seconds."""
-    if visits * work_of(noise, corner) > 2 * MAX_WORK:
-        raise TooLargeError(f"expected a smaller limit for this frontier, got radii up to {max(corner)} to visit")
+def _scanned_points(noise: Noise, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> list[Point]:
+    """All maximal certified points under a law of which only the regions are known, in lexicographic order."""
+    certified: set[Point] = set()
+    layer, looked_at = {(0,) * len(noise.axes)}, 0
+    while layer:
+        looked_at += len(layer)
+        refuse_many(looked_at)
+        held = {point for point in layer if regions_at(noise, point).margin(p_lower, p_upper)[0] > 0.0}
+        certified |= held
+        above = {up for point in held for up in _neighbours(point, +1) if max(up) <= limit}
+        layer = {point for point in above if all(down in certified for down in _neighbours(point, -1))}
+    return sorted(point for point in certified if not any(up in certified for up in _neighbours(point, +1)))
 
 
 def _neighbours(point: Point, step: int) -> Iterator[Point]:

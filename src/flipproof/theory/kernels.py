@@ -7,7 +7,7 @@ be from the exact ones (statements 6 to 9).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,11 +36,6 @@ class Cells(NamedTuple):
     covered: BoolArray
     other_covered: BoolArray
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of cells of the one part and of the other parts."""
-        return len(self.clean), len(self.other_clean)
-
 
 COMPENSATED = 3
 """Roundings that a compensated sum of any length amounts to: 2, and a little for the square of u."""
@@ -57,54 +52,27 @@ def safety_factor(slack: float, order_slack: float, additions: int) -> float:
 
 
 @compiled
-def complement_up(p: float) -> float:
-    """1 - p, rounded up."""
+def complement_up(p: Any) -> Any:
+    """1 - p, rounded up; of a number or of every number in an array."""
     s = 1.0 - p
-    return s + ROUNDOFF if 1.0 - s > p else s
+    return s + ROUNDOFF * (1.0 - s > p)
 
 
 @compiled
-def complement_down(p: float) -> float:
-    """1 - p, rounded down."""
+def complement_down(p: Any) -> Any:
+    """1 - p, rounded down; of a number or of every number in an array."""
     s = 1.0 - p
-    return s - ROUNDOFF if 1.0 - s < p else s
+    return s - ROUNDOFF * (1.0 - s < p)
 
 
 @compiled
-def subtract_down(a: float, b: float) -> float:
+def subtract_down(a: Any, b: Any) -> Any:
     """The difference a - b, rounded down: the rounding error of a float difference is a float (Knuth's two-sum)."""
     difference = a - b
     virtual = difference - a
     error = (a - (difference - virtual)) - (b + virtual)
     # 2u |x| is at least the distance to the next float. Where x is subnormal the difference was exact.
-    return difference - 2 * ROUNDOFF * abs(difference) if error < 0.0 else difference
-
-
-@compiled
-def complements_up(p: FloatArray) -> FloatArray:
-    """Elementwise `complement_up`."""
-    out = np.empty_like(p)
-    for i in range(p.size):
-        out[i] = complement_up(p[i])
-    return out
-
-
-@compiled
-def complements_down(p: FloatArray) -> FloatArray:
-    """Elementwise `complement_down`."""
-    out = np.empty_like(p)
-    for i in range(p.size):
-        out[i] = complement_down(p[i])
-    return out
-
-
-@compiled
-def differences_down(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Elementwise `subtract_down`."""
-    out = np.empty_like(a)
-    for i in range(a.size):
-        out[i] = subtract_down(a[i], b[i])
-    return out
+    return difference - 2 * ROUNDOFF * np.abs(difference) * (error < 0.0)
 
 
 @compiled

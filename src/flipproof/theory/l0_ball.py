@@ -11,13 +11,11 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import FloatArray, IntArray, checked_count, in_shape_of
+from flipproof.base.values import FloatArray, IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.theory.any_law import scanned_totals
-from flipproof.theory.base_law import checked_noise
 from flipproof.theory.domination import Curve, WorstChange, curve_of, worst_change
-from flipproof.theory.lattice import MAX_WORK
-from flipproof.theory.law import JointNoise, Noise, checked_pairs
+from flipproof.theory.lattice import MAX_WORK, work_of
+from flipproof.theory.law import JointNoise, Noise, checked_noise, checked_pairs, in_shape_of
 from flipproof.theory.radii import (
     UNBOUNDED,
     Axis,
@@ -29,8 +27,8 @@ from flipproof.theory.radii import (
     parts_of,
     unit_of,
 )
-from flipproof.theory.regions import regions_at, work_of
-from flipproof.theory.search import SEARCH_LIMIT, radii_along, unbounded_axes
+from flipproof.theory.regions import regions_at
+from flipproof.theory.search import SEARCH_LIMIT, checked_limit, radii_along, scanned, unbounded_axes
 
 EntryCounts = int | Mapping[str, int] | None
 """How many entries there are: one number, one for each part of a joint noise, or unknown."""
@@ -243,14 +241,14 @@ def largest_l0_radius(
     """
     lower, upper = checked_pairs(p_lower, p_upper)
     if not checked_noise(noise).flips:
-        most = checked_count(limit, "limit")
-        return in_shape_of(lower, lambda lo, up: scanned_totals(noise, lo, up, most), lower, upper)
+        every = Budgets(noise, (EntryBudget(tuple(range(len(noise.axes))), UNBOUNDED),))
+        return in_shape_of(lower, lambda lo, up: scanned(noise, every.splits, lo, up, limit), lower, upper)
     budgets = budgets_of(noise, zeros, nonzeros)
     return in_shape_of(lower, lambda lo, up: _l0_radii(budgets, lo, up, limit), lower, upper)
 
 
 def _l0_radii(budgets: Budgets, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
-    most = min(checked_count(limit, "limit"), budgets.entries)
+    most = min(checked_limit(limit), budgets.entries)
     certified = regions_at(budgets.noise, origin_of(budgets.noise)).margin(p_lower, p_upper) > 0.0
     endless = np.logical_and.reduce(unbounded_axes(budgets.noise, p_lower, p_upper)[budgets.axes])
     bounded = np.flatnonzero(certified & ~endless)

@@ -16,16 +16,19 @@ from functools import lru_cache
 import numpy as np
 
 from flipproof.base.rounding import LOG_ERROR, ROUNDOFF
-from flipproof.base.values import FloatArray, IntArray, read_only
+from flipproof.base.values import FloatArray, IntArray
 from flipproof.errors import TooLargeError
-from flipproof.theory.law import FlipNoise
-from flipproof.theory.radii import Point
+from flipproof.theory.law import FlipNoise, Noise
+from flipproof.theory.radii import Point, by_part
 
 ERROR_PER_STEP = 5 * ROUNDOFF
 """Relative error that one step adds to a mass: coefficient 2, product 1, two sums 2 (statement 7)."""
 
 MAX_WORK = 2**33
 """Largest number of steps on single masses, some twenty seconds; a request that needs more is refused."""
+
+_SORTING_WORK = 100
+"""Steps that sorting takes for each mass."""
 
 MAX_MASSES = 2**27
 """Largest number of masses or results held at once, 1 GiB; a request that needs more is refused."""
@@ -60,10 +63,6 @@ class Lattice:
     weight_error: FloatArray
     inert: tuple[bool, ...]
 
-    def __post_init__(self) -> None:
-        for name in ("shift", "clean", "adversarial", "weight", "weight_error"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     @property
     def covered(self) -> tuple[bool, ...]:
         """[kinds], true where the noisy clean input can take every value that the noisy adversarial input can take."""
@@ -88,6 +87,24 @@ class Lattice:
         """[kinds, outcomes] shifts in an array of shape `extent` that was flattened."""
         strides = np.cumprod([1, *extent[:0:-1]])[::-1]
         return np.asarray(self.shift @ strides, dtype=np.int64)
+
+    def masses(self, point: Point) -> tuple[FloatArray, FloatArray]:
+        """The clean and the adversarial masses of all positions after the changes counted by `point`."""
+        from flipproof.theory import kernels
+
+        extent, counts = self.extent(point), np.asarray(point, dtype=np.int64)
+        refuse_if_large(math.prod(extent), math.prod(extent) * sum(point))
+        start, offsets, pad = self.start(extent)
+        clean = kernels.step_masses(start, counts, offsets, self.clean, pad)
+        return clean[pad:], kernels.step_masses(start, counts, offsets, self.adversarial, pad)[pad:]
+
+    def start(self, extent: tuple[int, ...]) -> tuple[FloatArray, IntArray, int]:
+        """The masses before any change, after some zeros; the `offsets` of steps; and the number of zeros."""
+        offsets = self.offsets(extent)
+        pad = int(offsets.max())
+        masses = np.zeros(pad + math.prod(extent))
+        masses[pad] = 1.0
+        return masses, offsets, pad
 
     def keys(self, extent: tuple[int, ...]) -> Keys:
         """The keys by which the flattened positions are sorted."""
@@ -132,6 +149,27 @@ def lattice_of(noise: FlipNoise) -> Lattice:
     if noise.p_plus == noise.p_minus:
         return _symmetric(noise)
     return _general(noise)
+
+
+def work_of(noise: Noise, point: Point) -> int:
+    """The approximate number of steps on single masses that the regions at a point take, including the sort."""
+    steps = sum(sum(lattice_of(part).informative(counts)) for part, counts in by_part(noise, point))
+    return positions_at(noise, point) * (steps + _SORTING_WORK)
+
+
+def positions_at(noise: Noise, point: Point) -> int:
+    """The number of positions in the lattices of all parts together that a point can reach; 1 without lattices."""
+    if not noise.flips:
+        return 1
+    return math.prod(
+        math.prod(lattice_of(part).extent(lattice_of(part).informative(counts)))
+        for part, counts in by_part(noise, point)
+    )
+
+
+def mass_slack(steps: int) -> float:
+    """The slack of `steps` rounded convolution steps, on both kinds of masses (statement 7)."""
+    return 2.1 * steps * ERROR_PER_STEP
 
 
 def _binary(noise: FlipNoise) -> Lattice:

@@ -3,19 +3,52 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import FloatArray, checked_probabilities, checked_probability
 from flipproof.errors import InvalidInputError
 from flipproof.theory.base_law import KINDS, Axis, register_reader
 from flipproof.theory.base_law import Law as Law
 from flipproof.theory.base_law import Noise as Noise
+
+_Kind = TypeVar("_Kind", bound=Law)
+_AXES = tuple(Axis(None, kind) for kind in KINDS)
+
+
+def checked_law(law: object, kind: type[_Kind], expected: str, got: str = "{!r}") -> _Kind:
+    """Returns a law of a kind, or raises an error that says what was expected and has the law in the place of {}.
+
+    Example:
+        >>> checked_law("none", Noise, "votes under some noise", "votes under {}")
+        Traceback (most recent call last):
+        flipproof.errors.InvalidInputError: expected votes under some noise, got votes under none
+    """
+    if not isinstance(law, kind):
+        raise InvalidInputError(f"expected {expected}, got {got.format(law)}")
+    return law
+
+
+def checked_noise(noise: object) -> Noise:
+    """Returns `noise` if certificates can be made under it, or raises."""
+    law = checked_law(noise, Noise, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]
+    if not law.flips:
+        _check_axes(law)
+    return law
+
+
+def _check_axes(law: Noise) -> None:
+    """A law that is not made of flips has one part; its axes are what `Radii` can say."""
+    axes = law.axes
+    fit = isinstance(axes, tuple) and all(isinstance(axis, Axis) and axis in _AXES for axis in axes)
+    if not axes or not fit or len(set(axes)) < len(axes):
+        known = ", ".join(map(repr, _AXES))
+        raise InvalidInputError(f"expected the axes of {type(law).__name__} to be some of {known}, got {axes!r}")
 
 
 def checked_pairs(p_lower: ArrayLike, p_upper: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
@@ -24,7 +57,7 @@ def checked_pairs(p_lower: ArrayLike, p_upper: ArrayLike | None) -> tuple[FloatA
     if p_upper is None:
         from flipproof.theory import kernels
 
-        return lower, np.asarray(kernels.complements_up(lower.ravel())).reshape(lower.shape)
+        return lower, np.asarray(kernels.complement_up(lower.ravel())).reshape(lower.shape)
     upper = checked_probabilities(p_upper, "p_upper")
     try:
         lower, upper = np.broadcast_arrays(lower, upper)
@@ -33,6 +66,12 @@ def checked_pairs(p_lower: ArrayLike, p_upper: ArrayLike | None) -> tuple[FloatA
             f"expected p_lower and p_upper of equal shape, got {lower.shape} and {upper.shape}"
         ) from None
     return lower, upper
+
+
+def in_shape_of(given: NDArray[Any], function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> Any:
+    """Applies a function of flat arrays; a scalar comes back as a Python number, an array in its shape."""
+    result = function(*(np.ascontiguousarray(array).ravel() for array in arrays))
+    return result.item() if given.ndim == 0 else result.reshape(given.shape)
 
 
 MAX_CATEGORIES = 2**31
@@ -131,9 +170,6 @@ class FlipNoise(Noise):
     def without_noise(self) -> FlipNoise:
         """The noise of as many categories under which nothing flips."""
         return FlipNoise(0.0, 0.0, self.categories)
-
-
-_AXES = tuple(Axis(None, kind) for kind in KINDS)
 
 
 def _short(number: float) -> str:

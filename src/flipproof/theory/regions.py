@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
+from itertools import product
+from typing import TypeVar
 
 import numpy as np
 
-from flipproof.base.rounding import LOG_ERROR, ROUNDOFF, TINY, raised
+from flipproof.base.rounding import LOG_ERROR, ROUNDOFF, TINY
 from flipproof.base.values import FloatArray, checked_kind, checked_probabilities, read_only
-from flipproof.errors import InvalidInputError
-from flipproof.theory.lattice import ERROR_PER_STEP, lattice_of, refuse_if_large
+from flipproof.errors import InvalidInputError, TooLargeError
+from flipproof.theory.lattice import lattice_of, mass_slack, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import AnyRadii, Point, Radii, by_part, point_of, radii_at
+
+MOST_POINTS = 2**14
+"""The largest number of combinations of numbers of changes that is searched; a request that needs more is refused."""
 
 MAX_REGIONS = 2**23
 """Above this, the regions of a joint noise are merged on a grid of log ratios (statement 10)."""
 
 _SUM_TOLERANCE = 1e-6
-_SORTING_WORK = 100
+
+_T = TypeVar("_T")
 
 
 def _checked_masses(masses: FloatArray, name: str) -> FloatArray:
@@ -148,7 +154,9 @@ class Regions:
 
         order = np.argsort(s)
         result = np.empty_like(s)
-        result[order] = kernels.upper_masses(raised(s[order]), *self._tail_first(), self.slack, self.order_slack())
+        result[order] = kernels.upper_masses(
+            np.maximum(s[order], TINY), *self._tail_first(), self.slack, self.order_slack()
+        )
         # Computed masses cannot tell zero from a mass that underflowed; the law of single entries can.
         return np.where((s == 0.0) & self.covered, 0.0, result)
 
@@ -159,7 +167,7 @@ class Regions:
             return p
         from flipproof.theory import kernels
 
-        return np.asarray(kernels.complements_down(self.upper_mass(kernels.complements_up(p))))
+        return np.asarray(kernels.complement_down(self.upper_mass(kernels.complement_up(p))))
 
     def margin(self, p_lower: FloatArray, p_upper: FloatArray) -> FloatArray:
         """`mu` for every pair of bounds, rounded down."""
@@ -168,7 +176,7 @@ class Regions:
         lower, upper = self.lower_mass(p_lower), self.upper_mass(p_upper)
         if lower.size != upper.size:
             raise InvalidInputError(f"expected as many p_upper as p_lower, {lower.size}, got {upper.size}")
-        return np.asarray(kernels.differences_down(lower, upper))
+        return np.asarray(kernels.subtract_down(lower, upper))
 
     def critical_clean_mass(self) -> float:
         """The clean mass below which `rho_upper` stays under one half, rounded down."""
@@ -254,40 +262,34 @@ def _part_regions(part: FlipNoise, point: Point) -> Regions:
     point = lattice.informative(point)
     if not any(point):
         return _IDENTICAL
-    from flipproof.theory import kernels
-
-    extent = lattice.extent(point)
-    refuse_if_large(math.prod(extent), math.prod(extent) * sum(point))
-    offsets = lattice.offsets(extent)
-    pad = int(offsets.max())
-    start = np.zeros(pad + int(np.prod(extent)))
-    start[pad] = 1.0
-    counts = np.asarray(point, dtype=np.int64)
-    clean = kernels.step_masses(start, counts, offsets, lattice.clean, pad)
-    adversarial = kernels.step_masses(start, counts, offsets, lattice.adversarial, pad)
     covered = all(flag for flag, count in zip(lattice.covered, point, strict=True) if count)
-    return Regions(clean[pad:], adversarial[pad:], mass_slack(sum(point)), covered)
+    return Regions(*lattice.masses(point), mass_slack(sum(point)), covered)
 
 
-def work_of(noise: Noise, point: Point) -> int:
-    """The approximate number of steps on single masses that the regions at a point take, including the sort."""
-    steps = sum(sum(lattice_of(part).informative(counts)) for part, counts in by_part(noise, point))
-    return positions_at(noise, point) * (steps + _SORTING_WORK)
+def worst_at(noise: Noise, point: Point, answer: Callable[[Regions], _T], worse: Callable[[_T, _T], _T]) -> _T:
+    """The worst answer of the regions after any changes up to a point.
+
+    Under flips, the largest numbers of changes are the worst (statement 3). Of any other law only the regions are
+    known, so those at all points below are asked, too.
+    """
+    if noise.flips:
+        return answer(regions_at(noise, point))
+    refuse_many(math.prod(count + 1 for count in point))
+    below = product(*(range(count + 1) for count in point))
+    return reduce(worse, (answer(regions_at(noise, each)) for each in below))
 
 
-def positions_at(noise: Noise, point: Point) -> int:
-    """The number of positions in the lattices of all parts together that a point can reach; 1 without lattices."""
-    if not noise.flips:
-        return 1
-    return math.prod(
-        math.prod(lattice_of(part).extent(lattice_of(part).informative(counts)))
-        for part, counts in by_part(noise, point)
-    )
+def worst_margin(noise: Noise, point: Point, p_lower: FloatArray, p_upper: FloatArray) -> FloatArray:
+    """The smallest `mu` after any changes up to a point, for every pair of bounds."""
+    return worst_at(noise, point, lambda regions: regions.margin(p_lower, p_upper), np.minimum)
 
 
-def mass_slack(steps: int) -> float:
-    """The slack of `steps` rounded convolution steps, on both kinds of masses (statement 7)."""
-    return 2.1 * steps * ERROR_PER_STEP
+def refuse_many(points: int) -> None:
+    """Refuses a search through too many combinations of numbers of changes."""
+    if points > MOST_POINTS:
+        raise TooLargeError(
+            f"expected at most {MOST_POINTS:,} combinations of radii under this law, got {points:,}; ask for fewer"
+        )
 
 
 def combined_slack(*slacks: float) -> float:
@@ -301,8 +303,8 @@ def _merged_product(small: Regions, large: Regions) -> Regions:
     Merging regions whose log ratios differ by at most w costs at most a factor exp(w) (statement 10),
     which is added to the slack.
     """
-    top = sum(_finite(part.log_ratio).max(initial=0.0) for part in (small, large))
-    bottom = sum(_finite(part.log_ratio).min(initial=0.0) for part in (small, large))
+    finite = [part.log_ratio[np.isfinite(part.log_ratio)] for part in (small, large)]
+    top, bottom = (sum(extreme(ratios, initial=0.0) for ratios in finite) for extreme in (np.max, np.min))
     width = max(top - bottom, 1e-12) / (MAX_REGIONS - 3)
     clean, adversarial = np.zeros(MAX_REGIONS), np.zeros(MAX_REGIONS)
     refuse_if_large(0, len(small) * len(large))
@@ -312,18 +314,14 @@ def _merged_product(small: Regions, large: Regions) -> Regions:
         with np.errstate(invalid="ignore"):  # inf - inf: both masses are zero there
             below_top = (top - np.add.outer(small.log_ratio[rows], large.log_ratio).ravel()) / width
         # The first and the last cell belong to the infinite ratios, whatever rounding says.
-        finite = 1.0 + np.clip(np.floor(below_top), 0, MAX_REGIONS - 3)
-        cell = np.where(below_top == -np.inf, 0.0, np.where(below_top == np.inf, MAX_REGIONS - 1.0, finite))
+        inner = 1.0 + np.clip(np.floor(below_top), 0, MAX_REGIONS - 3)
+        cell = np.where(below_top == -np.inf, 0.0, np.where(below_top == np.inf, MAX_REGIONS - 1.0, inner))
         cell = np.nan_to_num(cell, nan=0.0).astype(np.int64)
         clean += np.bincount(cell, np.outer(small.clean[rows], large.clean).ravel(), MAX_REGIONS)
         adversarial += np.bincount(cell, np.outer(small.adversarial[rows], large.adversarial).ravel(), MAX_REGIONS)
     rounding = small.order_slack() + large.order_slack() + 2 * (len(large) * batch + len(small) + 4) * ROUNDOFF
     slack = combined_slack(small.slack, large.slack, 1.01 * width, rounding)
     return Regions(clean, adversarial, slack, small.covered and large.covered)
-
-
-def _finite(log_ratio: FloatArray) -> FloatArray:
-    return log_ratio[np.isfinite(log_ratio)]
 
 
 def _largest_log(masses: FloatArray) -> float:

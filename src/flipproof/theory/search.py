@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count, in_shape_of
-from flipproof.theory.any_law import scanned_radii
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count
 from flipproof.theory.lattice import lattice_of
-from flipproof.theory.law import Noise, checked_pairs
-from flipproof.theory.radii import UNBOUNDED, axis_index, parts_of, unit_of
-from flipproof.theory.regions import regions_at
+from flipproof.theory.law import Noise, checked_pairs, in_shape_of
+from flipproof.theory.radii import UNBOUNDED, Point, axis_index, parts_of, unit_of
+from flipproof.theory.regions import MOST_POINTS, regions_at
 
 SEARCH_LIMIT = 1_000
 """Where a search stops by default. A result equal to the limit means "at least"."""
+
+
+_FARTHEST = 2**60
+"""No search comes as far: regions are refused as too large long before."""
+
+
+def checked_limit(limit: object) -> int:
+    """Returns the limit of a search, or raises."""
+    return checked_count(limit, "limit")
 
 
 @overload
@@ -70,53 +78,52 @@ def largest_radius(
 def radii_along(noise: Noise, axis: int, p_lower: FloatArray, p_upper: FloatArray, limit: int) -> IntArray:
     """`largest_radius` for flat arrays and an axis given by its position."""
     if not noise.flips:
-        return scanned_radii(noise, axis, p_lower, p_upper, checked_count(limit, "limit"))
+        return scanned(noise, lambda radius: [unit_of(noise, axis, radius)], p_lower, p_upper, limit)
 
     def passes(radius: int, pairs: IntArray) -> BoolArray:
         return regions_at(noise, unit_of(noise, axis, radius)).margin(p_lower[pairs], p_upper[pairs]) > 0.0
 
     unbounded = unbounded_axes(noise, p_lower, p_upper)[axis]
-    return largest_passing(passes, unbounded, checked_count(limit, "limit"))
+    return _largest_passing(passes, unbounded, min(checked_limit(limit), _FARTHEST))
 
 
-Passes = Callable[[int, IntArray], BoolArray]
-"""Whether a radius is certified for some pairs of bounds, given by their indices; then all smaller radii are, too."""
+def scanned(
+    noise: Noise, points: Callable[[int], Iterable[Point]], p_lower: FloatArray, p_upper: FloatArray, limit: int
+) -> IntArray:
+    """The largest radius such that all points of it and of smaller radii leave a margin; 0 where none does.
+
+    Of laws that are not made of flips only the regions are known, so all smaller numbers of changes are looked at. A
+    long scan stops early, with what is proved then.
+    """
+    result, left, looked_at = np.zeros(p_lower.size, dtype=np.int64), np.arange(p_lower.size), 0
+    for radius in range(checked_limit(limit) + 1):
+        wanted = list(points(radius))
+        looked_at += len(wanted)
+        if not left.size or looked_at > MOST_POINTS:
+            break
+        for point in wanted:
+            left = left[regions_at(noise, point).margin(p_lower[left], p_upper[left]) > 0.0]
+        result[left] = radius
+    return result
 
 
-def largest_passing(passes: Passes, unbounded: BoolArray, limit: int) -> IntArray:
-    """The largest radius that passes, for every pair, by doubling, then bisection; 0 where none passes."""
-    everyone = np.arange(unbounded.size)
-    certified = passes(0, everyone)
-    low, high = np.zeros_like(everyone), np.full(everyone.size, limit + 1)
-    active, radius = np.flatnonzero(certified & ~unbounded), 1
-    high[~certified | unbounded] = 1
-    while active.size and radius <= limit:
-        passed = passes(radius, active)
-        low[active[passed]], high[active[~passed]] = radius, radius
-        active, radius = active[passed], radius * 2
-    return np.where(certified & unbounded, UNBOUNDED, _bisected(passes, low, high))
+def _largest_passing(passes: Callable[[int, IntArray], BoolArray], unbounded: BoolArray, limit: int) -> IntArray:
+    """The largest radius that passes, for every pair, by doubling, then bisection; 0 where none passes.
 
-
-def _bisected(passes: Passes, low: IntArray, high: IntArray) -> IntArray:
-    """The largest passing radius between `low`, which passes, and `high`, which fails."""
-    undecided = np.flatnonzero(high - low > 1)
-    while undecided.size:
-        middle = low.copy()
-        middle[undecided] = (low[undecided] + high[undecided]) // 2
-        passed = _by_radius(passes, middle, undecided)
-        low[undecided[passed]] = middle[undecided[passed]]
-        high[undecided[~passed]] = middle[undecided[~passed]]
-        undecided = undecided[high[undecided] - low[undecided] > 1]
-    return low
-
-
-def _by_radius(passes: Passes, radii: IntArray, pairs: IntArray) -> BoolArray:
-    """Whether each pair passes at its radius; every distinct radius is computed once."""
-    passed = np.zeros(pairs.shape, dtype=bool)
-    for radius in np.unique(radii[pairs]).tolist():
-        group = radii[pairs] == radius
-        passed[group] = passes(radius, pairs[group])
-    return passed
+    `passes` says whether a radius is certified for some pairs of bounds, given by their indices; then all smaller radii
+    are, too. Every pair keeps the largest radius known to pass and the smallest not known to.
+    """
+    certified = passes(0, np.arange(unbounded.size))
+    low = np.zeros(unbounded.size, dtype=np.int64)
+    high = np.where(certified & ~unbounded, limit + 1, 1)
+    while (undecided := np.flatnonzero(high - low > 1)).size:
+        doubled = np.maximum(2 * low, 1)
+        radii = np.where((high > limit) & (doubled <= limit), doubled, (low + high) // 2)[undecided]
+        for radius in np.unique(radii).tolist():
+            pairs = undecided[radii == radius]
+            passed = passes(radius, pairs)
+            low[pairs[passed]], high[pairs[~passed]] = radius, radius
+    return np.where(certified & unbounded, UNBOUNDED, low)
 
 
 def unbounded_axes(noise: Noise, p_lower: FloatArray, p_upper: FloatArray) -> BoolArray:

@@ -13,9 +13,9 @@ import numpy as np
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.theory.bounded_inputs import BoundedInputs
+from flipproof.theory.lattice import positions_at
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import Axis, Grid, axes_of, axis_index
-from flipproof.theory.regions import positions_at
 from flipproof.theory.search import SEARCH_LIMIT
 
 GridCounts = tuple[tuple[int, ...], ...]

@@ -7,20 +7,20 @@ sorted once for a whole table, and the masses of all radii come from each other 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.rounding import ROUNDOFF, raised
+from flipproof.base.rounding import ROUNDOFF, TINY
 from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_probabilities
-from flipproof.theory.any_law import table_below
-from flipproof.theory.lattice import Keys, Lattice, lattice_of, refuse_if_large
+from flipproof.theory.lattice import Keys, Lattice, lattice_of, mass_slack, refuse_if_large
 from flipproof.theory.law import FlipNoise, Noise, checked_pairs
 from flipproof.theory.radii import Counts, Grid, by_part, grid_of
-from flipproof.theory.regions import mass_slack
+from flipproof.theory.regions import Regions, refuse_many, regions_at
 
 if TYPE_CHECKING:
     from flipproof.theory.kernels import Cells
@@ -64,14 +64,12 @@ def critical_table(
 
     grid = grid_of(noise, parts, {"add": add, "delete": delete, "change": change})
     refuse_if_large(grid.cells)
-    clean_mass, done = np.empty(grid.cells), 0
+    clean_mass = np.empty(grid.cells)
     if not noise.flips:
-        clean_mass = table_below(noise, grid, lambda regions: np.array(regions.critical_clean_mass()))
-    for cells in _slabs(noise, grid) if noise.flips else ():
-        size = math.prod(cells.shape)
-        kernels.critical_cells(cells, clean_mass[done : done + size].reshape(cells.shape))
-        done += size
-    table = np.where(clean_mass > 0.0, kernels.complements_up(clean_mass), np.inf)
+        clean_mass = _table_below(noise, grid, lambda regions: np.array(regions.critical_clean_mass()))
+    for cells, result in _slabs(noise, grid, clean_mass) if noise.flips else ():
+        kernels.critical_cells(cells, result)
+    table = np.where(clean_mass > 0.0, kernels.complement_up(clean_mass), np.inf)
     return table.reshape(grid.shape)
 
 
@@ -134,16 +132,24 @@ def _fill_margins(noise: Noise, grid: Grid, p: FloatArray, table: FloatArray) ->
     from flipproof.theory import kernels
 
     if not noise.flips:
-        table[:] = table_below(noise, grid, lambda one: one.margin(*p) if len(p) > 1 else one.lower_mass(p[0]))
+        table[:] = _table_below(noise, grid, lambda one: one.margin(*p) if len(p) > 1 else one.lower_mass(p[0]))
         return
-    s = np.array([kernels.complements_up(p[0]), *p[1:]])
+    s = np.array([kernels.complement_up(p[0]), *p[1:]])
     zeros, orders = np.count_nonzero(s == 0.0, axis=1), np.argsort(s, axis=1)
-    s = raised(np.take_along_axis(s, orders, axis=1))
-    done = 0
-    for cells in _slabs(noise, grid):
-        size = math.prod(cells.shape)
-        kernels.margin_cells(cells, p, s, zeros, orders, table[done : done + size].reshape(*cells.shape, -1))
-        done += size
+    s = np.maximum(np.take_along_axis(s, orders, axis=1), TINY)
+    for cells, result in _slabs(noise, grid, table):
+        kernels.margin_cells(cells, p, s, zeros, orders, result)
+
+
+def _table_below(noise: Noise, grid: Grid, answer: Callable[[Regions], FloatArray]) -> FloatArray:
+    """[cells, ...]: the smallest answer of the regions at all points up to every cell of a grid."""
+    extent = [counts[-1] + 1 for counts in grid.counts]
+    refuse_many(math.prod(extent))
+    every = np.array([answer(regions_at(noise, point)) for point in product(*map(range, extent))])
+    table = every.reshape(*extent, *every.shape[1:])
+    for axis in range(len(extent)):
+        table = np.minimum.accumulate(table, axis=axis)
+    return np.asarray(table[np.ix_(*grid.counts)].reshape(grid.cells, *every.shape[1:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +166,11 @@ class _Side:
         """All pairs of cells, all pairs of positions."""
         refuse_if_large(self.clean.size * other.clean.size)
         return _Side(
-            _all_products(self.clean, other.clean),
-            _all_products(self.adversarial, other.adversarial),
+            np.asarray(np.kron(self.clean, other.clean), dtype=np.float64),
+            np.asarray(np.kron(self.adversarial, other.adversarial), dtype=np.float64),
             _summed_slack(self.slack[:, None], other.slack[None, :]).ravel(),
             np.logical_and.outer(self.covered, other.covered).ravel(),
         )
-
-
-def _all_products(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray(np.kron(a, b), dtype=np.float64)
 
 
 def _summed_slack(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -179,8 +181,8 @@ def _summed_slack(a: FloatArray, b: FloatArray) -> FloatArray:
 _NO_PART = _Side(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1), np.ones(1, dtype=bool))
 
 
-def _slabs(noise: Noise, grid: Grid) -> Iterator[Cells]:
-    """The slabs of the grid, one after the other along its first axis.
+def _slabs(noise: Noise, grid: Grid, table: FloatArray) -> Iterator[tuple[Cells, FloatArray]]:
+    """The slabs of the grid, one after the other along its first axis, and the places of a table for their results.
 
     Only one slab of the first part is in memory at a time, together with all masses of the other parts.
     """
@@ -195,13 +197,16 @@ def _slabs(noise: Noise, grid: Grid) -> Iterator[Cells]:
         other_keys = other_keys.plus(part.lattice.keys(part.extent))
     keys = first.lattice.keys(first.extent).plus(other_keys)
     first_position, other_position = np.divmod(keys.tail_first(), other_keys.finite.size)
-    order_slack = 2.1 * keys.error
+    order_slack, done = 2.1 * keys.error, 0
     for side in first.slabs():
         tail = np.array([side.pad + first_position, other_position])
-        yield Cells(
+        cells = Cells(
             side.clean, side.adversarial, side.slack, other.clean, other.adversarial, other.slack, tail, order_slack,
             side.covered, other.covered,
         )  # fmt: skip
+        size = len(side.clean) * len(other.clean)
+        yield cells, table[done : done + size].reshape(len(side.clean), len(other.clean), *table.shape[1:])
+        done += size
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +231,7 @@ class _PartCounts:
         """The masses slab by slab, each for as many counts on the first axis as fit into a slab."""
         from flipproof.theory import kernels
 
-        offsets = self.lattice.offsets(self.extent)
-        pad = int(offsets.max())
-        start = np.zeros(pad + math.prod(self.extent))
-        start[pad] = 1.0
+        start, offsets, pad = self.lattice.start(self.extent)
         laws = [self.lattice.clean, self.lattice.adversarial]
         starts, at = [start, start], 0
         for first in self._pieces_of_first_axis(start.size):

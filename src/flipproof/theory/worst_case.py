@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import FloatArray, checked_probabilities, in_shape_of
-from flipproof.theory.any_law import RegionsBelow, worst_at
-from flipproof.theory.law import Noise, checked_pairs
+from flipproof.base.values import FloatArray, checked_probabilities
+from flipproof.theory.law import Noise, checked_pairs, in_shape_of
 from flipproof.theory.radii import AnyRadii, point_of
-from flipproof.theory.regions import Regions
-
-
-def _worst(noise: Noise, radii: AnyRadii) -> Regions | RegionsBelow:
-    return worst_at(noise, point_of(noise, radii))
+from flipproof.theory.regions import Regions, worst_at, worst_margin
 
 
 @overload
@@ -36,7 +32,8 @@ def rho(noise: Noise, radii: AnyRadii, p_lower: Any) -> Any:
         0.5974
     """
     p = checked_probabilities(p_lower, "p_lower")
-    return in_shape_of(p, _worst(noise, radii).lower_mass, p)
+    point = point_of(noise, radii)
+    return in_shape_of(p, lambda flat: worst_at(noise, point, lambda one: one.lower_mass(flat), np.minimum), p)
 
 
 @overload
@@ -55,7 +52,8 @@ def rho_upper(noise: Noise, radii: AnyRadii, p_upper: Any) -> Any:
         0.165
     """
     p = checked_probabilities(p_upper, "p_upper")
-    return in_shape_of(p, _worst(noise, radii).upper_mass, p)
+    point = point_of(noise, radii)
+    return in_shape_of(p, lambda flat: worst_at(noise, point, lambda one: one.upper_mass(flat), np.maximum), p)
 
 
 @overload
@@ -76,7 +74,8 @@ def mu(noise: Noise, radii: AnyRadii, p_lower: Any, p_upper: Any = None) -> Any:
         True
     """
     lower, upper = checked_pairs(p_lower, p_upper)
-    return in_shape_of(lower, _worst(noise, radii).margin, lower, upper)
+    point = point_of(noise, radii)
+    return in_shape_of(lower, lambda lo, up: worst_margin(noise, point, lo, up), lower, upper)
 
 
 def critical_probability(noise: Noise, radii: AnyRadii) -> float:
@@ -92,7 +91,7 @@ def critical_probability(noise: Noise, radii: AnyRadii) -> float:
         >>> critical_probability(FlipNoise(p_plus=0, p_minus=0.5), Radii(add=1))
         inf
     """
-    clean_mass = _worst(noise, radii).critical_clean_mass()
+    clean_mass = worst_at(noise, point_of(noise, radii), Regions.critical_clean_mass, min)
     if clean_mass <= 0.0:
         return math.inf
     from flipproof.theory import kernels

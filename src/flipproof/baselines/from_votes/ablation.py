@@ -22,8 +22,7 @@ from flipproof.baselines.proofs import Proofs
 from flipproof.noise.ablation import AblationNoise
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
-from flipproof.theory.base_law import checked_law
-from flipproof.theory.law import checked_pairs
+from flipproof.theory.law import checked_law, checked_pairs
 
 _MOST_CHANGES = 2**20
 

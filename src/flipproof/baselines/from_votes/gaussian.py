@@ -20,8 +20,7 @@ from flipproof.baselines.proofs import Proofs
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
-from flipproof.theory.base_law import checked_law
-from flipproof.theory.law import checked_pairs
+from flipproof.theory.law import checked_law, checked_pairs
 
 _SAFETY = 1e-12
 """A thousand times the error of quantiles of float64 probabilities, in deviations, for quantiles below forty."""

@@ -14,10 +14,18 @@ import numpy as np
 
 from flipproof.base.compiled import compiled, inlined
 from flipproof.noise.sampling.bit_law import EVERY_ENTRY, SCATTERED, STRETCH
-from flipproof.noise.sampling.bitmaps import ONE, SIX, SIXTY_THREE, U64, clear_bits, write_bits
-from flipproof.noise.sampling.block_kernels import Block, begin_block, choose_entries, next_block
+from flipproof.noise.sampling.block_kernels import (
+    SIX,
+    SIXTY_THREE,
+    Block,
+    begin_block,
+    choose_entries,
+    clear_bits,
+    next_block,
+    write_bits,
+)
 from flipproof.noise.sampling.coins import coins, flips
-from flipproof.noise.sampling.counter import ENTRIES, NONZEROS, Place
+from flipproof.noise.sampling.counter import ENTRIES, NONZEROS, ONE, U64, Place
 from flipproof.noise.sampling.philox import fill_tile, fill_words
 
 _SPARSE_BLOCK = 10

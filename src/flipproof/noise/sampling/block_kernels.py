@@ -1,4 +1,4 @@
-"""Compiled loops on one block of a sparse row of bits: they find its bounds and choose its entries.
+"""Compiled loops on one block of a sparse row of bits: they find its bounds, choose its entries, and write its bits.
 
 `bit_kernels` builds rows from blocks. These loops choose entries as if all of them were zeros.
 """
@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flipproof.base.compiled import compiled, fetch_ahead, inlined, never_inlined
-from flipproof.noise.sampling.bitmaps import ONE, SIX, SIXTY_THREE, U64
-from flipproof.noise.sampling.counter import NONZEROS, POSITIONS, TILE_BITS
+from flipproof.base.compiled import compiled, fetch_ahead, inlined, lowest_bit, never_inlined
+from flipproof.noise.sampling.counter import NONZEROS, ONE, POSITIONS, TILE_BITS, U64
 from flipproof.noise.sampling.philox import LOW, fill_tile, fill_tiles
+
+SIX, SIXTY_THREE = U64(6), U64(63)
 
 _SMALL_BLOCK = 2**12
 """In blocks with at most this many entries, half a random word chooses an entry."""
@@ -188,3 +189,36 @@ def _binomial(words: Any, high: Any, low: Any, guide: Any) -> Any:
     while index < high.size and (high[index] < upper or (high[index] == upper and low[index] <= lower)):
         index += 1
     return index
+
+
+@inlined
+def clear_bits(bitmap: Any, places: Any, count: Any) -> None:
+    """Clears the words that contain the bits of places[:count]."""
+    for i in range(U64(count)):
+        bitmap[U64(places[i]) >> SIX] = U64(0)
+
+
+@inlined
+def write_bits(out: Any, at: Any, begin: Any, stop: Any, size: Any, bitmap: Any) -> Any:
+    """Writes the places of the bits below stop - begin in order, counted from `begin`, and clears all below `size`.
+
+    Returns the end of the written numbers; up to two numbers after it may have been overwritten.
+    """
+    inside = stop - begin
+    if inside < size:
+        bitmap[inside >> 6] &= (ONE << U64(inside & 63)) - ONE
+        bitmap[(inside >> 6) + 1 :] = U64(0)
+    to = U64(at)
+    for word in range(U64((inside + 63) >> 6)):
+        bits, base = bitmap[word], begin + np.int64(word << SIX)
+        bitmap[word] = U64(0)
+        # Most words hold few bits, but a branch on their number could not be predicted: always write two.
+        for _ in range(2):
+            out[to] = base + np.int64(lowest_bit(bits))
+            to += U64(bits != U64(0))
+            bits &= bits - ONE
+        while bits:
+            out[to] = base + np.int64(lowest_bit(bits))
+            to += ONE
+            bits &= bits - ONE
+    return np.int64(to)

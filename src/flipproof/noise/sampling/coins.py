@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.base.compiled import compiled, inlined
-from flipproof.noise.sampling.bitmaps import ONE, U64, lowest_bit
+from flipproof.base.compiled import compiled, inlined, lowest_bit
+from flipproof.noise.sampling.counter import ONE, U64
 from flipproof.noise.sampling.philox import fill_tile, further_word
 
 _ALL = U64(2**64 - 1)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 U64 = np.uint64
+ONE = U64(1)
 
 # The purposes of words. Different purposes never share a word.
 NONZEROS = U64(0)

@@ -14,9 +14,17 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.noise.sampling.bit_law import EVERY_ENTRY, SCATTERED, BitLaw, BitRows, Scratch, scratch_for
+from flipproof.noise.sampling.bit_law import (
+    EVERY_ENTRY,
+    SCATTERED,
+    BitLaw,
+    BitRows,
+    Scratch,
+    binomial_table,
+    digits_of,
+    scratch_for,
+)
 from flipproof.noise.sampling.counter import ROW_LIMIT, SAMPLE_LIMIT, StreamWords
-from flipproof.noise.sampling.exact_probabilities import binomial_table, digits_of
 from flipproof.theory.law import FlipNoise, Law
 
 
@@ -89,12 +97,6 @@ class Form(Protocol):
 
     def __call__(self, drawn: Any, /) -> Any:
         """What the model gets."""
-
-
-def as_given(sampler: Sampler, drawn: Any) -> Any:
-    """Noisy copies in the form in which a model gets them."""
-    form: Form | None = getattr(sampler, "form", None)
-    return drawn if form is None else form(drawn)
 
 
 SamplerMaker = Callable[[Any, Any, int], Sampler]
@@ -277,22 +279,13 @@ class ValueSampler:
         """One noisy row per (sample, row), ordered by sample."""
         from flipproof.noise.sampling.value_kernels import CleanValues, draw_values  # loads numba
 
+        laws = [FlipNoise(0.0, 0.0), *self.noises]  # the first is that of entries that never flip
+        clean = CleanValues(
+            self.values, self.law_of + np.int16(1), _digit_table([law.p_plus for law in laws]),
+            _digit_table([law.p_minus for law in laws]), np.array([law.categories for law in laws], np.uint64),
+        )  # fmt: skip
         out = np.empty((len(samples) * rows.size, self.values.shape[1]), dtype=self.values.dtype)
-        draw_values(
-            out,
-            self.stream.words(role),
-            sample_bounds(samples),
-            rows,
-            _unwritable(
-                CleanValues(
-                    self.values,
-                    self.law_of + np.int16(1),
-                    _digit_table([0.0, *(noise.p_plus for noise in self.noises)]),
-                    _digit_table([0.0, *(noise.p_minus for noise in self.noises)]),
-                    np.array([2, *(noise.categories for noise in self.noises)], dtype=np.uint64),
-                )
-            ),
-        )
+        draw_values(out, self.stream.words(role), sample_bounds(samples), rows, _unwritable(clean))
         return out
 
 

@@ -16,7 +16,7 @@ from flipproof.noise.spaces.rows import DenseSampler, only_noise
 from flipproof.noise.spaces.space import PartCounts, check_categories, value_counts
 from flipproof.noise.spaces.words import sequence_words
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.scope import Scope
+from flipproof.theory.radii import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,7 @@ from flipproof.noise.spaces.words import EXCHANGE
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs, joined, singular
 from flipproof.report.words.verdict import PAST_VERBS, any_change_words, any_entries, headline
-from flipproof.theory.claim import Budget, Claim
-from flipproof.theory.claims import Lead
+from flipproof.theory.claims import Budget, Claim, Lead
 from flipproof.theory.radii import UNBOUNDED
 
 _FUNCTION = "the classifier always gives the same label to the same noisy input"

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.noise.sampling.samplers import JointSampler, Role, Sampler, as_given
+from flipproof.noise.laws import as_given
+from flipproof.noise.sampling.samplers import JointSampler, Role, Sampler
 from flipproof.smoothing.classifier import Classifier, ClassifierError, Engine, engine_for
 from flipproof.smoothing.voting.answers import Answer
 from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan, InputSize, check_fits

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import IntArray, as_array
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, counts_of, law_for, sampler_of, scope_of_outputs, space_for
-from flipproof.noise.sampling.samplers import Role, Sampler, as_given
+from flipproof.noise.laws import Law, as_given, counts_of, law_for, sampler_of, scope_of_outputs, space_for
+from flipproof.noise.sampling.samplers import Role, Sampler
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.classifier import Classifier, ModelOptions, classifier_of
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
