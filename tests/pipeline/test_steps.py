@@ -14,10 +14,10 @@ from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.reopened import reopened
 from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.finished_run import PromiseSettings
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import Inputs
 from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
+from flipproof.smoothing.certify import PromiseSettings
 
 FEW = Samples(n_select=50, n_estimate=200)
 OWN_MODEL = """

@@ -20,7 +20,6 @@ from flipproof.pipeline.trained import GivenWeights, Trained, task_section, trai
 from flipproof.run_folder.finished_run import (
     FinishedRun,
     KindWords,
-    PromiseSettings,
     certified,
     read_inputs,
     write_certified,
@@ -29,6 +28,7 @@ from flipproof.run_folder.folder import RunFolder, sha256_of
 from flipproof.run_folder.records import TRAIN, VOTE, DataRecord, TrainingRecord, VotesRecord, read_section
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.certify import PromiseSettings
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
 

@@ -13,11 +13,10 @@ from flipproof.run_folder.folder import RunFolder, sha256_of
 from flipproof.run_folder.records import TRAIN, VOTE, DataRecord, Inputs, TrainingRecord, VotesRecord, read_section
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.certificates_file import read_promise, write_certificates
-from flipproof.smoothing.certify import certify
+from flipproof.smoothing.certify import PromiseSettings
 from flipproof.smoothing.fingerprint.identity import differences_between
+from flipproof.smoothing.result_files import read_promise
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import AlphaBudget, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +79,6 @@ def read_inputs(folder: RunFolder, training: TrainingRecord) -> Inputs:
     return Inputs.load(folder.inputs_file)
 
 
-@dataclass(frozen=True, slots=True)
-class PromiseSettings:
-    """The promise of certificates: the arguments of `certify`."""
-
-    alpha: float = 0.01
-    rule: str = Rule.MULTI_CLASS
-    simultaneous: bool = False
-
-    def __post_init__(self) -> None:
-        AlphaBudget(self.alpha)  # refuses an alpha that cannot be spent
-        object.__setattr__(self, "rule", str(Rule.named(self.rule)))
-
-    def of(self, votes: Votes) -> Certificates:
-        """The certificates that keep it."""
-        return certify(votes, self.alpha, self.rule, self.simultaneous)
-
-
 def certified(folder: RunFolder) -> Certificates:
     """The certificates of a run, made anew from its votes, so that a file that was edited is noticed."""
     section = folder.section("certificates", "flipproof certify")
@@ -129,7 +111,7 @@ def write_certified(
                 f"{differences}; flipproof certify --force replaces them"
             )
     before = _hashes(folder)
-    write_certificates(certificates, folder.certificates_file, _rests_on(folder))
+    certificates.save(folder.certificates_file, _rests_on(folder))
     if _hashes(folder) != before:
         folder.forget_report()
     folder.update(certificates=asdict(promise))

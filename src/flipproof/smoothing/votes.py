@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, checked_any_law, sampler_of, scope_of_outputs, space_for
 from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.space import Space
-from flipproof.smoothing.fingerprint.identity import run_differences
+from flipproof.smoothing.fingerprint.identity import check_data, run_differences
+from flipproof.smoothing.result_files import read_votes, write_votes
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.votes_file import read_votes, write_votes
 from flipproof.smoothing.voting.vote_counts import VoteCounts, checked_counts, count_array
 from flipproof.statistics.bounds import Counts
 from flipproof.statistics.clopper_pearson import MAX_SAMPLES, checked_samples
@@ -215,6 +215,28 @@ class Votes:
             ids=self.ids[rows],
         )
 
+    def with_more_samples(self, factor: int) -> Votes:
+        """Votes with the same shares of labels on `factor` times as many estimation samples; nobody has drawn them."""
+        estimation, n_estimate = self.estimation * factor, self.n_estimate * factor
+        return replace(self, estimation=estimation, n_estimate=n_estimate, run=None, vote_counts=None)
+
+    def unanimous(self) -> Votes:
+        """The votes on one input, were all samples to get the same label."""
+        one = np.eye(1, self.classes, dtype=np.int64)
+        selection, estimation = one * self.n_select, one * self.n_estimate
+        return Votes(selection, estimation, self.noise, self.n_select, self.n_estimate)
+
+    def check_data(self, space: Space) -> None:
+        """Refuses data other than those that were voted on, as far as the run of the votes says which these were."""
+        if self.run is not None:
+            check_data(self.run.identity, space)
+
+    def drawn_again(self, space: Space, samples: range, rows: IntArray) -> Any:
+        """The noisy inputs of some estimation samples and rows, drawn again as the classifier got them."""
+        if self.run is None:
+            raise InvalidInputError("expected the votes of a run, got counts alone")
+        return sampler_of(space, self.noise, self.run.identity["seed"]).draw(Role.ESTIMATE, samples, rows)
+
     @property
     def selection_counts(self) -> Counts:
         """The selection votes with their number of samples."""
@@ -233,13 +255,6 @@ class Votes:
     def load(cls, path: str | os.PathLike[str]) -> Votes:
         """Reads votes that `save` wrote, and refuses anything else with a `FileFormatError`."""
         return read_votes(path, cls)
-
-
-def drawn_again(votes: Votes, space: Space, samples: range, rows: IntArray) -> Any:
-    """The noisy inputs of some estimation samples and rows, drawn again as the classifier got them."""
-    if votes.run is None:
-        raise InvalidInputError("expected the votes of a run, got counts alone")
-    return sampler_of(space, votes.noise, votes.run.identity["seed"]).draw(Role.ESTIMATE, samples, rows)
 
 
 def _checked_ids(given: ArrayLike | None, inputs: int) -> IntArray:
