@@ -18,8 +18,9 @@ from flipproof.noise.laws import Law, counts_of, law_for, sampler_of, scope_of_o
 from flipproof.noise.sampling.samplers import Role, Sampler, as_given
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.classifier import Classifier, ModelOptions, classifier_of
+from flipproof.smoothing.fingerprint.contents import note_class, noting_modules
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
-from flipproof.smoothing.fingerprint.package_code import hashes_of_files, note_class, noting_modules, own_code
+from flipproof.smoothing.fingerprint.identity import hashes_of_files, own_code
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.voting.checkpoint import Checkpoint
