@@ -186,7 +186,7 @@ def vote_again(
     evaluation = replace(evaluation, plan=plan)
     if differences := differences_again(task.identity(evaluation, votes.run.checked), identity):
         raise InvalidInputError(f"expected the model and the data of the votes, got a difference: {differences}")
-    if votes.sampling_error < task.sampler.distance * (votes.n_select + votes.n_estimate):
+    if votes.sampling_error < task.distance * (votes.n_select + votes.n_estimate):
         raise InvalidInputError(f"expected votes with the sampling error of their sampler, got {votes.sampling_error}")
     if votes.scope not in (None, scope_of_outputs(task.space, task.noise, len(votes), task.targets)):
         raise InvalidInputError("expected the numbers of entries that the data have, got other numbers in the votes")

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, checked_kind, checked_rows, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, checked_any_law, sampler_of, scope_of_outputs, space_for
-from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.laws import Law, checked_any_law, drawn_again, scope_of_outputs, space_for
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.identity import check_data, run_differences
 from flipproof.smoothing.result_files import read_votes, write_votes
@@ -235,7 +234,7 @@ class Votes:
         """The noisy inputs of some estimation samples and rows, drawn again as the classifier got them."""
         if self.run is None:
             raise InvalidInputError("expected the votes of a run, got counts alone")
-        return sampler_of(space, self.noise, self.run.identity["seed"]).draw(Role.ESTIMATE, samples, rows)
+        return drawn_again(space, self.noise, self.run.identity["seed"], samples, rows)
 
     @property
     def selection_counts(self) -> Counts:

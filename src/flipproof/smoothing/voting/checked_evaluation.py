@@ -10,11 +10,11 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.errors import TooLargeError, reason_of
-from flipproof.smoothing.classifier import ClassifierError, Engine, UnstableClassifierError
+from flipproof.smoothing.classifier import ClassifierError, UnstableClassifierError
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.voting.answers import Answer, Way, likely_cause
 from flipproof.smoothing.voting.chunks import Chunk
-from flipproof.smoothing.voting.evaluation import Evaluation, is_out_of_memory, too_little_memory
+from flipproof.smoothing.voting.evaluation import Engine, Evaluation, is_out_of_memory, too_little_memory
 
 _ALONE = 6
 """How many noisy rows are evaluated alone. If inputs are graphs, only the last one is."""
