@@ -15,7 +15,7 @@ from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certify import PromiseSettings
 from flipproof.smoothing.fingerprint.identity import differences_between
-from flipproof.smoothing.result_files import read_promise
+from flipproof.smoothing.result_files import read_promise, write_certificates
 from flipproof.smoothing.votes import Votes
 
 
@@ -111,7 +111,7 @@ def write_certified(
                 f"{differences}; flipproof certify --force replaces them"
             )
     before = _hashes(folder)
-    certificates.save(folder.certificates_file, _rests_on(folder))
+    write_certificates(certificates, folder.certificates_file, _rests_on(folder))
     if _hashes(folder) != before:
         folder.forget_report()
     folder.update(certificates=asdict(promise))

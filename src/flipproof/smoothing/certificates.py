@@ -336,12 +336,12 @@ class Certificates:
             **{f"max_{name}": self.max_radius(name) for name in self.axis_names},
         }
 
-    def save(self, path: str | os.PathLike[str], hashes: Mapping[str, str] | None = None) -> None:
-        """Writes the JSON file that `flipproof verify` checks, with `hashes` of other files, and arrays beside it."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the files that `flipproof verify` checks: a JSON file at `path`, and arrays in an npz beside it."""
         target = checked_path(path)
         if target.suffix != ".json":
             raise InvalidInputError(f"expected the path of a JSON file, such as certificates.json, got {target}")
-        write_certificates(self, target, hashes)
+        write_certificates(self, target)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Writes `to_columns` as CSV, whole or not at all."""

@@ -146,7 +146,7 @@ def certificates_record(certificates: Certificates) -> dict[str, Any]:
 
 
 def write_certificates(certificates: Certificates, path: Path, hashes: Mapping[str, str] | None = None) -> None:
-    """Writes a JSON file, and the arrays in an npz file of the same name beside it; see `Certificates.save`."""
+    """Writes a JSON file, with the sha256 of further files that the certificates rest on, and an npz beside it."""
     arrays = {name: column for name, column in certificates.to_columns().items() if name != "reason"}
     votes = certificates.votes
     arrays |= {

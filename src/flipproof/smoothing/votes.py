@@ -185,33 +185,24 @@ class Votes:
             raise InvalidInputError(f"expected votes of shape {self.selection.shape}, got {other.selection.shape}")
         if not np.array_equal(self.ids, other.ids):
             raise InvalidInputError("expected votes on inputs of the same ids, got other ids; the order counts, too")
-        return Votes(
+        mine, theirs = self.vote_counts, other.vote_counts
+        return replace(
+            self,
             selection=self.selection + other.selection,
             estimation=self.estimation + other.estimation,
-            noise=self.noise,
             n_select=self.n_select + other.n_select,
             n_estimate=self.n_estimate + other.n_estimate,
             run=self.run.merged(other.run),
-            vote_counts=None
-            if self.vote_counts is None or other.vote_counts is None
-            else self.vote_counts.merged(other.vote_counts),
-            scope=self.scope,
-            ids=self.ids,
+            vote_counts=None if mine is None or theirs is None else mine.merged(theirs),
         )
 
     def selected(self, rows: IntArray) -> Votes:
         """The votes on some inputs, with their ids but without portions."""
         rows = checked_rows(rows, len(self), "rows")
         scope = None if self.scope is None else self.scope.selected(rows)
-        return Votes(
-            self.selection[rows],
-            self.estimation[rows],
-            self.noise,
-            self.n_select,
-            self.n_estimate,
-            run=self.run,
-            scope=scope,
-            ids=self.ids[rows],
+        selection, estimation = self.selection[rows], self.estimation[rows]
+        return replace(
+            self, selection=selection, estimation=estimation, vote_counts=None, scope=scope, ids=self.ids[rows]
         )
 
     def with_more_samples(self, factor: int) -> Votes:

@@ -142,20 +142,15 @@ class MissingSamples:
 
     def chunks(self) -> Iterator[Chunk]:
         """The wanted samples that have not been seen, as parts of chunks."""
-        for role in self.wanted:
-            for samples in self.wanted[role]:
-                yield from self.plan.chunks(role, samples, self._seen(role))
+        for role, gaps in self.gaps().items():
+            for gap in gaps:
+                yield from self.plan.chunks(role, gap, SampleRanges())
 
     def gaps(self) -> dict[str, list[range]]:
         """The wanted samples that have not been seen, by role."""
-        return {
-            role: [gap for samples in self.wanted[role] for gap in self._seen(role).missing(samples)]
-            for role in self.wanted
-        }
-
-    def _seen(self, role: str) -> SampleRanges:
-        seen: SampleRanges = SampleRanges() if self.vote_counts is None else getattr(self.vote_counts, role).samples
-        return seen
+        counts, nothing = self.vote_counts, SampleRanges()
+        seen = {role: nothing if counts is None else getattr(counts, role).samples for role in self.wanted}
+        return {role: [gap for each in self.wanted[role] for gap in seen[role].missing(each)] for role in seen}
 
 
 @dataclass(slots=True, eq=False)
@@ -167,12 +162,8 @@ class CountsInMemory(contextlib.AbstractContextManager["CountsInMemory"]):
     @property
     def sources(self) -> tuple[Source, ...]:
         """Which samples were drawn with which versions: all samples with the versions of this process."""
-        vote_counts = self.vote_counts
-        return (
-            ()
-            if vote_counts is None
-            else (Source(versions(), vote_counts.select.samples, vote_counts.estimate.samples),)
-        )
+        counts = self.vote_counts
+        return () if counts is None else (Source(versions(), counts.select.samples, counts.estimate.samples),)
 
     def add(self, vote_counts: VoteCounts) -> None:
         """Adds the votes of further samples."""

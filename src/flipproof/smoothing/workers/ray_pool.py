@@ -25,13 +25,7 @@ from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, Workers, che
 from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.evaluation import Evaluation
 from flipproof.smoothing.voting.vote_counts import samples_per_portion
-from flipproof.smoothing.workers.pending_tasks import (
-    PendingTask,
-    PendingTasks,
-    opened,
-    packed_task,
-    packed_work,
-)
+from flipproof.smoothing.workers.pending_tasks import PendingTask, PendingTasks, opened, packed_task, packed_work
 from flipproof.smoothing.workers.processes import KEEPING_MEMORY
 from flipproof.smoothing.workers.ray_connection import connected
 from flipproof.smoothing.workers.ray_worker import Frames, answer_on_cluster, expected_versions, flat, message_of
