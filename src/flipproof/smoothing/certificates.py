@@ -281,8 +281,9 @@ class Certificates:
 
     def unanimous_radii(self) -> tuple[int, ...]:
         """For every axis, the radius of an input whose samples all have the same label. More samples could raise it."""
-        unanimous = self._of(self.votes.unanimous())
-        return tuple(int(unanimous.uncapped_radius(name)[0]) for name in self.axis_names)
+        bounds = self._of(self.votes.unanimous()).bounds
+        bounded = BoundedInputs(self.noise, bounds.p_lower, bounds.p_upper, None, np.zeros(1, dtype=bool))
+        return tuple(int(bounded.uncapped_radius(name)[0]) for name in self.axis_names)
 
     def with_more_samples(self, factor: int) -> Certificates:
         """The certificates of `factor` times as many estimation samples with the same shares of labels."""

@@ -135,7 +135,7 @@ def vote(
     if recorded:
         evaluation = replace(evaluation, plan=recorded)
     # Before anything is drawn: a classifier may change as it is used.
-    identity = task.identity(evaluation, check)
+    identity = task.identity(evaluation, bool(check))
     store = CountsInMemory() if checkpoint is None else Checkpoint.open(checkpoint, identity)
     with store:
         _check_seen(store.vote_counts, wanted)
