@@ -28,7 +28,7 @@ def plain_accuracy(folder, seed):
     """Of a GCN that never sees noise, on the same split."""
     without = TrainingSettings(noisy_samples=0)
     task = Task("nodes", "cora_ml", GCN, "attributes", fp.FlipNoise(0.01, 0.6), without, seed=seed)
-    trained = train_run(folder / f"plain-{seed}", task).section("training", "flipproof train")
+    trained = train_run(folder / f"plain-{seed}", task).section("training")
     return trained["base_accuracy"]
 
 

@@ -8,9 +8,8 @@ import numpy as np
 
 import flipproof as fp
 from flipproof.files.archive import reading_archive
-from flipproof.run_folder.records import Inputs
-from flipproof.run_folder.split import Split
-from flipproof.smoothing.certificates_file import CERTIFICATES_FILE
+from flipproof.run_folder.split import Inputs, Split
+from flipproof.smoothing.result_files import CERTIFICATES_FILE
 from fuzz.mutators import in_zip
 from fuzz.target import Target, saved, scratch, written
 from fuzz.targets.votes import LAWS

@@ -11,11 +11,11 @@ import numpy as np
 
 from flipproof.pipeline.steps import open_run
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.finished_run import PromiseSettings, write_certified
-from flipproof.run_folder.folder import RunFolder, sha256_of
-from flipproof.run_folder.records import DataRecord, Inputs, TrainingRecord, VotesRecord
-from flipproof.run_folder.split import Split
+from flipproof.run_folder.finished_run import write_certified
+from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord, VotesRecord, sha256_of
+from flipproof.run_folder.split import Inputs, Split
 from flipproof.run_folder.task import ModelSpec, Task
+from flipproof.smoothing.certify import PromiseSettings
 from fuzz.mutators import in_json
 from fuzz.target import Target, scratch
 from fuzz.targets.votes import FLIPS, drawn_votes

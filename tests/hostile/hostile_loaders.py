@@ -15,9 +15,8 @@ from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset
 from flipproof.datasets.readers.user_files import kind_of_file
 from flipproof.reproduction.pages.rows import read_rows, write_rows
 from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.records import Inputs
-from flipproof.run_folder.split import Split
-from flipproof.smoothing.certificates_file import read_promise
+from flipproof.run_folder.split import Inputs, Split
+from flipproof.smoothing.result_files import read_promise
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.voting.vote_counts import VoteCounts
 

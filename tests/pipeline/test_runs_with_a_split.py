@@ -13,7 +13,7 @@ from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
 from flipproof.report.page.content import content
 from flipproof.report.section import run_section
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.records import Inputs
+from flipproof.run_folder.split import Inputs
 from flipproof.run_folder.task import ModelSpec, PerClass, Shares, Task, TrainingSettings
 
 FEW, SMALL = Samples(n_select=20, n_estimate=100), PerClass(5, 5)
@@ -52,7 +52,7 @@ def test_a_run_keeps_the_split_of_the_data(masked, tmp_path):
     prepared = prepared_task(task_on(masked))
     assert prepared.learned.split.train.tolist() == list(range(0, 90, 3))
     folder = train_run(tmp_path / "run", task_on(masked))
-    inputs, training = Inputs.load(folder.inputs_file), folder.section("training", "")
+    inputs, training = Inputs.load(folder.inputs_file), folder.section("training")
     assert inputs.split.test.tolist() == list(range(2, 90, 3))
     assert training["split"] == "given"
     assert training["base_accuracy"] == np.mean((inputs.base_label == inputs.labels)[2::3])
@@ -60,7 +60,7 @@ def test_a_run_keeps_the_split_of_the_data(masked, tmp_path):
 
 def test_a_drawn_split_says_so(planted, tmp_path):
     folder = train_run(tmp_path / "run", task_on(planted, split=SMALL))
-    assert folder.section("training", "")["split"] == "drawn"
+    assert folder.section("training")["split"] == "drawn"
 
 
 def test_another_split_than_that_of_the_data_is_refused(masked, tmp_path):
@@ -86,13 +86,13 @@ def test_weights_from_elsewhere_are_judged_on_the_test_inputs_of_the_data(masked
     folder = train_run(tmp_path / "run", task_on(masked), weights=weights)
     vote_run(folder.path, FEW)
     summary = summary_of(open_run(folder.path, certify_run(folder.path)))
-    assert (folder.section("training", "")["split"], summary.test_inputs) == ("given", 30)
+    assert (folder.section("training")["split"], summary.test_inputs) == ("given", 30)
     assert 0.0 < summary.base_accuracy <= 1.0
 
 
 def test_weights_from_elsewhere_have_no_accuracy_without_a_split(planted, weights, tmp_path):
     folder = train_run(tmp_path / "run", task_on(planted, split=SMALL), weights=weights)
-    training, inputs = folder.section("training", ""), Inputs.load(folder.inputs_file)
+    training, inputs = folder.section("training"), Inputs.load(folder.inputs_file)
     assert (training["split"], training["base_accuracy"], training["blind"]) == ("unknown", None, {})
     assert [part.size for part in (inputs.split.train, inputs.split.validation, inputs.split.test)] == [0, 0, 0]
     assert inputs.labels.size == inputs.base_label.size == 90

@@ -14,10 +14,10 @@ from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.reopened import reopened
 from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
 from flipproof.report.summary import summary_of
-from flipproof.run_folder.finished_run import PromiseSettings
 from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.records import Inputs
+from flipproof.run_folder.split import Inputs
 from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
+from flipproof.smoothing.certify import PromiseSettings
 
 FEW = Samples(n_select=50, n_estimate=200)
 OWN_MODEL = """
@@ -229,7 +229,7 @@ def test_the_accuracies_are_those_of_the_test_nodes(finished, task):
 def test_weights_from_elsewhere(task, finished, tmp_path):
     folder = train_run(tmp_path / "run", task, weights=finished / "weights.safetensors")
     assert folder.weights_file.read_bytes() == (finished / "weights.safetensors").read_bytes()
-    assert folder.section("training", "")["epochs"] == 0
+    assert folder.section("training")["epochs"] == 0
     train_run(tmp_path / "run", task, weights=finished / "weights.safetensors")
     with pytest.raises(fp.OutputError, match="it has weights"):
         train_run(tmp_path / "run", task)

@@ -13,7 +13,7 @@ from flipproof.models.training.train import train
 from flipproof.pipeline.kinds.kind import prepared_task
 from flipproof.pipeline.reopened import restored_classifier
 from flipproof.run_folder.finished_run import certified
-from flipproof.run_folder.records import Inputs
+from flipproof.run_folder.split import Inputs
 
 
 @pytest.fixture(scope="module")

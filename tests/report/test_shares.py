@@ -8,7 +8,6 @@ import pytest
 import flipproof as fp
 from flipproof.report import shares as sh
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.smoothing.certify import unanimous_radii
 from flipproof.theory.radii import axes_of, radii_at
 from flipproof.theory.stairs import grid_counts
 
@@ -119,7 +118,7 @@ def test_the_cap_is_the_radius_of_an_input_on_which_all_samples_agree(rng, rule)
             fp.Votes.from_counts(selection=[[200, 0, 0]], estimation=[[2_000, 0, 0]], noise=noise), rule=rule
         )
         expected = tuple(agreed.max_radius(str(axis)).item() for axis in axes_of(noise))
-        assert unanimous_radii(certificates) == expected
+        assert certificates.unanimous_radii() == expected
         assert tuple(line.cap for line in CertifiedInputs(certificates).lines_of()) == expected
         assert all(line.counts[-1] > line.cap for line in CertifiedInputs(certificates).lines_of())
 
@@ -179,7 +178,7 @@ def test_when_all_inputs_abstain_there_is_still_a_grid():
     assert not CertifiedInputs(certificates).grid_of(((0, 1), (0, 1))).shares.any()
     lines = CertifiedInputs(certificates).lines_of([0, 0, 0])
     assert not any(line.shares.any() for line in lines)
-    assert [line.counts[-1] for line in lines] == [cap + 1 for cap in unanimous_radii(certificates)]
+    assert [line.counts[-1] for line in lines] == [cap + 1 for cap in certificates.unanimous_radii()]
 
 
 def test_one_input_is_certified_or_not():

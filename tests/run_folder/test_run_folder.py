@@ -16,9 +16,9 @@ def test_a_folder_knows_its_task_and_what_was_done(tmp_path):
     folder.update(training={"epochs": 3})
     opened = RunFolder.open(str(folder.path))
     assert opened.record() == {"task": TASK, "training": {"epochs": 3}}
-    assert opened.section("training", "flipproof train") == {"epochs": 3}
+    assert opened.section("training") == {"epochs": 3}
     with pytest.raises(fp.FileFormatError, match=r"expected .* to have its votes, got none; run flipproof vote first"):
-        opened.section("votes", "flipproof vote")
+        opened.section("votes")
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path):

@@ -239,3 +239,11 @@ def test_without_radii_a_joint_noise_is_at_radius_zero(rng):
     votes = fp.Votes.from_counts(selection=[[9, 1], [5, 5]], estimation=[[900, 100], [500, 500]], noise=noise)
     certificates = fp.certify(votes)
     assert certificates.certified_ratio() == certificates.certified_accuracy([0, 0]) == 0.5
+
+
+def test_what_samples_can_certify_does_not_depend_on_selection_samples():
+    votes = fp.Votes.from_counts(selection=[[9, 1]], estimation=[[900, 100]], noise=NOISE)
+    unselected = fp.Votes.from_counts(selection=[[0, 0]], estimation=[[900, 100]], noise=NOISE)
+    caps = fp.certify(votes).unanimous_radii()
+    assert fp.certify(unselected).unanimous_radii() == caps
+    assert min(caps) > 0

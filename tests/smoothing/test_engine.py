@@ -12,8 +12,9 @@ from flipproof.noise.sampling.samplers import Role
 from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.steps import train_run
 from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
-from flipproof.smoothing.classifier import Engine, check_engine, engine_for
+from flipproof.smoothing.classifier import check_engine
 from flipproof.smoothing.voting.checkpoint import CheckpointMismatchError
+from flipproof.smoothing.voting.evaluation import Engine, engine_for
 
 NODES, WORDS, CLASSES = 25, 60, 4
 FLIP = fp.FlipNoise(0.02, 0.4)

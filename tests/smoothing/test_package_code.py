@@ -12,7 +12,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.base.own_imports import with_imports
-from flipproof.smoothing.fingerprint.package_code import own_code, tokens_of
+from flipproof.smoothing.fingerprint.identity import own_code, tokens_of
 from flipproof.smoothing.voting.vote_task import model_identity
 
 SOURCE = Path(fp.__file__).parent
@@ -153,7 +153,7 @@ def test_imports_inside_of_functions_are_found():
 
 CODES = """
     import sys
-    from flipproof.smoothing.fingerprint.package_code import own_code
+    from flipproof.smoothing.fingerprint.identity import own_code
 
     print(own_code([f"flipproof.{name}" for name in sys.argv[1:]]))
 """

@@ -29,12 +29,11 @@ from flipproof.pipeline.models import on_device
 from flipproof.pipeline.steps import certify_run, train_run, vote_run
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
-from flipproof.smoothing.voting.chunk_groups import ChunkGroups
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan, check_workers
 from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.workers import ray_connection
 from flipproof.smoothing.workers.pending_tasks import WorkerError
-from flipproof.smoothing.workers.ray_pool import RayPool
+from flipproof.smoothing.workers.ray_pool import ChunkGroups, RayPool
 from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")

@@ -678,3 +678,7 @@ def test_a_process_without_stderr_votes_too():
         ["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "[[1 0]]\n")
+
+
+def test_a_flag_of_numpy_says_whether_votes_are_checked():
+    assert vote("vectors", check=np.False_).run.checked is False

@@ -1,7 +1,7 @@
 """The checker shares no code with what makes certificates, so it has to know a few numbers of its own."""
 
 from flipproof.models.fused.nodes import FUSED_VERSION
-from flipproof.smoothing.certificates_file import CERTIFICATES_FILE
+from flipproof.smoothing.result_files import CERTIFICATES_FILE
 from flipproof.smoothing.run import STREAM_VERSION
 from flipproof.theory.search import SEARCH_LIMIT
 from flipproof.verification import certificate, statements

@@ -14,7 +14,7 @@ from forging import members_of, state_all_hashes, write_members
 import flipproof as fp
 from flipproof.pipeline.steps import certify_run
 from flipproof.run_folder.folder import RunFolder, sha256_of
-from flipproof.run_folder.records import Inputs
+from flipproof.run_folder.split import Inputs
 from flipproof.smoothing.voting.vote_counts import RoleCounts
 from flipproof.verification.level import Level
 

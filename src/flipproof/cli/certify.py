@@ -19,10 +19,11 @@ from flipproof.errors import InvalidInputError, OutputError
 from flipproof.pipeline.steps import certify_run, open_run
 from flipproof.report.summary import robustness_lines, summary_lines, summary_record
 from flipproof.report.words.numbers import json_radius, radius_words, share_words
-from flipproof.run_folder.finished_run import FinishedRun, PromiseSettings
+from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.certificates_file import certificates_record
+from flipproof.smoothing.certify import PromiseSettings
 from flipproof.smoothing.certify import certify as certified
+from flipproof.smoothing.result_files import certificates_record
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.votes import Votes
 from flipproof.theory.radii import axes_of

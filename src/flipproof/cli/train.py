@@ -29,8 +29,8 @@ from flipproof.pipeline.steps import run as run_task
 from flipproof.pipeline.steps import train_run, vote_run, wanted_samples
 from flipproof.report.summary import summary_lines, summary_record, training_words
 from flipproof.report.words.numbers import duration
-from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.records import NOT_REPORTED, TrainingRecord, read_section
+from flipproof.run_folder.folder import RunFolder, TrainingRecord
+from flipproof.run_folder.split import NOT_REPORTED
 
 RESUME = "run the same command again, without --force, to continue"
 
@@ -41,7 +41,7 @@ def train(task_flags: TaskOptions, memory_flags: MemoryOption, force_flags: Forc
     with interruptible("nothing was written; run the same command again to train"):
         machine = Machine(memory_limit=memory_flags.memory)
         folder = train_run(out, task, machine, task_flags.weights, force_flags.force)
-    training = read_section(folder, "training", TrainingRecord, "flipproof train")
+    training = folder.read(TrainingRecord)
     how = training_words(training.epochs, training.seconds)
     accuracy = NOT_REPORTED if training.base_accuracy is None else f"{training.base_accuracy:.3f}"
     typer.echo(f"trained   {task.model.name} on {task_flags.dataset}: {how}, base accuracy {accuracy}")

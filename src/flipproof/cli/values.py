@@ -13,8 +13,8 @@ from flipproof.errors import InvalidInputError, not_among
 from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_of, lasting_name, readers_of
 from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.models import ESTIMATORS
-from flipproof.run_folder.finished_run import PromiseSettings
 from flipproof.run_folder.task import ModelSpec, PerClass, Reading, Shares, Task
+from flipproof.smoothing.certify import PromiseSettings
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.radii import has_parts
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise import ablation as ablation
 from flipproof.noise import gaussian as gaussian
-from flipproof.noise.sampling.samplers import Form, Sampler, registered_sampler
+from flipproof.noise.sampling.samplers import Form, Role, Sampler, registered_sampler
 from flipproof.noise.sampling.samplers import register_sampler as register_sampler
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.graphs import Graphs
@@ -24,6 +25,8 @@ from flipproof.theory.base_law import law_from_record as law_from_record
 from flipproof.theory.base_law import register_law as register_law
 from flipproof.theory.law import checked_law
 from flipproof.theory.radii import Scope
+
+_ROWS_AT_ONCE = 4096
 
 
 def space_of(inputs: Any) -> Space:
@@ -139,3 +142,24 @@ def scope_of_outputs(space: Space, noise: Law, outputs: int, targets: IntArray |
     if is_joint(space):
         return scope.selected(np.zeros(outputs, dtype=np.int64))
     return scope if targets is None else scope.selected(targets)
+
+
+def checked_distance(sampler: Sampler) -> Fraction:
+    """The sampler's distance from its law. It is charged to alpha: without it, certificates would say too much."""
+    distance: Any = sampler.distance
+    if not isinstance(distance, Fraction | int | float) or not 0 <= distance < 1:
+        raise InvalidInputError(f"expected the sampler's distance from its law to be in [0, 1), got {distance!r}")
+    return cast("Fraction", distance)
+
+
+def drawn_again(space: Space, law: Law, seed: int, samples: range, rows: IntArray) -> Any:
+    """The noisy inputs of some estimation samples and rows, as a run with this seed has drawn them."""
+    return sampler_of(space, law, seed).draw(Role.ESTIMATE, samples, rows)
+
+
+def clean_batches(space: Space, law: Law) -> Iterator[Any]:
+    """The inputs themselves, given to a model as noisy ones are, a few thousand rows at a time."""
+    sampler = sampler_of(space, law.without_noise(), 0)
+    for start in range(0, sampler.rows, _ROWS_AT_ONCE):
+        rows = np.arange(start, min(start + _ROWS_AT_ONCE, sampler.rows))
+        yield as_given(sampler, sampler.draw(Role.ESTIMATE, range(1), rows))

@@ -20,8 +20,8 @@ from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.reopened import check_data, check_inputs, restored_classifier
 from flipproof.pipeline.trained import source_of_split
-from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.records import TRAIN, UNKNOWN, DataRecord, Inputs, TrainingRecord, read_section
+from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
+from flipproof.run_folder.split import UNKNOWN, Inputs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.fingerprint.identity import differences_between
@@ -123,7 +123,7 @@ def _about_card(folder: RunFolder, task: Task) -> Iterator[str]:
     """Objections that need only the card of a dataset."""
     if is_user_file(task.dataset):
         return
-    known, stated = card(task.dataset), read_section(folder, "dataset", DataRecord, TRAIN)
+    known, stated = card(task.dataset), folder.read(DataRecord)
     if (known.name, known.classes, known.kind) != (stated.name, stated.classes, task.kind):
         yield f"run.json has other facts about the dataset {known.name}"
 
@@ -133,7 +133,7 @@ def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
     check_data(folder, prepared)
     check_inputs(folder, prepared)
     votes, space = Votes.load(folder.votes_file), prepared.certified.space
-    stated, training = folder.record()["task"], read_section(folder, "training", TrainingRecord, TRAIN)
+    stated, training = folder.record()["task"], folder.read(TrainingRecord)
     if differences := differences_between(stated, prepared.task_record() | {"weights": stated.get("weights")}):
         yield f"run.json states a task that cannot be run: {differences}"
     if training.split != source_of_split(prepared, stated.get("weights")):
@@ -159,7 +159,7 @@ def _about_code(folder: RunFolder, classifier: Any) -> Iterator[str]:
 
 def _about_model(folder: RunFolder, prepared: PreparedTask, classifier: Any) -> Iterator[str]:
     """Objections to what the run says about its weights and base predictions."""
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    training = folder.read(TrainingRecord)
     if model_identity(classifier)["files"] != training.files:
         yield "run.json names files that the model is not made of"
     with single_threaded():

@@ -12,6 +12,7 @@ from flipproof.run_folder.task import Task
 from flipproof.smoothing.classifier import FUSED
 from flipproof.smoothing.voting.chunks import (
     DEFAULT_TIMEOUT,
+    Workers,
     check_evaluation,
     checked_address,
     checked_wanted,
@@ -43,7 +44,8 @@ class Machine:
     check: bool = True
 
     def __post_init__(self) -> None:
-        check_evaluation(self.workers, self.address, self.memory_limit, self.engine, self.timeout, self.check)
+        Workers(self.workers, self.address, self.timeout)  # which are checked
+        check_evaluation(self.memory_limit, self.engine, self.check)
         if self.device != "cpu":
             checked_device(self.device)
             if self.workers == "ray":

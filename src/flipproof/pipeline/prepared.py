@@ -15,7 +15,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.extras import MissingExtraError, require
 from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.spaces.space import Space
-from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.split import SPLIT_PARTS, Split
 from flipproof.run_folder.task import Shares, Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint

@@ -13,9 +13,8 @@ from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.trained import Trained
 from flipproof.run_folder.finished_run import read_inputs
-from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.records import TRAIN, UNKNOWN, DataRecord, Inputs, TrainingRecord, read_section
-from flipproof.run_folder.split import SPLIT_PARTS, Split
+from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
+from flipproof.run_folder.split import SPLIT_PARTS, UNKNOWN, Inputs, Split
 from flipproof.smoothing.fingerprint.identity import (
     changed_files,
     changed_since,
@@ -42,14 +41,14 @@ def reopened_with(folder: RunFolder, prepared: PreparedTask, model: str | None) 
     """The trained classifier of a run whose data are loaded already; a user's own model must be named by `model`."""
     check_data(folder, prepared)
     inputs = check_inputs(folder, prepared)
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    training = folder.read(TrainingRecord)
     return Trained(prepared, restored_classifier(folder, prepared, model), training, inputs)
 
 
 def restored_classifier(folder: RunFolder, prepared: PreparedTask, model: str | None = None) -> Any:
     """The trained classifier of a run, with its weights; a user's own model must be named by `model`."""
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
-    content = folder.check(folder.weights_file, training.weights_sha256, f"{TRAIN} --force")
+    training = folder.read(TrainingRecord)
+    content = folder.check(folder.weights_file, training.weights_sha256, "flipproof train --force")
     classifier = prepared.model.restored(content, str(folder.weights_file), model)
     _check_model(folder, training, classifier)
     return classifier
@@ -85,7 +84,7 @@ def check_task(folder: RunFolder, task: Mapping[str, Any]) -> None:
 
 def check_data(folder: RunFolder, prepared: PreparedTask) -> None:
     """Refuses other data than a run was trained on."""
-    known = read_section(folder, "dataset", DataRecord, TRAIN)
+    known = folder.read(DataRecord)
     differences = differences_between(asdict(prepared.record), asdict(known))
     if differences:
         raise InvalidInputError(
@@ -104,7 +103,7 @@ def check_fingerprints(folder: RunFolder, training: TrainingRecord) -> None:
 
 def check_inputs(folder: RunFolder, prepared: PreparedTask) -> Inputs:
     """The inputs of a run, which must be those of its data. Their file, or the task, may have been edited since."""
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    training = folder.read(TrainingRecord)
     check_fingerprints(folder, training)
     found = read_inputs(folder, training)
     split = Split.nothing() if training.split == UNKNOWN else prepared.certified.split

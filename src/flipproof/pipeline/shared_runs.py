@@ -12,8 +12,7 @@ from typing import Any
 from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.reopened import reopened
 from flipproof.pipeline.steps import train_run, vote_run
-from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.records import TRAIN, VOTE, TrainingRecord, VotesRecord, read_section
+from flipproof.run_folder.folder import RunFolder, TrainingRecord, VotesRecord
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.votes import Votes
 
@@ -50,7 +49,7 @@ class Runs:
             folder.take_training(self._trained_folder(task))
         train_run(folder.path, task, machine)
         votes = vote_run(folder.path, samples, machine, task.model.name)
-        return votes, _training_seconds(folder) + read_section(folder, "votes", VotesRecord, VOTE).seconds
+        return votes, _training_seconds(folder) + folder.read(VotesRecord).seconds
 
     def _trained_folder(self, task: Task) -> RunFolder:
         return train_run((self.models or self.path) / _name(task), task, self.machine)
@@ -64,4 +63,4 @@ def _name(task: Task) -> str:
 
 
 def _training_seconds(folder: RunFolder) -> float:
-    return read_section(folder, "training", TrainingRecord, TRAIN).seconds
+    return folder.read(TrainingRecord).seconds

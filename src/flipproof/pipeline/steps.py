@@ -20,15 +20,14 @@ from flipproof.pipeline.trained import GivenWeights, Trained, task_section, trai
 from flipproof.run_folder.finished_run import (
     FinishedRun,
     KindWords,
-    PromiseSettings,
     certified,
     read_inputs,
     write_certified,
 )
-from flipproof.run_folder.folder import RunFolder, sha256_of
-from flipproof.run_folder.records import TRAIN, VOTE, DataRecord, TrainingRecord, VotesRecord, read_section
+from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord, VotesRecord, sha256_of
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
+from flipproof.smoothing.certify import PromiseSettings
 from flipproof.smoothing.vote import vote
 from flipproof.smoothing.votes import Votes
 
@@ -174,7 +173,7 @@ def _voted(folder: RunFolder, trained: Trained, samples: Samples, machine: Machi
 
 def _votes_record(folder: RunFolder) -> VotesRecord | None:
     record = folder.record()
-    return read_section(folder, "votes", VotesRecord, VOTE, record) if "votes" in record else None
+    return folder.read(VotesRecord, record) if "votes" in record else None
 
 
 def _check_not_fewer(folder: RunFolder, there: VotesRecord, samples: Samples) -> None:
@@ -235,15 +234,15 @@ def open_run(path: str | os.PathLike[str], certificates: Certificates | None = N
     record = folder.record()
     task = task_in(record)
     certificates = certified(folder) if certificates is None else certificates
-    data = read_section(folder, "dataset", DataRecord, TRAIN)
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    data = folder.read(DataRecord)
+    training = folder.read(TrainingRecord)
     return FinishedRun(
         folder=folder,
         task_record=record["task"],
         task=task,
         data=data,
         training=training,
-        votes=read_section(folder, "votes", VotesRecord, VOTE),
+        votes=folder.read(VotesRecord),
         promise=record.get("certificates", {}),
         inputs=read_inputs(folder, training),
         certificates=certificates,

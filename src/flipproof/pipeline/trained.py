@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,8 @@ from flipproof.files.whole import read_whole
 from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.models import own_model_errors
 from flipproof.pipeline.prepared import PreparedTask
-from flipproof.run_folder.folder import RunFolder, sha256_of
-from flipproof.run_folder.records import DRAWN, GIVEN, UNKNOWN, Inputs, TrainingRecord
-from flipproof.run_folder.split import Split
+from flipproof.run_folder.folder import RunFolder, TrainingRecord
+from flipproof.run_folder.split import DRAWN, GIVEN, UNKNOWN, Inputs, Split
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.voting.vote_task import model_identity
 
@@ -101,20 +100,18 @@ def _saved(
     )
     split = Split.nothing() if source == UNKNOWN else certified.split
     inputs = Inputs(certified.labels, split, base_label, prepared.class_names)
-    folder.forget("training", "votes", "certificates")
-    inputs.save(folder.inputs_file)
-    training = TrainingRecord(
+    training = folder.save_training(
+        task,
+        prepared.record,
+        content,
+        inputs,
         **facts,
         split=source,
-        base_accuracy=inputs.accuracy(np.equal(base_label, certified.labels)),
         model=identity["model"],
         fingerprints=identity["fingerprints"],
-        weights_sha256=folder.write(folder.weights_file, content),
-        inputs_sha256=str(sha256_of(folder.inputs_file)),
         inputs=prepared.inputs_fingerprint(split),
         versions=versions(),
         blind={} if source == UNKNOWN else prepared.blind_facts(),
         files=identity["files"],
     )
-    folder.begin(task=task, dataset=asdict(prepared.record), training=asdict(training))
     return Trained(prepared, restored, training, inputs)

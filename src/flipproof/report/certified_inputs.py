@@ -27,9 +27,7 @@ from flipproof.report.shares import (
     chosen_rows,
 )
 from flipproof.smoothing.certificates import Abstention, Certificates
-from flipproof.smoothing.certify import unanimous_radii, with_more_samples
-from flipproof.smoothing.fingerprint.identity import check_data
-from flipproof.smoothing.votes import Votes, drawn_again
+from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import MAX_SAMPLES
 from flipproof.theory.certificate import checked_certificate
 from flipproof.theory.claims import Claim, Claims, Lead, default_lead, has_boxes
@@ -70,7 +68,7 @@ class CertifiedInputs:
     def _check_data(self, space: Space) -> None:
         """Raises if these are not the data that were voted on: their pictures would mislead."""
         if self.votes.run is not None:
-            check_data(self.votes.run.identity, space)
+            self.votes.check_data(space)
         elif (given := inputs_of(space, sampler_of(space, self.noise, 0).rows)) != self.inputs:
             raise InvalidInputError(f"expected the data of {self.inputs} inputs, got those of {given}")
 
@@ -137,7 +135,7 @@ class CertifiedInputs:
 
     def drawn(self, space: Space, samples: range, rows: IntArray) -> Any:
         """Noisy samples of some rows, drawn again: they are what the classifier saw in the run."""
-        return drawn_again(self.votes, space, samples, rows)
+        return self.votes.drawn_again(space, samples, rows)
 
     @cached_property
     def noise(self) -> Noise:
@@ -197,7 +195,7 @@ class CertifiedInputs:
     @cached_property
     def sample_caps(self) -> dict[str, int]:
         """The largest radius along each axis that this number of samples can certify."""
-        return dict(zip(self.axes, unanimous_radii(self.certificates), strict=True))
+        return dict(zip(self.axes, self.certificates.unanimous_radii(), strict=True))
 
     def withstands(self, name: str, count: int) -> BoolArray:
         """Which inputs withstand `count` changes along an axis."""
@@ -342,4 +340,4 @@ class CertifiedInputs:
         """
         if factor * self.votes.n_estimate > MAX_SAMPLES:
             return None
-        return self if factor == 1 else replace(self, certificates=with_more_samples(self.certificates, factor))
+        return self if factor == 1 else replace(self, certificates=self.certificates.with_more_samples(factor))

@@ -12,7 +12,8 @@ from flipproof.files.strict_json import is_number
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.run_folder.finished_run import FinishedRun
-from flipproof.run_folder.records import UNKNOWN, UNTOLD, DataRecord, TrainingRecord, VotesRecord
+from flipproof.run_folder.folder import DataRecord, TrainingRecord, VotesRecord
+from flipproof.run_folder.split import UNKNOWN, UNTOLD
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.run import Run

@@ -20,7 +20,8 @@ from flipproof.report.words.numbers import duration, known_share, radius_words, 
 from flipproof.report.words.promises import plain_words
 from flipproof.report.words.verdict import headline, withstanding
 from flipproof.run_folder.finished_run import FinishedRun
-from flipproof.run_folder.records import NOT_REPORTED, DataRecord
+from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.split import NOT_REPORTED
 from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.radii import UNBOUNDED
 

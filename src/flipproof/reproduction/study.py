@@ -10,8 +10,8 @@ from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.shared_runs import Runs
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial
-from flipproof.run_folder.folder import RunFolder
-from flipproof.run_folder.records import TRAIN, Inputs, TrainingRecord, read_section
+from flipproof.run_folder.folder import RunFolder, TrainingRecord
+from flipproof.run_folder.split import Inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +67,5 @@ class ScaledStudy:
         """The outcome of a trial; runs the trial first if necessary."""
         votes, seconds = self.runs(trial.samples).voted(trial.task, trial.samples)
         folder = RunFolder.open(self.folder_of(trial))
-        epochs = read_section(folder, "training", TrainingRecord, TRAIN).epochs
+        epochs = folder.read(TrainingRecord).epochs
         return Outcome(trial, votes, Inputs.load(folder.inputs_file), seconds, epochs)

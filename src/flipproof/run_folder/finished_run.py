@@ -9,15 +9,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from flipproof.errors import FileFormatError, OutputError
-from flipproof.run_folder.folder import RunFolder, sha256_of
-from flipproof.run_folder.records import TRAIN, VOTE, DataRecord, Inputs, TrainingRecord, VotesRecord, read_section
+from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord, VotesRecord, sha256_of
+from flipproof.run_folder.split import Inputs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.certificates_file import read_promise, write_certificates
-from flipproof.smoothing.certify import certify
+from flipproof.smoothing.certify import PromiseSettings
 from flipproof.smoothing.fingerprint.identity import differences_between
+from flipproof.smoothing.result_files import read_promise, write_certificates
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import AlphaBudget, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,30 +75,13 @@ class FinishedRun:
 
 def read_inputs(folder: RunFolder, training: TrainingRecord) -> Inputs:
     """The inputs of a run, from the file that `run.json` knows."""
-    folder.check(folder.inputs_file, training.inputs_sha256, f"{TRAIN} --force")
+    folder.check(folder.inputs_file, training.inputs_sha256, "flipproof train --force")
     return Inputs.load(folder.inputs_file)
-
-
-@dataclass(frozen=True, slots=True)
-class PromiseSettings:
-    """The promise of certificates: the arguments of `certify`."""
-
-    alpha: float = 0.01
-    rule: str = Rule.MULTI_CLASS
-    simultaneous: bool = False
-
-    def __post_init__(self) -> None:
-        AlphaBudget(self.alpha)  # refuses an alpha that cannot be spent
-        object.__setattr__(self, "rule", str(Rule.named(self.rule)))
-
-    def of(self, votes: Votes) -> Certificates:
-        """The certificates that keep it."""
-        return certify(votes, self.alpha, self.rule, self.simultaneous)
 
 
 def certified(folder: RunFolder) -> Certificates:
     """The certificates of a run, made anew from its votes, so that a file that was edited is noticed."""
-    section = folder.section("certificates", "flipproof certify")
+    section = folder.section("certificates")
     there = read_promise(folder.certificates_file)
     promise, votes = PromiseSettings(**{name: there[name] for name in asdict(PromiseSettings())}), checked_votes(folder)
     counts = {"n_select": votes.n_select, "n_estimate": votes.n_estimate}
@@ -146,8 +128,8 @@ def _promise_of(folder: RunFolder) -> dict[str, Any]:
 def _rests_on(folder: RunFolder) -> dict[str, str]:
     """The hashes of the other files of a run, and of what `run.json` says beside the promise."""
     record = folder.record()
-    training = read_section(folder, "training", TrainingRecord, TRAIN, record)
-    votes = read_section(folder, "votes", VotesRecord, VOTE, record)
+    training = folder.read(TrainingRecord, record)
+    votes = folder.read(VotesRecord, record)
     said = json.dumps({name: record.get(name) for name in ("task", "dataset", "training", "votes")}, sort_keys=True)
     return {
         "weights": training.weights_sha256,
@@ -164,10 +146,10 @@ def _hashes(folder: RunFolder) -> tuple[str | None, str | None]:
 
 def checked_votes(folder: RunFolder) -> Votes:
     """The votes of a folder, which must be those of its model under its noise."""
-    known = read_section(folder, "votes", VotesRecord, VOTE)
-    folder.check(folder.votes_file, known.sha256, VOTE)
+    known = folder.read(VotesRecord)
+    folder.check(folder.votes_file, known.sha256, "flipproof vote")
     votes, task = Votes.load(folder.votes_file), folder.record()["task"]
-    training = read_section(folder, "training", TrainingRecord, TRAIN)
+    training = folder.read(TrainingRecord)
     expected = {"model": training.model, "noise": task.get("noise"), "seed": task.get("seed")}
     identity = {} if votes.run is None else votes.run.identity
     differences = differences_between({name: identity.get(name) for name in expected}, expected)

@@ -6,31 +6,102 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar, get_args, get_type_hints
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
-from flipproof.files.strict_json import FileKind, read_json, write_json
+from flipproof.files.strict_json import FileKind, is_number, read_json, write_json
 from flipproof.files.whole import cannot_write, checked_path, opened, read_whole, remove_leftovers, replacing, take_lock
+from flipproof.run_folder.split import DRAWN, Inputs
 
 RUN_FILE = FileKind("run folder", "flipproof-run", 1)
-_REPORT = (
-    "report.html",
-    *(f"figures/{name}.{kind}" for name in ("heatmap", "lines", "bounds") for kind in ("png", "svg")),
-)
+_FIGURES = [f"figures/{name}.{kind}" for name in ("heatmap", "lines", "bounds") for kind in ("png", "svg")]
 _MARK = b'<meta name="generator" content="flipproof">'
 """Among the first bytes of every report."""
 _LOCK = ".lock"
 _FILES = {
     "training": ("weights.safetensors", "inputs.npz"),
     "votes": ("votes.npz", "votes.checkpoint"),
-    "certificates": ("certificates.json", "certificates.npz", *_REPORT),
+    "certificates": ("certificates.json", "certificates.npz", "report.html", *_FIGURES),
 }
 """By section of `run.json`: the files that belong to it."""
+_ALL_FILES = ("run.json", *(name for names in _FILES.values() for name in names))
+_MADE_BY = {"votes": "flipproof vote", "certificates": "flipproof certify"}
+"""By section: the command that makes it; all others are made by `flipproof train`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataRecord:
+    """What a model was trained on."""
+
+    section: ClassVar[str] = "dataset"
+    name: str
+    counts: dict[str, int]
+    classes: int
+    fingerprint: str
+
+    @property
+    def words(self) -> str:
+        """The counts as people read them.
+
+        Example:
+            >>> DataRecord("cora", {"nodes": 2810, "edges": 7981}, 7, "").words
+            '2,810 nodes, 7,981 edges'
+        """
+        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRecord:
+    """How a model was trained. `model` and `inputs` are fingerprints of the classifier and of what is certified.
+
+    `blind` has the words and the accuracy of a classifier that ignores the noisy part, if there is one. `files` has the
+    sha256 of each file of the user's own that the classifier is made of. `split` says where the split comes from:
+    "given", "drawn" or "unknown". If it is unknown, no input is known to be for testing, and there are no accuracies.
+    `fingerprints` is the version of the fingerprints: 1 in early runs, which did not note it.
+    """
+
+    section: ClassVar[str] = "training"
+    epochs: int
+    seconds: float
+    base_accuracy: float | None
+    model: str
+    weights_sha256: str
+    inputs_sha256: str
+    inputs: str
+    versions: dict[str, str]
+    loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    validation_accuracy: list[float] = field(default_factory=list)
+    blind: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    split: str = field(default_factory=lambda: DRAWN)
+    fingerprints: int = field(default_factory=lambda: 1)
+
+
+@dataclass(frozen=True, slots=True)
+class VotesRecord:
+    """How votes were drawn; seconds and drawn samples are sums over all calls that drew some and were not killed.
+
+    `workers` is how many processes the last call used, or "ray".
+    """
+
+    section: ClassVar[str] = "votes"
+    n_select: int
+    n_estimate: int
+    sha256: str
+    seconds: float
+    drawn: int
+    workers: int | str
+    versions: dict[str, str]
+
+
+Section = TypeVar("Section", DataRecord, TrainingRecord, VotesRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +116,7 @@ class RunFolder:
         folder = cls(checked_path(path))
         try:
             folder.path.mkdir(parents=True, exist_ok=True)
-            expected = {"run.json", *(name.partition("/")[0] for names in _FILES.values() for name in names)}
+            expected = {name.partition("/")[0] for name in _ALL_FILES}
             strange = [each.name for each in folder.path.iterdir() if each.name not in expected and each.name[0] != "."]
         except OSError as error:
             raise cannot_write(folder.path, error) from error
@@ -71,7 +142,7 @@ class RunFolder:
 
     def _check_plain(self) -> None:
         """Refuses links: writing through one in a folder from elsewhere could overwrite other files of the user."""
-        for name in ("run.json", _LOCK, "figures", *(name for names in _FILES.values() for name in names)):
+        for name in (_LOCK, "figures", *_ALL_FILES):
             path = self.path / name
             plain = os.path.isdir(path) if name == "figures" else os.path.isfile(path)
             if os.path.islink(path) or (os.path.exists(path) and not plain):
@@ -152,21 +223,50 @@ class RunFolder:
             raise FileFormatError(f"expected {self.record_file} to have a task, got none")
         return record
 
-    def section(self, name: str, made_by: str, record: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def section(self, name: str, record: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The section that a step wrote, or an error that names the step; `record` is `run.json`, if it was read."""
         section = (self.record() if record is None else record).get(name)
         if not isinstance(section, dict):
+            made_by = _MADE_BY.get(name, "flipproof train")
             raise FileFormatError(f"expected {self.path} to have its {name}, got none; run {made_by} first")
         return section
+
+    def read(self, kind: type[Section], record: Mapping[str, Any] | None = None) -> Section:
+        """A section as a value, or an error that says what is wrong with it; `record` is `run.json`, if it was read."""
+        section, hints, fields = self.section(kind.section, record), get_type_hints(kind), dataclasses.fields(kind)
+        wrong = f"expected {self.record_file} as flipproof wrote it, got"
+        if unknown := sorted(set(section) - {each.name for each in fields}):
+            raise FileFormatError(f"{wrong} an unknown field {kind.section}.{unknown[0][:40]}")
+        needed = [each.name for each in fields if each.name in section or each.default_factory is dataclasses.MISSING]
+        values: dict[str, Any] = {name: section.get(name) for name in needed}
+        for name, value in values.items():
+            if not _fits(value, hints[name]):
+                raise FileFormatError(f"{wrong} {value!r} for {kind.section}.{name}")
+        return kind(**values)
 
     def begin(self, **sections: Mapping[str, Any]) -> None:
         """Writes a new `run.json` with these sections."""
         write_json(self.record_file, RUN_FILE, {name: dict(section) for name, section in sections.items()})
 
+    def save_training(
+        self, task: Mapping[str, Any], dataset: DataRecord, weights: bytes, inputs: Inputs, /, **facts: Any
+    ) -> TrainingRecord:
+        """Discards all results, and begins a run with a trained model; `facts` are further fields of its record."""
+        self.forget("training", "votes", "certificates")
+        inputs.save(self.inputs_file)
+        training = TrainingRecord(
+            base_accuracy=inputs.accuracy(inputs.base_label == inputs.labels),
+            weights_sha256=self.write(self.weights_file, weights),
+            inputs_sha256=str(sha256_of(self.inputs_file)),
+            **facts,
+        )
+        self.begin(task=task, dataset=asdict(dataset), training=asdict(training))
+        return training
+
     def take_training(self, other: RunFolder) -> None:
         """Begins a run with the model that another one has trained for the same task."""
         folder = RunFolder.prepare(self.path)
-        sections = {name: other.section(name, "flipproof train") for name in ("task", "dataset", "training")}
+        sections = {name: other.section(name) for name in ("task", "dataset", "training")}
         with folder.locked():
             if folder.exists:  # somebody else has begun it meanwhile
                 return
@@ -195,7 +295,7 @@ class RunFolder:
 
     def forget_report(self) -> None:
         """Removes a report that is out of date. A file of that name that flipproof did not write stays."""
-        self._remove(name for name in _REPORT if name != "report.html" or is_report(self.report_file))
+        self._remove([*_FIGURES, *(["report.html"] if is_report(self.report_file) else [])])
         with contextlib.suppress(OSError):  # it is not there, or has other files
             self.figures_folder.rmdir()
 
@@ -221,6 +321,16 @@ class RunFolder:
         if hashlib.sha256(content).hexdigest() != sha256:
             raise FileFormatError(f"expected {path} as run.json knows it, got another; run {made_by} again")
         return content
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    if hint in (float, float | None):
+        return is_number(value) or (value is None and hint is not float)
+    if hint in (int, str, int | str):
+        return type(value) in (get_args(hint) or (hint,))
+    if hint == dict[str, int]:
+        return isinstance(value, dict) and all(type(count) is int for count in value.values())
+    return isinstance(value, list if hint == list[float] else dict)
 
 
 def is_report(path: Path) -> bool:

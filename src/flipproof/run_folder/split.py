@@ -1,8 +1,9 @@
-"""Which inputs a model is trained on, which ones decide when to stop, and which ones test it."""
+"""The inputs of a run: which ones a model is trained on, decide when to stop, and test it; labels and predictions."""
 
 from __future__ import annotations
 
 import numbers
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import BoolArray, IntArray, checked_count, read_only
-from flipproof.errors import InvalidInputError
+from flipproof.errors import FileFormatError, InvalidInputError, one_line
+from flipproof.files.archive import reading_archive, write_archive
+from flipproof.files.strict_json import FileKind
 
 SPLIT_PARTS = ("train", "validation", "test")
+INPUTS_FILE = FileKind("inputs file", "flipproof-inputs", 1)
+
+GIVEN, DRAWN, UNKNOWN = "given", "drawn", "unknown"
+"""Where a split comes from: the data have it, training drew it, or nobody said what weights were trained on."""
+
+UNTOLD = "it is not known which inputs the weights were trained on"
+NOT_REPORTED = f"not reported: {UNTOLD}"
+"""Shown in place of an accuracy."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +126,46 @@ class Split:
                 for parts in zip(*(np.split(members, [first, second]) for members, first, second in cuts), strict=True)
             )
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """One row per input.
+
+    Attributes:
+        labels: true labels.
+        split: which inputs were for what.
+        base_label: the prediction of the base classifier for the input itself.
+        class_names: one per class.
+    """
+
+    labels: IntArray
+    split: Split
+    base_label: IntArray
+    class_names: tuple[str, ...]
+
+    def accuracy(self, right: BoolArray) -> float | None:
+        """The share of test inputs for which something is true; None if none is known to be for testing."""
+        return float(np.mean(right[self.split.test])) if self.split.test.size else None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file, whole or not at all."""
+        arrays = {"labels": self.labels, "base_label": self.base_label}
+        parts = {name: getattr(self.split, name) for name in SPLIT_PARTS}
+        write_archive(path, INPUTS_FILE, {"class_names": list(self.class_names)}, arrays | parts)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Inputs:
+        """Reads what `save` wrote."""
+        with reading_archive(path, INPUTS_FILE) as file:
+            split = Split(*(file.array(name) for name in SPLIT_PARTS))
+            labels, base_label = (label_array(file.array(name), None) for name in ("labels", "base_label"))
+            highest = max(part.max(initial=-1) for part in (split.train, split.validation, split.test))
+            if labels.ndim != 1 or labels.shape != base_label.shape or highest >= labels.size:
+                raise FileFormatError("its arrays do not fit together")
+            return cls(
+                labels, split, base_label, tuple(one_line(str(name)) for name in file.description["class_names"])
+            )
 
 
 def _shuffled(labels: ArrayLike, seed: int) -> tuple[IntArray, list[IntArray]]:

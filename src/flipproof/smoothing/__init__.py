@@ -5,7 +5,7 @@ are. It imports `noise` and all below.
 """
 
 PUBLIC = (
-    "certificates", "certificates_file", "certify", "classifier", "fingerprint.fingerprints", "fingerprint.identity",
+    "certificates", "certify", "classifier", "fingerprint.fingerprints", "fingerprint.identity", "result_files",
     "run", "vote", "votes", "voting.chunks", "voting.drawn_samples", "voting.evaluation", "voting.vote_counts",
     "voting.vote_task", "workers.ray_connection",
 )  # fmt: skip

@@ -25,22 +25,16 @@ from flipproof.errors import InvalidInputError
 from flipproof.extras import provided
 from flipproof.files.csv_file import write_csv
 from flipproof.files.whole import checked_path
-from flipproof.smoothing.certificates_file import write_certificates
+from flipproof.smoothing.result_files import write_certificates
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_counts
 from flipproof.theory.base_law import Noise
 from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.certificate import ANY, Promise, Subject, shown_radius
 from flipproof.theory.claims import Claim, Claims, Predictions
-from flipproof.theory.radii import (
-    AnyRadii,
-    Axis,
-    Counts,
-)
+from flipproof.theory.radii import AnyRadii, Axis, Counts
 from flipproof.theory.search import SEARCH_LIMIT
 from flipproof.theory.tables import Parts
-
-_SYSTEM = "Bojchevski et al. 2020"
 
 
 class Abstention(IntEnum):
@@ -61,9 +55,9 @@ class Abstention(IntEnum):
 class Certificates:
     """What `votes` prove about every input; `certify` makes it.
 
-    With probability at least 1 - alpha over the estimation samples, for each input by itself (for all
-    inputs at once if `simultaneous`): no change within certified radii makes the smoothed classifier
-    predict anything but `label`. Abstained inputs are certified at no radii.
+    With probability at least 1 - alpha over the estimation samples, for each input by itself (for all inputs at once
+    if `simultaneous`): no change within certified radii makes the smoothed classifier predict anything but `label`.
+    Abstained inputs are certified at no radii.
 
     If `votes.scope` says how many entries an input has, no radius exceeds the number of changes that the input has
     room for, and an input that withstands the loss of everything is certified at every larger radius.
@@ -78,18 +72,15 @@ class Certificates:
     bounded: BoundedInputs = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        checked_kind(self.votes, Votes, "votes")
-        checked_kind(self.bounds, Bounds, "bounds")
-        if len(self.bounds.label) != len(self.votes):
-            raise InvalidInputError(f"expected bounds of {len(self.votes)} inputs, got {len(self.bounds.label)}")
-        unselected, unestimated = self.votes.selection.sum(axis=1) == 0, self.votes.estimation.sum(axis=1) == 0
+        votes, bounds = checked_kind(self.votes, Votes, "votes"), checked_kind(self.bounds, Bounds, "bounds")
+        if len(bounds.label) != len(votes):
+            raise InvalidInputError(f"expected bounds of {len(votes)} inputs, got {len(bounds.label)}")
+        unselected, unestimated = votes.selection.sum(axis=1) == 0, votes.estimation.sum(axis=1) == 0
         unanswered = np.asarray(unselected | unestimated)
-        noise, scope = self.votes.noise, self.votes.scope
-        bounded = BoundedInputs.under(noise, self.p_lower, self.p_upper, scope, unanswered)
+        bounded = BoundedInputs.under(votes.noise, bounds.p_lower, bounds.p_upper, votes.scope, unanswered)
         object.__setattr__(self, "bounded", bounded)
-        reason = np.where(bounded.certain, Abstention.NONE, Abstention.TOO_CLOSE)
-        reason[unestimated] = Abstention.NO_ESTIMATION_VOTES
-        reason[unselected] = Abstention.NO_SELECTION_VOTES
+        why = [Abstention.NO_SELECTION_VOTES, Abstention.NO_ESTIMATION_VOTES, Abstention.TOO_CLOSE]
+        reason = np.select([unselected, unestimated, ~bounded.certain], why, Abstention.NONE)
         object.__setattr__(self, "abstention", read_only(reason.astype(np.int64)))
 
     def __len__(self) -> int:
@@ -106,10 +97,21 @@ class Certificates:
         return self.bounded.axes
 
     @property
+    def axis_names(self) -> tuple[str, ...]:
+        """The names of the axes, such as "add" or "structure.add"."""
+        return self.bounded.axis_names
+
+    @property
     def promise(self) -> Promise:
         """The promise of these certificates, in the terms that all kinds of certificates share."""
-        threat = "at most r changes of one kind"
-        return Promise(_SYSTEM, Subject.SMOOTHED, threat, str(self.rule), self.alpha, self.simultaneous)
+        return Promise(
+            "Bojchevski et al. 2020",
+            Subject.SMOOTHED,
+            "at most r changes of one kind",
+            str(self.rule),
+            self.alpha,
+            self.simultaneous,
+        )
 
     @property
     def classes(self) -> int:
@@ -158,8 +160,7 @@ class Certificates:
         certifies: certified inputs leave their share of alpha to the rest.
         """
         selection, estimation = self.votes.selection_counts, self.votes.estimation_counts
-        certified = np.zeros(len(self), dtype=bool)
-        budget = self.budget.shared_by(max(1, len(self)))
+        certified, budget = np.zeros(len(self), dtype=bool), self.budget.shared_by(max(1, len(self)))
         while True:
             bounds = bounds_from_counts(selection, estimation, budget, self.rule)
             bounded = replace(self.bounded, p_lower=bounds.p_lower, p_upper=bounds.p_upper)
@@ -209,11 +210,9 @@ class Certificates:
         number = checked_index(index, len(self), "index")
         if along is None:
             return Claims.of_one(self.bounded, self.predictions, number)
-        row = np.array([number])
-        one, predictions = self.bounded.selected(row), self.predictions.selected(row)
-        if isinstance(along, str) and along == ANY:
-            return Claims.together(one, predictions)[0]
-        return Claims.along(one, predictions, along)[0]
+        one, predictions = self.bounded.selected(np.array([number])), self.predictions.selected(np.array([number]))
+        together = isinstance(along, str) and along == ANY
+        return (Claims.together(one, predictions) if together else Claims.along(one, predictions, along))[0]
 
     def certified_ratio(
         self,
@@ -279,6 +278,21 @@ class Certificates:
             bounds=Bounds(bounds.label[rows], bounds.runner_up[rows], bounds.p_lower[rows], bounds.p_upper[rows]),
         )
 
+    def unanimous_radii(self) -> tuple[int, ...]:
+        """For every axis, the radius of an input whose samples all have the same label. More samples could raise it."""
+        bounds = self._of(self.votes.unanimous()).bounds
+        bounded = BoundedInputs(self.noise, bounds.p_lower, bounds.p_upper, None, np.zeros(1, dtype=bool))
+        return tuple(int(bounded.uncapped_radius(name)[0]) for name in self.axis_names)
+
+    def with_more_samples(self, factor: int) -> Certificates:
+        """The certificates of `factor` times as many estimation samples with the same shares of labels."""
+        return self._of(self.votes.with_more_samples(factor))
+
+    def _of(self, votes: Votes) -> Certificates:
+        """The certificates of other votes under the same promise."""
+        bounds = bounds_from_counts(votes.selection_counts, votes.estimation_counts, self.budget, self.rule)
+        return replace(self, votes=votes, bounds=bounds)
+
     def plot_heatmap(
         self,
         y: str | None = None,
@@ -301,11 +315,7 @@ class Certificates:
         return provided("plots").plot_heatmap(self, y, x, held, true_labels)
 
     def plot_lines(self, *, true_labels: ArrayLike | None = None) -> Any:
-        """Draws the certified ratio along every axis as a matplotlib figure; needs the extra "report".
-
-        Args:
-            true_labels: if given, the certified accuracy is drawn too.
-        """
+        """Draws the certified ratio and, given true labels, accuracy along every axis; needs the extra "report"."""
         return provided("plots").plot_lines(self, None if true_labels is None else as_array(true_labels, "true_labels"))
 
     def to_columns(self) -> dict[str, Any]:
@@ -314,7 +324,7 @@ class Certificates:
         `input` is the id of an input: its number among all inputs given to `vote`, even if only some were targets.
         `max_any` counts changes of all kinds together, the other radii changes of one kind, nothing else being changed.
         """
-        columns: dict[str, Any] = {
+        return {
             "input": self.votes.ids,
             "label": self.label,
             "abstained": self.abstained,
@@ -322,11 +332,9 @@ class Certificates:
             "p_lower": self.p_lower,
             "p_upper": self.p_upper,
             "runner_up": self.bounds.runner_up,
+            f"max_{ANY}": self.max_l0_radius(),
+            **{f"max_{name}": self.max_radius(name) for name in self.axis_names},
         }
-        columns[f"max_{ANY}"] = self.max_l0_radius()
-        for name in self.bounded.axis_names:
-            columns[f"max_{name}"] = self.max_radius(name)
-        return columns
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the files that `flipproof verify` checks: a JSON file at `path`, and arrays in an npz beside it."""

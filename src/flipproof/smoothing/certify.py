@@ -1,16 +1,13 @@
-"""The verb `certify`, from votes to certificates, and what more samples would certify."""
+"""The verb `certify`, from votes to certificates, and the promise that certificates keep."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
+from dataclasses import dataclass
 
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.votes import Votes
-from flipproof.statistics.bounds import AlphaBudget, Counts, Rule, bounds_from_counts
-from flipproof.theory.bounded_inputs import BoundedInputs
+from flipproof.statistics.bounds import AlphaBudget, Rule, bounds_from_counts
 
 
 def certify(
@@ -42,25 +39,18 @@ def certify(
     return Certificates(votes, budget, named, simultaneous, bounds)
 
 
-def unanimous_radii(certificates: Certificates) -> tuple[int, ...]:
-    """For every axis, the radius of an input whose samples all have the same label. More samples could raise it."""
-    votes = certificates.votes
-    unanimous = np.eye(1, votes.classes, dtype=np.int64)
-    agreed = bounds_from_counts(
-        Counts(unanimous * votes.n_select, votes.n_select),
-        Counts(unanimous * votes.n_estimate, votes.n_estimate),
-        certificates.budget,
-        certificates.rule,
-    )
-    bounded = BoundedInputs(certificates.noise, agreed.p_lower, agreed.p_upper, None, np.zeros(1, dtype=bool))
-    return tuple(int(bounded.uncapped_radius(name)[0]) for name in bounded.axis_names)
+@dataclass(frozen=True, slots=True)
+class PromiseSettings:
+    """The promise of certificates: the arguments of `certify`."""
 
+    alpha: float = 0.01
+    rule: str = Rule.MULTI_CLASS
+    simultaneous: bool = False
 
-def with_more_samples(certificates: Certificates, factor: int) -> Certificates:
-    """The certificates of `factor` times as many estimation samples with the same shares of labels."""
-    votes = certificates.votes
-    more = replace(
-        votes, estimation=votes.estimation * factor, n_estimate=votes.n_estimate * factor, run=None, vote_counts=None
-    )
-    bounds = bounds_from_counts(more.selection_counts, more.estimation_counts, certificates.budget, certificates.rule)
-    return replace(certificates, votes=more, bounds=bounds)
+    def __post_init__(self) -> None:
+        AlphaBudget(self.alpha)  # refuses an alpha that cannot be spent
+        object.__setattr__(self, "rule", str(Rule.named(self.rule)))
+
+    def of(self, votes: Votes) -> Certificates:
+        """The certificates that keep it."""
+        return certify(votes, self.alpha, self.rule, self.simultaneous)

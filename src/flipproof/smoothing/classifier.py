@@ -9,10 +9,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from flipproof.base.values import FloatArray, IntArray, checked_count, one_of
+from flipproof.base.values import checked_count, one_of
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.extras import provided
-from flipproof.noise.sampling.samplers import Role, Sampler
 from flipproof.noise.spaces.space import Space
 from flipproof.theory.base_law import Law
 
@@ -161,67 +160,7 @@ def classifier_of(model: Any, space: Space, noise: Law, options: ModelOptions) -
 FUSED, TORCH = "fused", "torch"
 
 
-class FusedLabels(Protocol):
-    """Labels of noisy samples, computed without making the noisy inputs as a whole."""
-
-    @property
-    def version(self) -> int:
-        """Changes when the same network begins to give another label to the same noisy input."""
-
-    @property
-    def bytes_per_sample(self) -> int:
-        """About how much memory a sample of a chunk takes."""
-
-    @property
-    def working_bytes(self) -> int:
-        """About how much further memory is needed, however many samples there are."""
-
-    def __call__(self, role: Role, samples: range) -> IntArray:
-        """Labels [samples, outputs] of the noisy inputs that the sampler draws."""
-
-    def scores(self, role: Role, samples: range) -> FloatArray:
-        """The numbers [samples, outputs, classes] behind the labels."""
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """The engine that evaluates a chunk.
-
-    Attributes:
-        name: "fused", "torch", or None for a classifier that is no torch module.
-        fused: gives the labels, if the engine is fused.
-    """
-
-    name: str | None = None
-    fused: FusedLabels | None = None
-
-    @property
-    def version(self) -> int | None:
-        """The version of fused evaluation; None for a classifier that is called, as its fingerprint identifies it."""
-        return None if self.fused is None else self.fused.version
-
-
 def check_engine(name: str | None) -> None:
     """Refuses the name of an unknown engine."""
     if name is not None:
         one_of((FUSED, TORCH), name, "engine")
-
-
-def engine_for(classifier: Any, sampler: Sampler, requested: str | None) -> Engine:
-    """The requested engine, or the fastest one if none is requested.
-
-    A classifier that is a torch module says so by an attribute `engine`, and may have a method `fused` that gives the
-    `FusedLabels` of a sampler, or the reason why there are none.
-    """
-    check_engine(requested)
-    is_torch, name = getattr(classifier, "engine", None) == TORCH, type(classifier).__name__
-    if requested == TORCH and not is_torch:
-        raise InvalidInputError(f"expected a classifier that is a torch module for engine='torch', got {name}")
-    offer: Any = f"it is for GCN, APPNP and GAT of flipproof, not for {name}"
-    if is_torch and requested != TORCH and hasattr(classifier, "fused"):
-        offer = classifier.fused(sampler)
-    if not isinstance(offer, str):
-        return Engine(FUSED, offer)
-    if requested == FUSED:
-        raise InvalidInputError(f"expected a network that the fused engine can evaluate, got another: {offer}")
-    return Engine(TORCH if is_torch else None)

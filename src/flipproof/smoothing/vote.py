@@ -14,27 +14,26 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.progress import Column, ProgressLine, progress_line
 from flipproof.base.threads import single_threaded
-from flipproof.base.values import IntArray, checked_flag
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, scope_of_outputs
 from flipproof.smoothing.classifier import TORCH, ClassifierError, ModelOptions, WorkerError
 from flipproof.smoothing.fingerprint.identity import differences_again, of_other_fingerprints
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.votes import Votes
-from flipproof.smoothing.voting.checked_evaluation import CheckedEvaluation
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.voting.chunks import (
     DEFAULT_TIMEOUT,
     Chunk,
     ChunkPlan,
-    check_workers,
+    Workers,
+    check_evaluation,
     checked_memory,
-    checked_timeout,
     checked_wanted,
 )
 from flipproof.smoothing.voting.drawn_samples import SampleRanges, warn_of_other_versions
 from flipproof.smoothing.voting.evaluation import Evaluation
-from flipproof.smoothing.voting.self_check import NoCheck, SelfCheck, done_here
+from flipproof.smoothing.voting.self_check import CheckedEvaluation, NoCheck, Result, SelfCheck
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
 from flipproof.smoothing.voting.vote_task import CountsInMemory, MissingSamples, VoteTask, device_record, seen_count
 
@@ -125,8 +124,8 @@ def vote(
     options = ModelOptions(classes, call, threshold)
     task = VoteTask.of(classifier, inputs, noise, seed, targets, options, tokenizer)
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
-    check_workers(workers, address)
-    timeout = checked_timeout(timeout)
+    place = Workers(workers, address, timeout)
+    check_evaluation(memory_limit, engine, check)
     if workers == "ray" and (device := device_record(classifier)):
         raise InvalidInputError(f"expected a module on the CPU for a Ray cluster, got one on {device['device']}")
     known = None if checkpoint is None else peek_identity(checkpoint)
@@ -136,7 +135,7 @@ def vote(
     if recorded:
         evaluation = replace(evaluation, plan=recorded)
     # Before anything is drawn: a classifier may change as it is used.
-    identity = task.identity(evaluation, checked_flag(check, "check"))
+    identity = task.identity(evaluation, bool(check))
     store = CountsInMemory() if checkpoint is None else Checkpoint.open(checkpoint, identity)
     with store:
         _check_seen(store.vote_counts, wanted)
@@ -145,9 +144,10 @@ def vote(
         if checkpoint is not None and missing.total > before:
             warn_of_other_versions(store.sources, versions(), os.path.basename(os.fspath(checkpoint)))
         try:
-            checking = _check_of(evaluation, task, missing, memory_limit) if check else NoCheck(evaluation)
+            work = CheckedEvaluation.of(evaluation, checked_memory(memory_limit)) if check else None
+            checking = NoCheck(evaluation) if work is None else SelfCheck(work, task.seed, missing.gaps())
             with (
-                contextlib.closing(_evaluated(checking, missing, workers, address, timeout)) as evaluated,
+                contextlib.closing(_evaluated(checking, missing, place)) as evaluated,
                 progress_line("votes", _COLUMNS, missing.total, before, progress) as line,
             ):
                 _draw(evaluated, store, line)
@@ -186,14 +186,14 @@ def vote_again(
     evaluation = replace(evaluation, plan=plan)
     if differences := differences_again(task.identity(evaluation, votes.run.checked), identity):
         raise InvalidInputError(f"expected the model and the data of the votes, got a difference: {differences}")
-    if votes.sampling_error < task.sampler.distance * (votes.n_select + votes.n_estimate):
+    if votes.sampling_error < task.distance * (votes.n_select + votes.n_estimate):
         raise InvalidInputError(f"expected votes with the sampling error of their sampler, got {votes.sampling_error}")
     if votes.scope not in (None, scope_of_outputs(task.space, task.noise, len(votes), task.targets)):
         raise InvalidInputError("expected the numbers of entries that the data have, got other numbers in the votes")
     samples = {role: [range(*pair) for part in portions[role] for pair in part.samples.pairs] for role in portions}
     store, missing, check = CountsInMemory(), MissingSamples(plan, samples), NoCheck(evaluation)
     with (
-        contextlib.closing(_evaluated(check, missing, workers, address, checked_timeout(timeout))) as evaluated,
+        contextlib.closing(_evaluated(check, missing, Workers(workers, address, timeout))) as evaluated,
         progress_line("votes", _COLUMNS, missing.total, show=progress) as line,
     ):
         _draw(evaluated, store, line)
@@ -213,53 +213,37 @@ def _draw(
 
 
 def _evaluated(
-    check: SelfCheck | NoCheck,
-    missing: MissingSamples,
-    workers: int | Literal["ray"],
-    address: str | None,
-    timeout: float | None,
+    check: SelfCheck | NoCheck, missing: MissingSamples, workers: Workers
 ) -> Generator[tuple[Chunk, IntArray, str]]:
     """Finished chunks that the check lets pass, each with its counts and the place where it was evaluated."""
-    with contextlib.closing(_results(check, missing, workers, address, timeout)) as results:
+    with contextlib.closing(_results(check, missing, workers)) as results:
         yield from check.passed(results)
 
 
-def _results(
-    check: SelfCheck | NoCheck,
-    missing: MissingSamples,
-    workers: int | Literal["ray"],
-    address: str | None,
-    timeout: float | None,
-) -> Generator[tuple[Any, Any, str]]:
+def _results(check: SelfCheck | NoCheck, missing: MissingSamples, workers: Workers) -> Generator[tuple[Any, Any, str]]:
     """The results of chunks and of the tasks of the check; Ray returns many neighbouring chunks as one."""
-    here = workers == 1 and timeout in (None, DEFAULT_TIMEOUT)
     evaluation, work = check.evaluation, check.work
-    chunks = missing.chunks() if here else _compiled_first(evaluation, missing.chunks())
-    if here:
-        yield from done_here(work, check.among(chunks))
-    elif workers == "ray":  # the check stays here: on a cluster, tasks are groups of chunks
-        yield from done_here(work, check.before())
-        yield from _on_cluster(evaluation, chunks, missing, address, timeout)
-        yield from done_here(work, check.after())
+    if workers.here:
+        yield from _done_here(work, check.among(missing.chunks()))
+        return
+    chunks = _compiled_first(evaluation, missing.chunks())
+    if workers.count == "ray":  # the check stays here: on a cluster, tasks are groups of chunks
+        from flipproof.smoothing.workers.ray_pool import on_cluster  # most votes need no cluster
+
+        yield from _done_here(work, check.before())
+        yield from on_cluster(evaluation, chunks, missing.samples, workers)
+        yield from _done_here(work, check.after())
     else:
         from flipproof.smoothing.workers.processes import WorkerPool  # a vote in this process needs no workers
 
-        with WorkerPool(work, workers, timeout) as pool:
+        with WorkerPool(work, workers.count, workers.timeout) as pool:
             yield from ((task, done, pool.places) for task, done in pool.map_unordered(check.among(chunks)))
 
 
-def _on_cluster(
-    evaluation: Evaluation, chunks: Iterable[Chunk], missing: MissingSamples, address: str | None, timeout: float | None
-) -> Generator[tuple[Any, Any, str]]:
-    """The results of chunks that are evaluated in groups on a Ray cluster."""
-    from flipproof.smoothing.voting.chunk_groups import ChunkGroups, GroupEvaluation  # most votes need no cluster
-    from flipproof.smoothing.workers.ray_pool import RayPool
-
-    groups = ChunkGroups(chunks, missing.samples)
-    with RayPool(GroupEvaluation(evaluation), address, timeout, evaluation.plan.count) as cluster:
-        for _, (parts, seconds) in cluster.map_unordered(groups):
-            groups.learn(seconds, cluster.cpus)
-            yield from ((chunk, counts, cluster.places) for chunk, counts in parts)
+def _done_here(work: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Result]:
+    """The results of tasks that this process does itself."""
+    with single_threaded():
+        yield from ((task, work(task), "1 process") for task in tasks)
 
 
 def _compiled_first(evaluation: Evaluation, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
@@ -279,10 +263,6 @@ def _check_outputs(chunk: Chunk, counts: IntArray, vote_counts: VoteCounts | Non
             f"the classifier failed on {chunk}: expected {vote_counts.shape[0]} outputs as before, "
             f"got {counts.shape[0]}"
         )
-
-
-def _check_of(evaluation: Evaluation, task: VoteTask, missing: MissingSamples, memory_limit: str | int) -> SelfCheck:
-    return SelfCheck(CheckedEvaluation.of(evaluation, checked_memory(memory_limit)), task.seed, missing.gaps())
 
 
 def _plan_of(identity: Mapping[str, Any]) -> ChunkPlan:

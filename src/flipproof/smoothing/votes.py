@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, checked_kind, checked_rows, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, checked_any_law, sampler_of, scope_of_outputs, space_for
-from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.laws import Law, checked_any_law, drawn_again, scope_of_outputs, space_for
 from flipproof.noise.spaces.space import Space
-from flipproof.smoothing.fingerprint.identity import run_differences
+from flipproof.smoothing.fingerprint.identity import check_data, run_differences
+from flipproof.smoothing.result_files import read_votes, write_votes
 from flipproof.smoothing.run import Run
-from flipproof.smoothing.votes_file import read_votes, write_votes
 from flipproof.smoothing.voting.vote_counts import VoteCounts, checked_counts, count_array
 from flipproof.statistics.bounds import MAX_SAMPLES, Counts, checked_samples
 from flipproof.theory.radii import Scope
@@ -185,34 +184,47 @@ class Votes:
             raise InvalidInputError(f"expected votes of shape {self.selection.shape}, got {other.selection.shape}")
         if not np.array_equal(self.ids, other.ids):
             raise InvalidInputError("expected votes on inputs of the same ids, got other ids; the order counts, too")
-        return Votes(
+        mine, theirs = self.vote_counts, other.vote_counts
+        return replace(
+            self,
             selection=self.selection + other.selection,
             estimation=self.estimation + other.estimation,
-            noise=self.noise,
             n_select=self.n_select + other.n_select,
             n_estimate=self.n_estimate + other.n_estimate,
             run=self.run.merged(other.run),
-            vote_counts=None
-            if self.vote_counts is None or other.vote_counts is None
-            else self.vote_counts.merged(other.vote_counts),
-            scope=self.scope,
-            ids=self.ids,
+            vote_counts=None if mine is None or theirs is None else mine.merged(theirs),
         )
 
     def selected(self, rows: IntArray) -> Votes:
         """The votes on some inputs, with their ids but without portions."""
         rows = checked_rows(rows, len(self), "rows")
         scope = None if self.scope is None else self.scope.selected(rows)
-        return Votes(
-            self.selection[rows],
-            self.estimation[rows],
-            self.noise,
-            self.n_select,
-            self.n_estimate,
-            run=self.run,
-            scope=scope,
-            ids=self.ids[rows],
+        selection, estimation = self.selection[rows], self.estimation[rows]
+        return replace(
+            self, selection=selection, estimation=estimation, vote_counts=None, scope=scope, ids=self.ids[rows]
         )
+
+    def with_more_samples(self, factor: int) -> Votes:
+        """Votes with the same shares of labels on `factor` times as many estimation samples; nobody has drawn them."""
+        estimation, n_estimate = self.estimation * factor, self.n_estimate * factor
+        return replace(self, estimation=estimation, n_estimate=n_estimate, run=None, vote_counts=None)
+
+    def unanimous(self) -> Votes:
+        """The votes on one input, were all samples to get the same label."""
+        one = np.eye(1, self.classes, dtype=np.int64)
+        selection, estimation = one * self.n_select, one * self.n_estimate
+        return Votes(selection, estimation, self.noise, self.n_select, self.n_estimate)
+
+    def check_data(self, space: Space) -> None:
+        """Refuses data other than those that were voted on, as far as the run of the votes says which these were."""
+        if self.run is not None:
+            check_data(self.run.identity, space)
+
+    def drawn_again(self, space: Space, samples: range, rows: IntArray) -> Any:
+        """The noisy inputs of some estimation samples and rows, drawn again as the classifier got them."""
+        if self.run is None:
+            raise InvalidInputError("expected the votes of a run, got counts alone")
+        return drawn_again(space, self.noise, self.run.identity["seed"], samples, rows)
 
     @property
     def selection_counts(self) -> Counts:
@@ -232,13 +244,6 @@ class Votes:
     def load(cls, path: str | os.PathLike[str]) -> Votes:
         """Reads votes that `save` wrote, and refuses anything else with a `FileFormatError`."""
         return read_votes(path, cls)
-
-
-def drawn_again(votes: Votes, space: Space, samples: range, rows: IntArray) -> Any:
-    """The noisy inputs of some estimation samples and rows, drawn again as the classifier got them."""
-    if votes.run is None:
-        raise InvalidInputError("expected the votes of a run, got counts alone")
-    return sampler_of(space, votes.noise, votes.run.identity["seed"]).draw(Role.ESTIMATE, samples, rows)
 
 
 def _checked_ids(given: ArrayLike | None, inputs: int) -> IntArray:

@@ -20,7 +20,7 @@ from flipproof.pipeline.prepared import (
     split_parts,
     tested,
 )
-from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
 from flipproof.theory.law import FlipNoise, JointNoise
 

@@ -26,7 +26,7 @@ from flipproof.pipeline.prepared import (
     shares_of,
     tested,
 )
-from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import Task, TrainingSettings
 from flipproof.theory.law import FlipNoise

@@ -16,7 +16,7 @@ from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.noise.laws import Law
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.prepared import PreparedTask
-from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.task import PerClass, Shares, Task, TrainingSettings
 from flipproof.theory.law import Noise
 

@@ -12,7 +12,7 @@ from flipproof.noise.spaces.words import graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import TorchModel
 from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_record, kept_split, split_parts
-from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import PerClass, Task
 from flipproof.theory.law import FlipNoise, JointNoise

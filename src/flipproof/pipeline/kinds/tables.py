@@ -11,7 +11,7 @@ from flipproof.noise.spaces.words import table_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import EstimatorModel, TorchModel
 from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
-from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.task import Shares, Task, TrainingSettings
 from flipproof.theory.law import FlipNoise
 

@@ -14,7 +14,7 @@ from flipproof.noise.spaces.words import bag_words, sequence_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import ESTIMATORS, EstimatorModel, TorchModel
 from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
-from flipproof.run_folder.records import DataRecord
+from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
 from flipproof.theory.law import FlipNoise
 

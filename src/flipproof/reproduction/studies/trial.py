@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from flipproof.pipeline.machine import Samples
-from flipproof.run_folder.records import Inputs
+from flipproof.run_folder.split import Inputs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
-from flipproof.smoothing.certify import certify, unanimous_radii
+from flipproof.smoothing.certify import certify
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.law import as_flip_noise
@@ -128,7 +128,7 @@ class Outcome:
 
     def most(self, certificates: Certificates) -> Iterator[Row]:
         """The radius along each axis of an input on which all samples agree; omitted where it is unbounded."""
-        for axis, cap in zip(axes_of(certificates.noise), unanimous_radii(certificates), strict=True):
+        for axis, cap in zip(axes_of(certificates.noise), certificates.unanimous_radii(), strict=True):
             if cap < SEARCH_LIMIT:
                 yield self.row(MOST, cap, along=str(axis), rule=str(certificates.rule))
 

@@ -1,7 +1,9 @@
-"""The contents of a fingerprint: the code of functions and classes, and the tensors of torch modules, as data."""
+"""The contents of a fingerprint: code of functions and classes, tensors of modules, and which modules were met."""
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import dis
 import enum
 import functools
@@ -9,7 +11,7 @@ import inspect
 import re
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType, NoneType
 from typing import Any, NamedTuple
@@ -254,3 +256,29 @@ def _part(part: Any) -> Contents:
     }
     hooks = [list(part._forward_pre_hooks.values()), list(part._forward_hooks.values())]
     return type(part), members, settings, hooks
+
+
+_met: contextvars.ContextVar[set[str] | None] = contextvars.ContextVar("met", default=None)
+
+
+@contextlib.contextmanager
+def noting_modules() -> Iterator[set[str]]:
+    """Collects the names of all modules that fingerprints made inside the block depend on."""
+    met: set[str] = set()
+    token = _met.set(met)
+    try:
+        yield met
+    finally:
+        _met.reset(token)
+
+
+def note_modules(names: Iterable[str | None]) -> None:
+    """Notes modules inside a `noting_modules` block, and does nothing outside."""
+    met = _met.get()
+    if met is not None:
+        met.update(name for name in names if name is not None)
+
+
+def note_class(kind: type) -> None:
+    """Notes the modules of a class and of its bases."""
+    note_modules(owner.__module__ for owner in kind.__mro__)

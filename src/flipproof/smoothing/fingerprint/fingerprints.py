@@ -32,13 +32,14 @@ from flipproof.smoothing.fingerprint.contents import (
     is_tensor,
     is_torch_module,
     module_contents,
+    note_class,
+    note_modules,
     public_module,
     qualified,
     tensor_contents,
     torch_module_contents,
     without_contents,
 )
-from flipproof.smoothing.fingerprint.package_code import note_class, note_modules
 
 FINGERPRINTS_VERSION = 2
 """Changes when the same values begin to have other fingerprints. In version 1, ours were named by their files."""

@@ -26,10 +26,7 @@ from flipproof.smoothing.voting.checkpoint_records import (
     read_vote_counts,
     vote_counts_record,
 )
-from flipproof.smoothing.voting.drawn_samples import (
-    Source,
-    merged_sources,
-)
+from flipproof.smoothing.voting.drawn_samples import Source, merged_sources
 from flipproof.smoothing.voting.vote_counts import VoteCounts
 
 COMPACT_ABOVE = 64 * 2**20

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from flipproof.base.values import checked_count, checked_flag
 from flipproof.errors import InvalidInputError, TooLargeError
@@ -200,11 +200,27 @@ def checked_timeout(value: Any) -> float | None:
     return seconds
 
 
-def check_evaluation(workers: Any, address: Any, memory_limit: Any, engine: Any, timeout: Any, check: Any) -> None:
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who evaluates chunks: a number of processes, or "ray" for a cluster, with a timeout for each chunk."""
+
+    count: int | Literal["ray"] = 1
+    address: str | None = None
+    timeout: float | None = DEFAULT_TIMEOUT
+
+    def __post_init__(self) -> None:
+        check_workers(self.count, self.address)
+        object.__setattr__(self, "timeout", checked_timeout(self.timeout))
+
+    @property
+    def here(self) -> bool:
+        """Whether this process evaluates all chunks itself."""
+        return self.count == 1 and self.timeout in (None, DEFAULT_TIMEOUT)
+
+
+def check_evaluation(memory_limit: Any, engine: Any, check: Any) -> None:
     """Refuses arguments of `vote` that say how samples are evaluated, before anything was drawn or trained."""
     checked_memory(memory_limit)
-    checked_timeout(timeout)
-    check_workers(workers, address)
     check_engine(engine)
     checked_flag(check, "check")
 

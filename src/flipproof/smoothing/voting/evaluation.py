@@ -4,20 +4,80 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray, checked_count
+from flipproof.base.values import FloatArray, IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import as_given
 from flipproof.noise.sampling.samplers import JointSampler, Role, Sampler
-from flipproof.smoothing.classifier import Classifier, ClassifierError, Engine, engine_for
+from flipproof.smoothing.classifier import FUSED, TORCH, Classifier, ClassifierError, check_engine
 from flipproof.smoothing.voting.answers import Answer
 from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan, InputSize, check_fits
 
 _ROLES = {"select": Role.SELECT, "estimate": Role.ESTIMATE}
+
+
+class FusedLabels(Protocol):
+    """Labels of noisy samples, computed without making the noisy inputs as a whole."""
+
+    @property
+    def version(self) -> int:
+        """Changes when the same network begins to give another label to the same noisy input."""
+
+    @property
+    def bytes_per_sample(self) -> int:
+        """About how much memory a sample of a chunk takes."""
+
+    @property
+    def working_bytes(self) -> int:
+        """About how much further memory is needed, however many samples there are."""
+
+    def __call__(self, role: Role, samples: range) -> IntArray:
+        """Labels [samples, outputs] of the noisy inputs that the sampler draws."""
+
+    def scores(self, role: Role, samples: range) -> FloatArray:
+        """The numbers [samples, outputs, classes] behind the labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The engine that evaluates a chunk.
+
+    Attributes:
+        name: "fused", "torch", or None for a classifier that is no torch module.
+        fused: gives the labels, if the engine is fused.
+    """
+
+    name: str | None = None
+    fused: FusedLabels | None = None
+
+    @property
+    def version(self) -> int | None:
+        """The version of fused evaluation; None for a classifier that is called, as its fingerprint identifies it."""
+        return None if self.fused is None else self.fused.version
+
+
+def engine_for(classifier: Any, sampler: Sampler, requested: str | None) -> Engine:
+    """The requested engine, or the fastest one if none is requested.
+
+    A classifier that is a torch module says so by an attribute `engine`, and may have a method `fused` that gives the
+    `FusedLabels` of a sampler, or the reason why there are none.
+    """
+    check_engine(requested)
+    is_torch, name = getattr(classifier, "engine", None) == TORCH, type(classifier).__name__
+    if requested == TORCH and not is_torch:
+        raise InvalidInputError(f"expected a classifier that is a torch module for engine='torch', got {name}")
+    offer: Any = f"it is for GCN, APPNP and GAT of flipproof, not for {name}"
+    if is_torch and requested != TORCH and hasattr(classifier, "fused"):
+        offer = classifier.fused(sampler)
+    if not isinstance(offer, str):
+        return Engine(FUSED, offer)
+    if requested == FUSED:
+        raise InvalidInputError(f"expected a network that the fused engine can evaluate, got another: {offer}")
+    return Engine(TORCH if is_torch else None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +134,7 @@ class Evaluation:
     @property
     def predictions(self) -> int:
         """The number of predictions that one sample of all rows gets."""
-        joint = joint_sampler(self.sampler)
-        return int(self.rows.size) if joint is None else joint.outputs
+        return outputs_of(self.sampler) if self.is_joint else int(self.rows.size)
 
     @property
     def shared(self) -> Any:
@@ -205,6 +264,12 @@ def _label_counts(labels: NDArray[Any], classes: int) -> IntArray:
     outputs = labels.shape[1]
     flat = np.arange(outputs) * classes + labels.astype(np.int64)
     return np.bincount(flat.ravel(), minlength=outputs * classes).reshape(outputs, classes).astype(np.int64)
+
+
+def outputs_of(sampler: Sampler) -> int:
+    """The number of predictions that one sample of all inputs gets."""
+    joint = joint_sampler(sampler)
+    return sampler.rows if joint is None else joint.outputs
 
 
 def joint_sampler(sampler: Sampler) -> JointSampler | None:

@@ -14,21 +14,29 @@ from numpy.typing import ArrayLike
 
 from flipproof.base.values import IntArray, as_array
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import Law, as_given, counts_of, law_for, sampler_of, scope_of_outputs, space_for
-from flipproof.noise.sampling.samplers import Role, Sampler
+from flipproof.noise.laws import (
+    Law,
+    checked_distance,
+    clean_batches,
+    counts_of,
+    law_for,
+    sampler_of,
+    scope_of_outputs,
+    space_for,
+)
+from flipproof.noise.sampling.samplers import Sampler
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.classifier import Classifier, ModelOptions, classifier_of
+from flipproof.smoothing.fingerprint.contents import note_class, noting_modules
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
-from flipproof.smoothing.fingerprint.package_code import hashes_of_files, note_class, noting_modules, own_code
+from flipproof.smoothing.fingerprint.identity import hashes_of_files, own_code
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.voting.checkpoint import Checkpoint
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan
 from flipproof.smoothing.voting.drawn_samples import SampleRanges, Source, merged_versions
-from flipproof.smoothing.voting.evaluation import Evaluation, joint_sampler
+from flipproof.smoothing.voting.evaluation import Evaluation, outputs_of
 from flipproof.smoothing.voting.vote_counts import VoteCounts
-
-_ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +49,7 @@ class VoteTask:
     seed: int
     targets: IntArray | None
     sampler: Sampler = field(repr=False)
+    distance: Fraction
 
     @classmethod
     def of(
@@ -58,10 +67,8 @@ class VoteTask:
         noise = law_for(space, noise)
         checked = classifier_of(model, space, noise, options or ModelOptions())
         sampler = sampler_of(space, noise, seed)
-        _check_distance(sampler)
-        joint = joint_sampler(sampler)
-        limit = sampler.rows if joint is None else joint.outputs
-        return cls(checked, space, noise, seed, _checked_targets(targets, limit), sampler)
+        distance = checked_distance(sampler)
+        return cls(checked, space, noise, seed, _checked_targets(targets, outputs_of(sampler)), sampler, distance)
 
     def evaluation(self, memory_limit: int, chunk_size: int | None, engine: str | None) -> Evaluation:
         """How a chunk is evaluated."""
@@ -95,7 +102,7 @@ class VoteTask:
             identity=identity,
             select=vote_counts.select.samples,
             estimate=vote_counts.estimate.samples,
-            sampling_error=sampling_error(self.sampler.distance, drawn),
+            sampling_error=sampling_error(self.distance, drawn),
             versions=merged_versions(store.sources),
             seconds=seconds,
             drawn=drawn - before,
@@ -135,20 +142,15 @@ class MissingSamples:
 
     def chunks(self) -> Iterator[Chunk]:
         """The wanted samples that have not been seen, as parts of chunks."""
-        for role in self.wanted:
-            for samples in self.wanted[role]:
-                yield from self.plan.chunks(role, samples, self._seen(role))
+        for role, gaps in self.gaps().items():
+            for gap in gaps:
+                yield from self.plan.chunks(role, gap, SampleRanges())
 
     def gaps(self) -> dict[str, list[range]]:
         """The wanted samples that have not been seen, by role."""
-        return {
-            role: [gap for samples in self.wanted[role] for gap in self._seen(role).missing(samples)]
-            for role in self.wanted
-        }
-
-    def _seen(self, role: str) -> SampleRanges:
-        seen: SampleRanges = SampleRanges() if self.vote_counts is None else getattr(self.vote_counts, role).samples
-        return seen
+        counts, nothing = self.vote_counts, SampleRanges()
+        seen = {role: nothing if counts is None else getattr(counts, role).samples for role in self.wanted}
+        return {role: [gap for each in self.wanted[role] for gap in seen[role].missing(each)] for role in seen}
 
 
 @dataclass(slots=True, eq=False)
@@ -160,12 +162,8 @@ class CountsInMemory(contextlib.AbstractContextManager["CountsInMemory"]):
     @property
     def sources(self) -> tuple[Source, ...]:
         """Which samples were drawn with which versions: all samples with the versions of this process."""
-        vote_counts = self.vote_counts
-        return (
-            ()
-            if vote_counts is None
-            else (Source(versions(), vote_counts.select.samples, vote_counts.estimate.samples),)
-        )
+        counts = self.vote_counts
+        return () if counts is None else (Source(versions(), counts.select.samples, counts.estimate.samples),)
 
     def add(self, vote_counts: VoteCounts) -> None:
         """Adds the votes of further samples."""
@@ -191,13 +189,6 @@ def device_record(classifier: Any) -> dict[str, str]:
     for tensor in module.parameters() if hasattr(module, "parameters") else ():
         return {} if tensor.device.type == "cpu" else {"device": tensor.device.type}
     return {}
-
-
-def _check_distance(sampler: Sampler) -> None:
-    """The distance is charged to alpha: a number that says nothing would make certificates say too much."""
-    distance: object = sampler.distance
-    if not isinstance(distance, Fraction | int | float) or not 0 <= distance < 1:
-        raise InvalidInputError(f"expected the sampler's distance from its law to be in [0, 1), got {distance!r}")
 
 
 def _checked_targets(targets: ArrayLike | None, limit: int) -> IntArray | None:
@@ -241,10 +232,6 @@ def model_identity(classifier: Any) -> dict[str, Any]:
 
 
 def clean_labels(classifier: Any, space: Space, noise: Law) -> IntArray:
-    """What a classifier says about the inputs themselves, given as noisy ones are, a few thousand rows at a time."""
-    sampler = sampler_of(space, noise.without_noise(), 0)
-    first, every = range(1), np.arange(sampler.rows)
-    pieces = [every[start : start + _ROWS_AT_ONCE] for start in range(0, every.size, _ROWS_AT_ONCE)]
-    given = (as_given(sampler, sampler.draw(Role.ESTIMATE, first, rows)) for rows in pieces)
-    labels = [np.asarray(classifier(batch)).ravel() for batch in given]
+    """What a classifier says about the inputs themselves, given as noisy ones are."""
+    labels = [np.asarray(classifier(batch)).ravel() for batch in clean_batches(space, noise)]
     return np.concatenate(labels).astype(np.int64)

@@ -15,8 +15,8 @@ from flipproof.base.compiled import source_stamp
 from flipproof.base.threads import single_threaded
 from flipproof.extras import require
 from flipproof.smoothing.run import STREAM_VERSION, versions
+from flipproof.smoothing.workers.processes import START
 from flipproof.smoothing.workers.worker_main import Message, MessageKind, answer, make_ready, summary_of
-from flipproof.smoothing.workers.worker_process import START
 
 Frames = tuple[int, list[bytes]]
 """A message as Ray carries it: its kind and its frames."""
