@@ -12,7 +12,7 @@ import numpy as np
 
 from flipproof.base.threads import single_threaded
 from flipproof.datasets import MissingDataError, card
-from flipproof.datasets.readers.user_files import is_user_file
+from flipproof.datasets.loading import is_user_file
 from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError
 from flipproof.noise.laws import counts_of, sampler_of, scope_of_outputs

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import pickletools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -37,15 +37,21 @@ class _TypeOfNumbers:
             raise FileFormatError(f"expected numbers in little-endian order, got {_shown(state[1])}")
 
 
-class _Array:
-    """A stand-in for numpy.ndarray. It becomes an array only on request: a program may create very many."""
+class _Stored:
+    """A stand-in that only stores its complete state."""
 
-    def __init__(self, *_: Any) -> None:
-        self._state: Any = None
+    _state: Any = None
 
     def set_state(self, state: Any) -> None:
         """Stores the complete state."""
         self._state = state
+
+
+class _Array(_Stored):
+    """A stand-in for numpy.ndarray. It becomes an array only on request: a program may create very many."""
+
+    def __init__(self, *_: Any) -> None:
+        """Whatever it is made with does not matter: the state has everything."""
 
     @property
     def result(self) -> NDArray[Any]:
@@ -59,15 +65,8 @@ class _Array:
         return values.reshape(shape, order="F" if by_columns else "C")
 
 
-class _SparseMatrix:
+class _SparseMatrix(_Stored):
     """A stand-in for scipy's csr_matrix: its state becomes a checked sparse matrix."""
-
-    def __init__(self) -> None:
-        self._state: Any = None
-
-    def set_state(self, state: Any) -> None:
-        """Stores the complete state."""
-        self._state = state
 
     @property
     def result(self) -> Any:
@@ -155,15 +154,10 @@ class _Machine:
             raise FileFormatError(f"expected a pickle of arrays, got one that names {path[:100].replace(' ', '.')}")
         self.stack.append(_Name(path))
 
-    def call(self, _: Any) -> None:
-        """Pushes a stand-in for what an ordinary reader would get by calling a function."""
+    def call(self, known: Mapping[str, Callable[..., Any]]) -> None:
+        """Pushes a stand-in for what an ordinary reader would get by calling a function or a class."""
         arguments, called = self.stack.pop(), self.stack.pop()
-        self.stack.append(_CALLED[called.path](*arguments))
-
-    def make(self, _: Any) -> None:
-        """Pushes a stand-in for what an ordinary reader would get by creating an object of a class."""
-        arguments, made = self.stack.pop(), self.stack.pop()
-        self.stack.append(_MADE[made.path](*arguments))
+        self.stack.append(known[called.path](*arguments))
 
     def build(self, _: Any) -> None:
         """Sets the state of the last value."""
@@ -220,8 +214,8 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "SETITEM": _Machine.set_item,
     "SETITEMS": _Machine.set_items,
     "GLOBAL": _Machine.name,
-    "REDUCE": _Machine.call,
-    "NEWOBJ": _Machine.make,
+    "REDUCE": lambda machine, _: machine.call(_CALLED),
+    "NEWOBJ": lambda machine, _: machine.call(_MADE),
     "BUILD": _Machine.build,
     "BINPUT": _Machine.keep,
     "LONG_BINPUT": _Machine.keep,

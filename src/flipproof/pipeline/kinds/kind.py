@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flipproof.datasets.loading import kind_of_data, load
-from flipproof.datasets.readers.user_files import is_user_file
+from flipproof.datasets.loading import is_user_file, kind_of_data, load
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.noise.laws import Law
 from flipproof.pipeline.models import ESTIMATORS
