@@ -17,8 +17,8 @@ from flipproof.cli.run_options import ForceOption, OutputOptions, PageOption, Pr
 from flipproof.cli.values import promise_of
 from flipproof.errors import InvalidInputError, OutputError
 from flipproof.pipeline.steps import certify_run, open_run
+from flipproof.report.shares import json_radius, radius_words, share_words
 from flipproof.report.summary import robustness_lines, summary_lines, summary_record
-from flipproof.report.words.numbers import json_radius, radius_words, share_words
 from flipproof.run_folder.finished_run import FinishedRun, PromiseSettings
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certificates_file import certificates_record

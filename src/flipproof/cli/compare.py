@@ -21,7 +21,7 @@ from flipproof.comparison.setting import Terms
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.machine import Samples
 from flipproof.report.figures.compared import write_comparison
-from flipproof.report.words.numbers import share_words
+from flipproof.report.shares import share_words
 
 _SHOWN = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 

@@ -13,7 +13,7 @@ import typer
 from flipproof.cli.command_options import RadiusOptions
 from flipproof.cli.output import columns_that_fit, print_table, up_to
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.report.words.numbers import json_radius, radius_words
+from flipproof.report.shares import json_radius, radius_words
 from flipproof.statistics.clopper_pearson import checked_alpha, lower_bound
 from flipproof.theory.frontier import frontier
 from flipproof.theory.l0_ball import largest_l0_radius

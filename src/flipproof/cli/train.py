@@ -27,8 +27,8 @@ from flipproof.pipeline.kinds.kind import task_in
 from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.steps import run as run_task
 from flipproof.pipeline.steps import train_run, vote_run, wanted_samples
+from flipproof.report.shares import duration
 from flipproof.report.summary import summary_lines, summary_record, training_words
-from flipproof.report.words.numbers import duration
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import NOT_REPORTED, TrainingRecord, read_section
 

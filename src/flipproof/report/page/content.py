@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.values import IntArray
-from flipproof.report.by_class import cautions, class_results, class_rows, majority
 from flipproof.report.certified_inputs import REASONS, CertifiedInputs
-from flipproof.report.page.packing import endless, first_texts, known_cap, packed, tile
 from flipproof.report.page.plain_content import plain_content
-from flipproof.report.pictures.pictures import pictures
+from flipproof.report.pictures.pictures import first_texts, packed, pictures
 from flipproof.report.section import Section
-from flipproof.report.shares import ShareGrid, ShareLine, mean_radius
-from flipproof.report.words.numbers import percent, share_words
+from flipproof.report.shares import ShareGrid, ShareLine, endless, known_cap, mean_radius, percent, share_words, tile
 from flipproof.report.words.promises import Sentences, axis_words, not_promised, promise
-from flipproof.report.words.verdict import AnyChanges, proviso, withstanding
+from flipproof.report.words.verdict import (
+    AnyChanges,
+    cautions,
+    class_results,
+    class_rows,
+    majority,
+    proviso,
+    withstanding,
+)
 from flipproof.run_folder.split import Split
 from flipproof.theory.claims import Lead
 from flipproof.theory.radii import UNBOUNDED

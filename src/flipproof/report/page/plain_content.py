@@ -10,11 +10,20 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.page.packing import endless, first_texts, packed, tile
+from flipproof.report.pictures.pictures import first_texts, packed
 from flipproof.report.section import Section
-from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, counts_past, mean_radius
-from flipproof.report.words.numbers import percent, share_words
-from flipproof.report.words.promises import axis_words, claim_words, unchecked_words
+from flipproof.report.shares import (
+    CERTIFIED_ACCURACY,
+    CERTIFIED_RATIO,
+    counts_past,
+    endless,
+    mean_radius,
+    percent,
+    share_words,
+    tile,
+)
+from flipproof.report.words.promises import axis_words, claim_words
+from flipproof.report.words.verdict import unchecked_words
 from flipproof.theory.radii import UNBOUNDED
 from flipproof.theory.search import SEARCH_LIMIT
 
