@@ -12,7 +12,7 @@ import typer
 
 import flipproof as fp
 from flipproof.cli import app
-from flipproof.cli.option_groups import read_config
+from flipproof.cli.__init__ import read_config
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.smoothing.voting.chunks import checked_memory
 from fuzz.target import Target, saved

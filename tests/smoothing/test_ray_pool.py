@@ -24,9 +24,8 @@ from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.cli.run_options import MachineOptions
 from flipproof.cli.values import machine_of
 from flipproof.extras import MissingExtraError
-from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.models import on_device
-from flipproof.pipeline.steps import certify_run, train_run, vote_run
+from flipproof.pipeline.steps import Machine, Samples, certify_run, train_run, vote_run
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
 from flipproof.smoothing.voting.chunk_groups import ChunkGroups

@@ -24,9 +24,8 @@ from flipproof.cli.run_options import (
 from flipproof.cli.task_options import TaskOptions
 from flipproof.cli.values import machine_of, promise_of, task_of
 from flipproof.pipeline.kinds.kind import task_in
-from flipproof.pipeline.machine import Machine
+from flipproof.pipeline.steps import Machine, train_run, vote_run, wanted_samples
 from flipproof.pipeline.steps import run as run_task
-from flipproof.pipeline.steps import train_run, vote_run, wanted_samples
 from flipproof.report.shares import duration
 from flipproof.report.summary import summary_lines, summary_record, training_words
 from flipproof.run_folder.folder import RunFolder

@@ -17,9 +17,8 @@ from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError
 from flipproof.noise.laws import counts_of, sampler_of, scope_of_outputs
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
-from flipproof.pipeline.prepared import PreparedTask
+from flipproof.pipeline.prepared import PreparedTask, source_of_split
 from flipproof.pipeline.reopened import check_data, check_inputs, restored_classifier
-from flipproof.pipeline.trained import source_of_split
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import TRAIN, UNKNOWN, DataRecord, Inputs, TrainingRecord, read_section
 from flipproof.run_folder.task import Task

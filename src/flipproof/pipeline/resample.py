@@ -12,9 +12,9 @@ import numpy as np
 
 from flipproof.base.values import checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.models import on_device
 from flipproof.pipeline.reopened import reopened
+from flipproof.pipeline.steps import Machine
 from flipproof.run_folder.finished_run import checked_votes
 from flipproof.run_folder.folder import RunFolder
 from flipproof.smoothing.vote import vote_again

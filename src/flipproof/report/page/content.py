@@ -37,34 +37,17 @@ _NOTE = (
 
 def content(section: Section, inputs: bool = True) -> dict[str, Any]:
     """One run as JSON values. `inputs` is False in a comparison, which shows no single inputs."""
-    certified, described = section.certified, section.described
+    certified = section.certified
     if not certified.is_smoothed:
         return plain_content(section, inputs)
-    shown = {
-        "name": section.name,
+    shown = section.outline() | {
         "words": {
             "promise": promise(certified),
             "not_promised": not_promised(certified),
             "cautions": cautions(certified, section.blind) if certified.inputs else [],
         },
-        "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
-        "command": section.command,
-        "inputs": certified.inputs,
-        "unit": described.unit,
-        "units": described.units,
-        "classes": [described.class_name(label) for label in range(certified.classes)],
-        "limit": SEARCH_LIMIT,
         "abstentions": _abstentions(certified),
-        "numbers": [],
-        "details": [],
-        "by_class": None,
-        "axes": [],
-        "measures": [],
         "table": _table(certified) if inputs else None,
-        "any": None,
-        "stairs": None,
-        "sentences": None,
-        "forecast": None,
         "pictures": pictures(certified) if inputs else None,
     }
     return shown | _measured(section, inputs) if certified.inputs else shown

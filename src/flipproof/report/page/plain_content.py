@@ -25,36 +25,25 @@ from flipproof.report.shares import (
 from flipproof.report.words.promises import axis_words, claim_words
 from flipproof.report.words.verdict import unchecked_words
 from flipproof.theory.radii import UNBOUNDED
-from flipproof.theory.search import SEARCH_LIMIT
 
 _ABSTAINED = "nothing could be proved"
 
 
 def plain_content(section: Section, inputs: bool = True) -> dict[str, Any]:
     """Certificates in the form that `content` has. `inputs` is False in a comparison, which shows no single inputs."""
-    certified, described = section.certified, section.described
+    certified = section.certified
     counts = {name: counts_past(radii) for name, radii in certified.radii.items()}
     measured = (CERTIFIED_RATIO, CERTIFIED_ACCURACY) if certified.is_judged else (CERTIFIED_RATIO,)
     measures = [_measure(name, certified, counts) for name in measured]
     abstained = int(certified.abstained.sum())
-    return {
-        "name": section.name,
+    return section.outline() | {
         "words": {
             "promise": plain_promise(certified),
             "not_promised": _not_promised(certified),
             "cautions": unchecked_words(certified),
         },
-        "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
-        "command": section.command,
-        "inputs": certified.inputs,
-        "unit": described.unit,
-        "units": described.units,
-        "classes": [described.class_name(label) for label in range(certified.classes)],
-        "limit": SEARCH_LIMIT,
         "abstentions": [{"reason": _ABSTAINED, "count": abstained}] if abstained else [],
         "numbers": _numbers(certified, measures),
-        "details": [],
-        "by_class": None,
         "axes": [
             {
                 "name": axis,
@@ -69,11 +58,7 @@ def plain_content(section: Section, inputs: bool = True) -> dict[str, Any]:
         ],
         "measures": measures,
         "table": _table(certified) if inputs else None,
-        "any": None,
-        "stairs": None,
         "sentences": _sentences(certified) if inputs else None,
-        "forecast": None,
-        "pictures": None,
     }
 
 
