@@ -20,22 +20,18 @@ import typer
 from typer.models import ArgumentInfo
 
 from flipproof.cli.command_options import (
-    AtOption,
-    CheckedArgument,
     DatasetsOptions,
     DemoOptions,
-    DepthOptions,
     RadiusOptions,
     ReportOptions,
     ReproduceOptions,
-    ResampleOptions,
     TableOptions,
     TermsOptions,
+    VerifyOptions,
     VotesArgument,
 )
 from flipproof.cli.output import careful_output, say
 from flipproof.cli.run_options import (
-    CheckOption,
     ForceOption,
     MachineOptions,
     MemoryOption,
@@ -140,7 +136,7 @@ COMMANDS: dict[str, tuple[str, tuple[type, ...], str]] = {
     ),
     "run": (
         "train.run",
-        (TaskOptions, VoteOptions, CheckOption, PromiseOptions, MachineOptions, PageOption, OutputOptions, ForceOption),
+        (TaskOptions, VoteOptions, PromiseOptions, MachineOptions, PageOption, OutputOptions, ForceOption),
         "Train, vote and certify. Finished steps are not repeated.",
     ),
     "train": (
@@ -150,7 +146,7 @@ COMMANDS: dict[str, tuple[str, tuple[type, ...], str]] = {
     ),
     "vote": (
         "train.vote",
-        (RunArgument, VoteOptions, CheckOption, MachineOptions, ModelOption, ForceOption),
+        (RunArgument, VoteOptions, MachineOptions, ModelOption, ForceOption),
         "Draw votes for a trained run; continue an interrupted one, or add samples.",
     ),
     "certify": (
@@ -165,7 +161,7 @@ COMMANDS: dict[str, tuple[str, tuple[type, ...], str]] = {
     ),
     "verify": (
         "verify.verify",
-        (CheckedArgument, DepthOptions, AtOption, ResampleOptions, ModelOption, MachineOptions, OutputOptions),
+        (VerifyOptions, ModelOption, MachineOptions, OutputOptions),
         "Check certificates independently: their arithmetic, and the evidence in the run folder. Exit code 0: "
         "everything is confirmed.",
     ),

@@ -64,19 +64,13 @@ class ReportOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedArgument:
-    """What `verify` checks."""
+class VerifyOptions:
+    """What `verify` checks, how thoroughly, and what it draws again."""
 
     run: Annotated[
         Path,
         typer.Argument(help="A run folder, or a certificates.json with its .npz file beside it.", show_default=False),
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class DepthOptions:
-    """How thorough `verify` is."""
-
     arithmetic_only: Annotated[
         bool,
         typer.Option(
@@ -88,22 +82,10 @@ class DepthOptions:
         float,
         typer.Option(help="Time limit for arithmetic and files; what is left unchecked by then is not confirmed."),
     ] = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class AtOption:
-    """Radii of several kinds, for `verify` to count."""
-
     at: Annotated[
         list[str] | None,
         typer.Option(help="Also count the inputs certified against several changes at once: add=1,delete=9."),
     ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class ResampleOptions:
-    """What `verify` resamples."""
-
     resample: Annotated[int, typer.Option(help="Draw this many portions of samples again and compare their votes.")] = 0
     resample_seed: Annotated[
         int | None, typer.Option(help="Seed that chooses the portions; by default unpredictable.")

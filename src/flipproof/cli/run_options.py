@@ -38,7 +38,7 @@ class RunArgument:
 
 @dataclass(frozen=True, slots=True)
 class VoteOptions:
-    """The numbers of samples."""
+    """How many samples are drawn, and whether the classifier is checked while it votes."""
 
     samples: Annotated[
         int | None,
@@ -47,6 +47,14 @@ class VoteOptions:
     select_samples: Annotated[
         int | None, _votes(help="Samples that choose the label; by default as many as the run has, or 1,000.")
     ] = None
+    no_check: Annotated[
+        bool,
+        _votes(
+            "--no-check",
+            help="Skip the check that the classifier always gives the same noisy input the same label; "
+            "certificates then say so.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +102,6 @@ class MachineOptions:
     ] = None
     memory: Annotated[str, _machine(help="Memory limit of the noisy samples of each worker.")] = "2GB"
     timeout: Timeout = DEFAULT_TIMEOUT
-
-
-@dataclass(frozen=True, slots=True)
-class CheckOption:
-    """Whether the classifier is checked while it votes."""
-
-    no_check: Annotated[
-        bool,
-        _votes(
-            "--no-check",
-            help="Skip the check that the classifier always gives the same noisy input the same label; "
-            "certificates then say so.",
-        ),
-    ] = False
 
 
 @dataclass(frozen=True, slots=True)

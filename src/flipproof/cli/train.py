@@ -10,7 +10,6 @@ import typer
 from flipproof.cli.output import interruptible
 from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import (
-    CheckOption,
     ForceOption,
     MachineOptions,
     MemoryOption,
@@ -50,7 +49,6 @@ def train(task_flags: TaskOptions, memory_flags: MemoryOption, force_flags: Forc
 def vote(
     argument: RunArgument,
     vote_flags: VoteOptions,
-    check_flags: CheckOption,
     machine_flags: MachineOptions,
     model_flags: ModelOption,
     force_flags: ForceOption,
@@ -60,7 +58,7 @@ def vote(
     task = task_in(RunFolder.open(run).record())
     with interruptible(RESUME):
         samples = wanted_samples(run, task.kind, vote_flags.select_samples, vote_flags.samples, force)
-        votes = vote_run(run, samples, machine_of(machine_flags, check_flags), model_flags.model, force)
+        votes = vote_run(run, samples, machine_of(machine_flags, not vote_flags.no_check), model_flags.model, force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
         engine = f", {votes.run.engine} engine" if votes.run.engine else ""
@@ -73,7 +71,6 @@ def vote(
 def run(
     task_flags: TaskOptions,
     vote_flags: VoteOptions,
-    check_flags: CheckOption,
     promise_flags: PromiseOptions,
     machine_flags: MachineOptions,
     page_flags: PageOption,
@@ -84,7 +81,7 @@ def run(
     task, promise, out, force = task_of(task_flags), promise_of(promise_flags), task_flags.out, force_flags.force
     samples = wanted_samples(out, task.kind, vote_flags.select_samples, vote_flags.samples, force)
     with interruptible(RESUME):
-        machine = machine_of(machine_flags, check_flags)
+        machine = machine_of(machine_flags, not vote_flags.no_check)
         finished = run_task(out, task, samples, promise, machine, task_flags.weights, force)
     if output_flags.as_json:
         typer.echo(json.dumps(summary_record(finished)))

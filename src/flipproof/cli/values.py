@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from flipproof.cli.run_options import CheckOption, MachineOptions, PromiseOptions, VoteOptions
+from flipproof.cli.run_options import MachineOptions, PromiseOptions, VoteOptions
 from flipproof.cli.task_options import TaskOptions
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_named, kind_of, lasting_name, readers_of
@@ -28,11 +28,10 @@ def promise_of(flags: PromiseOptions) -> PromiseSettings:
     return PromiseSettings(flags.alpha, flags.rule, flags.simultaneous)
 
 
-def machine_of(flags: MachineOptions, check_flags: CheckOption | None = None) -> Machine:
+def machine_of(flags: MachineOptions, check: bool = True) -> Machine:
     """What the command may use, and whether votes are checked."""
     if flags.executor not in ("local", "ray"):
         raise not_among("--executor", ("local", "ray"), flags.executor)
-    check = check_flags is None or not check_flags.no_check
     use: dict[str, Any] = {
         "device": flags.device, "engine": flags.engine, "timeout": flags.timeout or None, "check": check,
     }  # fmt: skip

@@ -44,6 +44,8 @@ from flipproof.theory.base_law import Noise, checked_noise
 from flipproof.theory.certificate import ANY
 from flipproof.theory.radii import axes_of
 
+_ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Rival:
@@ -147,12 +149,12 @@ def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
 def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
     """What a system proves; proofs of a slow system are read from its file if that was made with the same settings."""
     rival, settings = RIVALS[system], _settings_record(setting)
-    known = known_entries(file, settings) if rival.slow else None
+    known = _known_entries(file, settings) if rival.slow else None
     if known is not None and all(_answers(entry, setting) for entry in known):
         return known
     entries = list(rival.entries(setting))
     if rival.slow:
-        write_entries(file, settings, entries)
+        write_json(file, _ENTRIES, {"asked": settings, "entries": [entry.to_record() for entry in entries]})
     return entries
 
 
@@ -173,15 +175,7 @@ def _answers(entry: Entry, setting: Setting) -> bool:
     return len(entry.proofs) == setting.inputs.size and bool((radius <= setting.terms.radii[-1]).all())
 
 
-_ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
-
-
-def write_entries(file: Path, settings: Mapping[str, Any], entries: Iterable[Entry]) -> None:
-    """Writes the entries and the settings that they depend on."""
-    write_json(file, _ENTRIES, {"asked": settings, "entries": [entry.to_record() for entry in entries]})
-
-
-def known_entries(file: Path, settings: Mapping[str, Any]) -> list[Entry] | None:
+def _known_entries(file: Path, settings: Mapping[str, Any]) -> list[Entry] | None:
     """Reads the entries of a file made with these settings; None if there is no such file or it is damaged."""
     if not file.exists():
         return None
