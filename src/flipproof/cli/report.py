@@ -1,20 +1,19 @@
-"""`flipproof report`: the page of one run, or of several side by side, with the command that repeats a run."""
+"""`flipproof report`: the page of one run, or of several side by side."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import typer
 
 from flipproof.cli.command_options import ReportOptions
-from flipproof.cli.values import repeating_command
-from flipproof.errors import FlipproofError, InvalidInputError
+from flipproof.cli.values import repeating
+from flipproof.errors import InvalidInputError
 from flipproof.pipeline.steps import open_run, with_data
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.report_files import check_replaceable, write_page, write_run_report
 from flipproof.report.section import Section, run_section, section_of
-from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.votes import Votes
 
@@ -26,7 +25,7 @@ def report(flags: ReportOptions) -> None:
         raise InvalidInputError("a page of several runs needs a name; add --out compare.html")
     if out is None and not runs[0].is_file():
         run = with_data(open_run(runs[0]))
-        written = write_run_report(run, _repeating(run))
+        written = write_run_report(run, repeating(run))
         typer.echo(f"wrote {written}, figures in {written.parent / 'figures'}")
         return
     target = runs[0].with_suffix(".html") if out is None else out
@@ -35,24 +34,12 @@ def report(flags: ReportOptions) -> None:
     typer.echo(f"wrote {target}")
 
 
-def offer_run_page(run: FinishedRun, quiet: bool = False) -> None:
-    """Writes the report of a run at the end of another command. If that fails, says why: the command is done."""
-    try:
-        shown = with_data(run) if run.shown is None else run
-        written = write_run_report(shown, _repeating(shown))
-    except FlipproofError as error:
-        typer.echo(f"flipproof: no report: {error}", err=True)
-        return
-    if not quiet:
-        typer.echo(f"\nreport    {written}")
-
-
 def _named_section(path: Path, alone: bool) -> Section:
     """The section of a run or votes file; among several, its name starts with the path."""
     if path.is_file():
         section = _votes_section(path, alone)
     else:
-        section = run_section(run := with_data(open_run(path)), _repeating(run))
+        section = run_section(run := with_data(open_run(path)), repeating(run))
     return section if alone else replace(section, name=f"{path}: {section.name}")
 
 
@@ -64,9 +51,3 @@ def _votes_section(path: Path, alone: bool) -> Section:
     parts = certificates.noise.part_names
     words = {name or "": f"entries of {data}" + (f", {name}," if name else "") for name in parts}
     return section_of(certificates, path.name, DescribedInputs(entries={} if alone else words))
-
-
-def _repeating(run: FinishedRun) -> str:
-    """The command that makes the run again."""
-    record = {"task": run.task_record, "votes": asdict(run.votes), "certificates": run.promise}
-    return repeating_command(record, run.folder.path.resolve().name)

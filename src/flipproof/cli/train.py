@@ -1,4 +1,4 @@
-"""`flipproof train`, `vote` and `run`: the steps on a run folder."""
+"""`flipproof train`, `vote` and `run`: the steps on a run folder, and the page at their end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shlex
 import typer
 
 from flipproof.cli.output import interruptible
-from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import (
     ForceOption,
     MachineOptions,
@@ -21,12 +20,15 @@ from flipproof.cli.run_options import (
     VoteOptions,
 )
 from flipproof.cli.task_options import TaskOptions
-from flipproof.cli.values import machine_of, promise_of, task_of
+from flipproof.cli.values import machine_of, promise_of, repeating, task_of
+from flipproof.errors import FlipproofError
 from flipproof.pipeline.kinds.kind import task_in
-from flipproof.pipeline.steps import Machine, train_run, vote_run, wanted_samples
+from flipproof.pipeline.steps import Machine, train_run, vote_run, wanted_samples, with_data
 from flipproof.pipeline.steps import run as run_task
+from flipproof.report.report_files import write_run_report
 from flipproof.report.shares import duration
 from flipproof.report.summary import summary_lines, summary_record, training_words
+from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.records import NOT_REPORTED, TrainingRecord, read_section
 
@@ -90,3 +92,15 @@ def run(
         typer.echo(f"\nEverything is in {out}.")
     if page_flags.report:
         offer_run_page(finished, quiet=output_flags.as_json)
+
+
+def offer_run_page(run: FinishedRun, quiet: bool = False) -> None:
+    """Writes the report of a run at the end of another command. If that fails, says why: the command is done."""
+    try:
+        shown = with_data(run) if run.shown is None else run
+        written = write_run_report(shown, repeating(shown))
+    except FlipproofError as error:
+        typer.echo(f"flipproof: no report: {error}", err=True)
+        return
+    if not quiet:
+        typer.echo(f"\nreport    {written}")

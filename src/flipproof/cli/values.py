@@ -17,7 +17,7 @@ from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_named, kind_of, lasting_name, readers_of
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.steps import Machine, Samples
-from flipproof.run_folder.finished_run import PromiseSettings
+from flipproof.run_folder.finished_run import FinishedRun, PromiseSettings
 from flipproof.run_folder.task import ModelSpec, PerClass, Reading, Shares, Task
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.radii import has_parts
@@ -121,6 +121,12 @@ def _noise(flags: TaskOptions, noisy: str, default: Noise) -> Noise:
     if flags.p_plus is None or flags.p_minus is None:
         raise InvalidInputError("expected both --p-plus and --p-minus, got only one of them")
     return FlipNoise(flags.p_plus, flags.p_minus)
+
+
+def repeating(run: FinishedRun) -> str:
+    """The command that makes a finished run again."""
+    record = {"task": run.task_record, "votes": asdict(run.votes), "certificates": run.promise}
+    return repeating_command(record, run.folder.path.resolve().name)
 
 
 def repeating_command(record: Mapping[str, Any], folder: str) -> str:

@@ -8,11 +8,12 @@ from flipproof.datasets.readers.built_in import breast_cancer, digits, digits_gr
 from flipproof.datasets.readers.images import read_cifar_arrays, read_cifar_batches, read_mnist
 from flipproof.datasets.readers.text_files import SMS, read_sms_gzip, read_sms_zip
 
-_MNIST_HOMES = ("https://ossci-datasets.s3.amazonaws.com/mnist", "https://storage.googleapis.com/cvdf-datasets/mnist")
+_MNIST_HOME = "https://ossci-datasets.s3.amazonaws.com/mnist"
+_MNIST_MIRROR = "https://storage.googleapis.com/cvdf-datasets/mnist"
 
 
 def _mnist_file(name: str, size: int, sha256: str) -> DataFile:
-    return DataFile(name, size, sha256, tuple(f"{home}/{name}" for home in _MNIST_HOMES))
+    return DataFile(name, size, sha256, (f"{_MNIST_HOME}/{name}", f"{_MNIST_MIRROR}/{name}"))
 
 
 _MNIST = (
