@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from flipproof.cli.run_options import MachineOptions, PromiseOptions, VoteOptions
 from flipproof.cli.task_options import TaskOptions
@@ -18,9 +18,11 @@ from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_named, kind_o
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.steps import Machine, Samples
 from flipproof.run_folder.finished_run import FinishedRun, PromiseSettings
-from flipproof.run_folder.task import ModelSpec, PerClass, Reading, Shares, Task
+from flipproof.run_folder.task import ModelSpec, PerClass, Reading, Shares, Task, TrainingSettings
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.radii import has_parts
+
+_Settings = TypeVar("_Settings", bound=TrainingSettings | PerClass | Shares)
 
 
 def promise_of(flags: PromiseOptions) -> PromiseSettings:
@@ -60,7 +62,7 @@ def task_of(flags: TaskOptions) -> Task:
         model=ModelSpec(model, flags.hidden, flags.dropout),
         noisy=noisy,
         noise=_noise(flags, noisy, defaults.noise),
-        training=replace(defaults.training, **_given(flags, asdict(defaults.training))),
+        training=_with_given(defaults.training, flags),
         split=_split(flags, kind, defaults.split),
         reading=_reading(flags, kind),
         inputs=defaults.inputs if flags.inputs is None else flags.inputs or None,
@@ -83,8 +85,10 @@ def _check_applicable(flags: TaskOptions, kind: Kind, model: str) -> None:
             raise InvalidInputError(f"{_flag(name)} does not apply to {model if fitted else kind.name}; leave it out")
 
 
-def _given(flags: TaskOptions, names: Iterable[str]) -> dict[str, Any]:
-    return {name: getattr(flags, name) for name in names if getattr(flags, name) is not None}
+def _with_given(defaults: _Settings, flags: TaskOptions, suffix: str = "") -> _Settings:
+    """Settings, changed by the flags that are given; a flag has the name of a field and maybe a suffix."""
+    given = {name: getattr(flags, f"{name}{suffix}") for name in asdict(defaults)}
+    return replace(defaults, **{name: value for name, value in given.items() if value is not None})
 
 
 def _split(flags: TaskOptions, kind: Kind, defaults: PerClass | Shares) -> PerClass | Shares:
@@ -92,8 +96,7 @@ def _split(flags: TaskOptions, kind: Kind, defaults: PerClass | Shares) -> PerCl
     for name in ("train", "validation", "test"):
         if getattr(flags, f"{name}_{other}", None) is not None:
             raise InvalidInputError(f"{_flag(f'{name}_{other}')} does not apply to {kind.name}; leave it out")
-    given = {name: getattr(flags, f"{name}_{defaults.flag}") for name in asdict(defaults)}
-    return replace(defaults, **{name: value for name, value in given.items() if value is not None})
+    return _with_given(defaults, flags, f"_{defaults.flag}")
 
 
 def _reading(flags: TaskOptions, kind: Kind) -> Reading:

@@ -100,23 +100,19 @@ def transfer(url: str, part: PartFile, most: int, report: Report) -> None:
     if part.length:
         request.add_header("Range", f"bytes={part.length}-")
     try:
-        answer = _opener().open(request, timeout=_SECONDS)
+        # it always checks certificates, whatever the rest of the process does, and restricts redirections
+        checking = urllib.request.HTTPSHandler(context=ssl.create_default_context())
+        answer = urllib.request.build_opener(_SafeRedirects, checking).open(request, timeout=_SECONDS)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416 and part.length:
             return  # the server says that nothing is missing
         raise OSError(f"HTTP status {error.code}") from None
     with answer:
-        if not _resumes(answer, part.length):
+        resumes = str(answer.headers.get("Content-Range")).startswith(f"bytes {part.length}-")
+        if answer.status != 206 or not resumes:
             part.clear()
         _copy(answer, part, most, report)
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    """An opener that always checks certificates, whatever the rest of the process does, and restricts redirections."""
-    return urllib.request.build_opener(
-        _SafeRedirects, urllib.request.HTTPSHandler(context=ssl.create_default_context())
-    )
 
 
 def _copy(answer: Any, part: PartFile, most: int, report: Report) -> None:
@@ -132,11 +128,6 @@ def _copy(answer: Any, part: PartFile, most: int, report: Report) -> None:
         report(part.length, end)
     if end is not None and part.length < end:
         raise OSError(f"the connection ended after {part.length} of {end} bytes")
-
-
-def _resumes(answer: Any, start: int) -> bool:
-    """Whether the answer continues where the part ends."""
-    return answer.status == 206 and str(answer.headers.get("Content-Range")).startswith(f"bytes {start}-")
 
 
 def _safe(url: str) -> bool:

@@ -41,14 +41,6 @@ class NoiseDefaults:
     words: str = ""
 
 
-def _as_they_are(noisy: str, defaults: NoiseDefaults, dataset: str) -> NoiseDefaults:
-    return defaults
-
-
-def _nothing_else(task: Task) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
     """A kind of data: what an input is, what may get noise, and how a task becomes something to train and certify.
@@ -78,9 +70,9 @@ class Kind:
     n_estimate: int = 10_000
     reading: tuple[str, ...] = ()
     useless: tuple[str, ...] = ()
-    suited_to: Callable[[str, NoiseDefaults, str], NoiseDefaults] = _as_they_are
+    suited_to: Callable[[str, NoiseDefaults, str], NoiseDefaults] = lambda noisy, defaults, dataset: defaults
     first_noise: Callable[[str], str] | None = None
-    check: Callable[[Task], None] = _nothing_else
+    check: Callable[[Task], None] = lambda task: None
 
     def defaults(self, noisy: str, dataset: str | None = None) -> NoiseDefaults:
         """The default settings for noise on something: for one dataset, or without one, for data of this kind."""

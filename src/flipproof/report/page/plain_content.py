@@ -122,10 +122,6 @@ def _shown(radii: NDArray[Any]) -> NDArray[Any]:
     return endless(radii) if radii.dtype.kind in "iu" else np.where(radii < UNBOUNDED, np.floor(radii * 100) / 100, -1)
 
 
-def _packed_radii(radii: NDArray[Any]) -> dict[str, Any]:
-    return packed(_shown(radii), "i4" if radii.dtype.kind in "iu" else "f8")
-
-
 def _numbers(certified: CertifiedInputs, measures: list[dict[str, Any]]) -> list[dict[str, str]]:
     of, whose, numbers = certified.inputs, certified.certificates.promise.subject.value, []
     for axis, along in certified.radii.items():
@@ -153,7 +149,9 @@ def _table(certified: CertifiedInputs) -> dict[str, Any]:
         "p_lower": None,
         "p_upper": None,
         "runner_up": None,
-        "radius": [_packed_radii(each) for each in certified.radii.values()],
+        "radius": [
+            packed(_shown(each), "i4" if each.dtype.kind in "iu" else "f8") for each in certified.radii.values()
+        ],
         "votes": None,
         "samples": None,
     }
