@@ -11,8 +11,7 @@ from statistics import mean, stdev
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.pipeline.machine import Machine
-from flipproof.pipeline.steps import run, train_run
+from flipproof.pipeline.steps import Machine, run, train_run
 from flipproof.report.summary import summary_of
 from flipproof.run_folder.task import ModelSpec, Task, TrainingSettings
 

@@ -17,7 +17,8 @@ import torch
 
 import flipproof as fp
 from claims import Claim, report
-from flipproof.models.training.smooth_adversarial import FlipAttack, train_against
+from flipproof.models.training.attacks import FlipAttack
+from flipproof.models.training.smooth_adversarial import train_against
 
 SEEDS = (0, 1)
 BUDGETS = {"digits": [(0, 0), (1, 1), (2, 2), (4, 4)], "cora_ml": [(0, 0), (4, 0), (4, 16), (16, 64)]}

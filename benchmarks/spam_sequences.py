@@ -13,8 +13,7 @@ from statistics import mean
 import flipproof as fp
 from claims import Claim, report
 from flipproof.pipeline.kinds.kind import kind_named
-from flipproof.pipeline.machine import Machine, Samples
-from flipproof.pipeline.steps import run
+from flipproof.pipeline.steps import Machine, Samples, run
 from flipproof.run_folder.task import ModelSpec, Task
 
 REPLACED = (1, 2, 3)

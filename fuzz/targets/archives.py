@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.datasets.cards.dataset_card import Form
-from flipproof.datasets.fetching.archives import gunzipped, untarred, unzipped
+from flipproof.datasets.cards.catalogue import Form
+from flipproof.datasets.fetching.data_file import gunzipped, untarred, unzipped
 from flipproof.datasets.readers.citations import read_planetoid_arrays, read_sparse_graph
 from flipproof.datasets.readers.images import idx_array, read_cifar_arrays
-from flipproof.datasets.readers.messages import messages_of
+from flipproof.datasets.readers.text_files import messages_of
 from flipproof.datasets.readers.tudataset import TUDataset
 from fuzz.mutators import in_gzip, in_tar, in_zip, tarred, zipped
 from fuzz.target import ByteMutator, Mutator, Target, in_bytes

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset
-from flipproof.datasets.kinds.image_file import described_images
-from flipproof.datasets.readers.user_files import kind_of_file, load_user_file
+from flipproof.datasets.kinds.image_dataset import described_images
+from flipproof.datasets.loading import kind_of_file, load_user_file
 from fuzz.mutators import in_zip
 from fuzz.target import Target, saved, scratch, written
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flipproof.datasets import Vocabulary
-from flipproof.datasets.readers.user_files import load_user_file
+from flipproof.datasets.loading import load_user_file
 from fuzz.target import Target, saved
 
 _TAB = b"\t"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flipproof.datasets.cards.dataset_card import Form
+from flipproof.datasets.cards.catalogue import Form
 from flipproof.datasets.readers.citations import read_planetoid
 from flipproof.datasets.readers.inert_pickle import read_inert
 from fuzz.python2_pickles import name, number, planetoid, text

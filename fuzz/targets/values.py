@@ -11,8 +11,7 @@ from typing import Any
 import typer
 
 import flipproof as fp
-from flipproof.cli import app
-from flipproof.cli.option_groups import read_config
+from flipproof.cli import app, read_config
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.smoothing.voting.chunks import checked_memory
 from fuzz.target import Target, saved

@@ -9,7 +9,8 @@ import torch
 
 import flipproof as fp
 from flipproof.baselines import gcn_attributes, gcn_structure
-from flipproof.baselines.walks.page_rank import PageRank, Threat, certify, worst_margins
+from flipproof.baselines.walks.page_rank import PageRank, certify, worst_margins
+from flipproof.baselines.walks.walk import Threat
 
 RING = np.array([[0, 1, 2, 3, 1, 2, 3, 0], [1, 2, 3, 0, 0, 1, 2, 3]])
 NODES = 4

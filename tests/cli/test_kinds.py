@@ -68,7 +68,7 @@ def test_the_command_in_a_report_repeats_the_run(run, tmp_path):
     flags = ["--dataset", "breast-cancer", "--noisy-samples", 3, "--p-plus", 0.1, "--p-minus", 0.2, "--test-share", 0.4]
     assert run("run", *flags, "--out", tmp_path / "run", *FEW[:-1])[0] == 0
     text = (tmp_path / "run" / "report.html").read_text()
-    from flipproof.cli.report import repeating_command
+    from flipproof.cli.values import repeating_command
 
     command = repeating_command(json.loads((tmp_path / "run" / "run.json").read_text()), "run")
     assert command in text

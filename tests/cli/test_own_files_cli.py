@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.cli.report import repeating_command
+from flipproof.cli.values import repeating_command
 
 FEW = ["--samples", 100, "--select-samples", 50, "--inputs", 10, "--no-report"]
 

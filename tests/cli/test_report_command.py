@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import flipproof as fp
-from flipproof.cli.report import repeating_command
+from flipproof.cli.values import repeating_command
 from page_data import data_of, unpacked
 
 SMALL = ["--hidden", 16, "--epochs", 150, "--train-per-class", 5, "--validation-per-class", 5]
@@ -20,8 +20,7 @@ def finished(planted, tmp_path_factory):
     """A run without a report; copy it before changing it."""
     from flipproof.cli.task_options import TaskOptions
     from flipproof.cli.values import task_of
-    from flipproof.pipeline.machine import Samples
-    from flipproof.pipeline.steps import run
+    from flipproof.pipeline.steps import Samples, run
 
     path = tmp_path_factory.mktemp("runs") / "finished"
     flags = TaskOptions(str(planted), path, hidden=16, epochs=150, train_per_class=5, validation_per_class=5)

@@ -13,8 +13,7 @@ from flipproof.comparison.compare import RIVALS, compare
 from flipproof.comparison.comparison import ANY, Comparison, Entry
 from flipproof.comparison.setting import Terms, compared_inputs
 from flipproof.pipeline.kinds.kind import prepared_task
-from flipproof.pipeline.machine import Samples
-from flipproof.pipeline.steps import certify_run, run
+from flipproof.pipeline.steps import Samples, certify_run, run
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.task import ModelSpec, PerClass, Shares, Task, TrainingSettings
 from flipproof.theory.certificate import Promise, Subject

@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.datasets.cards.dataset_card import Card, Form
+from flipproof.datasets.cards.catalogue import Card, Form
 from flipproof.datasets.fetching.data_file import DataFile, Member, MissingDataError
-from flipproof.datasets.fetching.download import download
-from flipproof.datasets.fetching.part_file import open_part
-from flipproof.datasets.fetching.transfer import transfer
+from flipproof.datasets.fetching.download import download, open_part, transfer
 from flipproof.datasets.loading import load_card
 from flipproof.errors import FileFormatError, OutputError
 from loopback import UNTRUSTED, cut, ranged, serving, status, whole

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.datasets import NodeDataset
-from flipproof.datasets.fetching.archives import gunzipped, untarred
+from flipproof.datasets.fetching.data_file import gunzipped, untarred
 from flipproof.datasets.readers.images import idx_array
-from flipproof.datasets.readers.messages import messages_of
 from flipproof.datasets.readers.sparse_arrays import read_csr
+from flipproof.datasets.readers.text_files import messages_of
 from flipproof.datasets.readers.tudataset import split_graphs
 from flipproof.files.archive import read_array
 

@@ -7,7 +7,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset, ImageDataset, TextDataset
-from flipproof.datasets.fetching.folders import find, folder_to_write, folders
+from flipproof.datasets.fetching.data_file import find, folder_to_write, folders
 from flipproof.datasets.loading import load_card
 from flipproof.noise.sampling.samplers import Role
 

@@ -12,10 +12,10 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.datasets.fetching.folders import find
+from flipproof.datasets.fetching.data_file import find
 from flipproof.datasets.loading import found_form
 from flipproof.datasets.readers.images import read_cifar_batches
-from flipproof.datasets.readers.messages import SMS, read_sms_zip
+from flipproof.datasets.readers.text_files import SMS, read_sms_zip
 
 FOLDER = Path(os.environ.get("FLIPPROOF_DATA", "nowhere"))
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer
 
 import flipproof as fp
 from flipproof.datasets import TableDataset
-from flipproof.datasets.readers.built_in_tables import in_parts
+from flipproof.datasets.readers.built_in import in_parts
 
 
 def table(values=((0, 2), (1, 0)), categories=(2, 3), labels=(0, 1), **options):

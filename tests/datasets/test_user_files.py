@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from refusals import refusal
 
 from flipproof.datasets import TableDataset, TextDataset, load
-from flipproof.datasets.readers import csv_table, text_lines
+from flipproof.datasets.readers import text_files
 
 TABLE = "city,Label,age\nRome,yes,10\nOslo,no,9\n,yes,10\n"
 
@@ -132,11 +132,11 @@ def test_any_bytes_are_data_or_refused(tmp_path_factory, content):
 
 
 def test_files_that_are_too_long(written, monkeypatch):
-    monkeypatch.setattr(text_lines, "_LONGEST_LINE", 8)
+    monkeypatch.setattr(text_files, "_LONGEST_LINE", 8)
     assert refusal(written("a.tsv", "a\tbcd\na\tbcdefgh\n")).endswith("line 2 is longer than 8 bytes")
-    monkeypatch.setattr(text_lines, "_MOST_BYTES", 10)
+    monkeypatch.setattr(text_files, "_MOST_BYTES", 10)
     assert refusal(written("a.tsv", "a\tbcd\na\tbcd\n")).endswith("it has 12 bytes, more than 10")
     monkeypatch.undo()
-    monkeypatch.setattr(csv_table, "_MOST_CLASSES", 2)
+    monkeypatch.setattr(text_files, "_MOST_CLASSES", 2)
     reason = "column 'label' has more than 2 different values by line 4; cut it into ranges first"
     assert refusal(written("a.csv", "label,x\n1,1\n2,2\n3,2\n")).endswith(reason)

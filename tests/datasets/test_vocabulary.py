@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import flipproof as fp
 from flipproof.datasets import TextDataset, Vocabulary
-from flipproof.datasets.kinds.vocabulary import words_of
+from flipproof.datasets.kinds.text_dataset import words_of
 
 MESSAGES = ["Win £50 now! now", "call me", "Call NOW?", "me and you", "win 50"]
 

@@ -3,8 +3,7 @@
 import numpy as np
 
 from flipproof.datasets import Card, TableDataset
-from flipproof.datasets.cards.catalogue import register_card
-from flipproof.datasets.cards.dataset_card import Form
+from flipproof.datasets.cards.catalogue import Form, register_card
 
 
 def coins(contents):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from flipproof import DenseRows, FlipNoise, TorchClassifier, TrainingSettings
-from flipproof.datasets.readers.user_files import register_reader
+from flipproof.datasets.loading import register_reader
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults, register_kind
 from flipproof.pipeline.models import TorchModel
 from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, fitted_noise, split_of, tested

@@ -9,7 +9,7 @@ import pytest
 from forge import outcome, whole_run
 
 import flipproof as fp
-from flipproof.smoothing.workers.pending_tasks import WorkerError
+from flipproof.smoothing.classifier import WorkerError
 
 ROWS = np.random.default_rng(0).integers(0, 2, (5, 8))
 ASKED = {"inputs": ROWS, "noise": fp.FlipNoise(0.1, 0.3), "n_select": 20, "n_estimate": 80, "chunk_size": 10}

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flipproof.datasets.fetching import transfer
+from flipproof.datasets.fetching import download as downloads
 from flipproof.datasets.fetching.data_file import DataFile, MissingDataError
-from flipproof.datasets.fetching.download import download
-from flipproof.datasets.fetching.part_file import PartFile
+from flipproof.datasets.fetching.download import PartFile, download
 from loopback import cut, ranged, serving
 
 CONTENT = np.random.default_rng(7).bytes(200_000)
@@ -77,7 +76,7 @@ def test_a_download_that_is_killed_in_front_of_any_change_is_resumed(forge, home
 
 def test_a_server_that_stalls_is_given_up_and_resumed(home, tmp_path, monkeypatch):
     """It sends a part and then nothing more, but holds the connection; the second time it sends the rest."""
-    monkeypatch.setattr(transfer, "_SECONDS", 0.2)
+    monkeypatch.setattr(downloads, "_SECONDS", 0.2)
 
     def stall(handler, start):
         cut(CONTENT, 70_000)(handler, start)
@@ -89,7 +88,7 @@ def test_a_server_that_stalls_is_given_up_and_resumed(home, tmp_path, monkeypatc
 
 
 def test_a_server_that_never_says_anything_is_told_in_one_line(home, tmp_path, monkeypatch):
-    monkeypatch.setattr(transfer, "_SECONDS", 0.2)
+    monkeypatch.setattr(downloads, "_SECONDS", 0.2)
     url = home.put("a", lambda handler, start: handler.connection.recv(1))
     with pytest.raises(MissingDataError, match=r"^expected to download data.bin, got: .*timed out.*; put a copy .*$"):
         download(data_file(url), tmp_path)

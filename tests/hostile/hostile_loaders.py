@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset
-from flipproof.datasets.readers.user_files import kind_of_file
+from flipproof.datasets.loading import kind_of_file
 from flipproof.reproduction.pages.rows import read_rows, write_rows
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.split import Inputs, Split

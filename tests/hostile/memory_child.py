@@ -10,7 +10,7 @@ from pathlib import Path
 from hostile_loaders import LOADERS
 
 import flipproof as fp
-from flipproof.datasets.fetching.archives import gunzipped, untarred, unzipped
+from flipproof.datasets.fetching.data_file import gunzipped, untarred, unzipped
 from flipproof.datasets.readers.inert_pickle import read_inert
 from flipproof.models.weights import load_weights, read_arrays
 

@@ -11,7 +11,8 @@ from noting_attack import Noting
 import flipproof as fp
 from flipproof.baselines import gaussian
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedRows
-from flipproof.models.training.smooth_adversarial import BallAttack, FlipAttack, train_against
+from flipproof.models.training.attacks import BallAttack, FlipAttack
+from flipproof.models.training.smooth_adversarial import train_against
 from flipproof.models.training.train import batches_of
 from flipproof.noise.laws import sampler_of
 from flipproof.noise.sampling.samplers import Role

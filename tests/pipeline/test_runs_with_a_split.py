@@ -8,8 +8,7 @@ import pytest
 import flipproof as fp
 from flipproof.datasets import GraphDataset, load
 from flipproof.pipeline.kinds.kind import prepared_task
-from flipproof.pipeline.machine import Samples
-from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
+from flipproof.pipeline.steps import Samples, certify_run, open_run, train_run, vote_run
 from flipproof.report.page.content import content
 from flipproof.report.section import run_section
 from flipproof.report.summary import summary_of

@@ -10,9 +10,8 @@ import pytest
 
 import flipproof as fp
 from flipproof.pipeline import steps
-from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.reopened import reopened
-from flipproof.pipeline.steps import certify_run, open_run, train_run, vote_run
+from flipproof.pipeline.steps import Machine, Samples, certify_run, open_run, train_run, vote_run
 from flipproof.report.summary import summary_of
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.split import Inputs

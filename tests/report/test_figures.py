@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.report.figures import drawing, figures
+from flipproof.report.figures import figures
 from flipproof.report.report_files import save_figure
 from flipproof.report.shares import ShareGrid, ShareLine
 
@@ -35,7 +35,7 @@ def make_figures(name="add"):
 
 def texts_of(figure):
     """Every text as it is written into the file."""
-    root = ElementTree.fromstring(drawing.rendered(figure, "svg"))
+    root = ElementTree.fromstring(figures.rendered(figure, "svg"))
     return ["".join(each.itertext()) for each in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
@@ -95,7 +95,7 @@ def test_contours_in_one_place_share_a_label():
 def test_flat_surfaces_have_no_contours(shares):
     figure = figures.heatmap(make_plane(shares))
     assert not figure.axes[0].collections
-    assert drawing.rendered(figure, "png")
+    assert figures.rendered(figure, "png")
 
 
 @pytest.mark.parametrize("shares", [[[1.0, 0.6, 0.2]], [[1.0], [0.6], [0.2]]])
@@ -198,7 +198,7 @@ def test_names_are_shown_as_they_are(name):
     assert {f"{name} radius", f"{name}.x radius", f"{name}.z = 2", f"{name} r (10 inputs)"} <= set(heatmap)
     assert {f"{name} radius", f"{name}.x radius", f"{name} r (10 inputs)"} <= set(lines)
     for figure in drawn.values():
-        assert drawing.rendered(figure, "png")
+        assert figures.rendered(figure, "png")
 
 
 def test_long_names_are_wrapped():
@@ -228,10 +228,10 @@ def test_files_are_the_same_every_time(tmp_path):
 def test_another_process_draws_the_same_bytes():
     code = (
         "import hashlib, numpy as np\n"
-        "from flipproof.report.figures import drawing, figures\n"
+        "from flipproof.report.figures import figures\n"
         "from flipproof.report.shares import ShareGrid\n"
         "grid = ShareGrid(('a', 'b'), ((0, 1), (0, 1)), np.array([[1.0, 0.5], [0.5, 0.0]]), 'certified ratio', 2)\n"
-        "print(hashlib.sha256(drawing.rendered(figures.heatmap(grid), 'svg')).hexdigest())"
+        "print(hashlib.sha256(figures.rendered(figures.heatmap(grid), 'svg')).hexdigest())"
     )
     first, second = (subprocess.check_output([sys.executable, "-c", code]) for _ in range(2))
     assert first == second
@@ -240,11 +240,11 @@ def test_another_process_draws_the_same_bytes():
 def test_the_users_settings_neither_matter_nor_change():
     import matplotlib
 
-    plain = {kind: drawing.rendered(figure, "svg") for kind, figure in make_figures().items()}
+    plain = {kind: figures.rendered(figure, "svg") for kind, figure in make_figures().items()}
     changed = {"font.size": 30, "axes.facecolor": "black", "svg.fonttype": "path", "savefig.bbox": "tight"}
     with matplotlib.rc_context(changed):
         before = dict(matplotlib.rcParams)
-        assert {kind: drawing.rendered(figure, "svg") for kind, figure in make_figures().items()} == plain
+        assert {kind: figures.rendered(figure, "svg") for kind, figure in make_figures().items()} == plain
         assert dict(matplotlib.rcParams) == before
 
 
@@ -263,9 +263,9 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 def test_drawing_needs_no_pyplot_and_importing_no_matplotlib():
     code = (
         "import sys\n"
-        "from flipproof.report.figures import drawing, figures\n"
+        "from flipproof.report.figures import figures\n"
         "print('matplotlib' in sys.modules)\n"
-        "drawing.rendered(figures.bounds([0.5], __import__('numpy').array([True])), 'png')\n"
+        "figures.rendered(figures.bounds([0.5], __import__('numpy').array([True])), 'png')\n"
         "print('matplotlib' in sys.modules, 'matplotlib.pyplot' in sys.modules)\n"
         "print([name for name in sys.modules if name.startswith(('flipproof.models', 'flipproof.datasets'))])"
     )

@@ -9,8 +9,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.report.described_inputs import DescribedInputs
-from flipproof.report.page.page import page
-from flipproof.report.report_files import write_page
+from flipproof.report.report_files import page, write_page
 from flipproof.report.section import Section
 from page_data import data_of
 

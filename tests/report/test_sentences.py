@@ -202,8 +202,8 @@ def test_any_changes_are_left_out_where_they_say_little():
 
 
 def test_promises_say_whether_the_classifier_was_checked():
-    from flipproof.report.by_class import cautions
     from flipproof.report.words.promises import not_promised, promise
+    from flipproof.report.words.verdict import cautions
 
     majority = fp.FunctionClassifier(lambda rows: (rows.sum(axis=1) > 2).astype(int), 2, "majority")
     rows, noise = [[1, 1, 1, 1, 1], [0, 0, 0, 0, 1]], fp.FlipNoise(0.05, 0.1)

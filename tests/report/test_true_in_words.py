@@ -7,12 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.report.by_class import cautions, class_results, majority
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.page.content import content
 from flipproof.report.section import BlindClassifier, Section
-from flipproof.report.words.verdict import NOTHING_PROVEN, headline, withstanding
+from flipproof.report.words.verdict import NOTHING_PROVEN, cautions, class_results, headline, majority, withstanding
 from flipproof.report.writing import change_words
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import flipproof as fp
 from flipproof.errors import FileFormatError, InvalidInputError
-from flipproof.pipeline.machine import Machine, Samples
+from flipproof.pipeline.steps import Machine, Samples
 from flipproof.reproduction.pages.figures import save_figure
 from flipproof.reproduction.pages.page import write_page
 from flipproof.reproduction.pages.rows import matching, values, write_rows

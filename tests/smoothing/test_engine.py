@@ -9,8 +9,7 @@ import torch
 
 import flipproof as fp
 from flipproof.noise.sampling.samplers import Role
-from flipproof.pipeline.machine import Machine
-from flipproof.pipeline.steps import train_run
+from flipproof.pipeline.steps import Machine, train_run
 from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
 from flipproof.smoothing.classifier import check_engine
 from flipproof.smoothing.voting.checkpoint import CheckpointMismatchError

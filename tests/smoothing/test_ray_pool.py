@@ -24,15 +24,14 @@ from flipproof.base.threads import ONE_THREAD_ENVIRONMENT
 from flipproof.cli.run_options import MachineOptions
 from flipproof.cli.values import machine_of
 from flipproof.extras import MissingExtraError
-from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.models import on_device
-from flipproof.pipeline.steps import certify_run, train_run, vote_run
+from flipproof.pipeline.steps import Machine, Samples, certify_run, train_run, vote_run
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.task import ModelSpec, PerClass, Task, TrainingSettings
+from flipproof.smoothing.classifier import WorkerError
 from flipproof.smoothing.voting.chunks import Chunk, ChunkPlan, check_workers
 from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.workers import ray_connection
-from flipproof.smoothing.workers.pending_tasks import WorkerError
 from flipproof.smoothing.workers.ray_pool import ChunkGroups, RayPool
 from hanging import no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 

@@ -20,8 +20,9 @@ import threadpoolctl
 
 import flipproof as fp
 from flipproof.base.threads import ONE_THREAD_ENVIRONMENT, single_threaded
+from flipproof.smoothing.classifier import WorkerError
 from flipproof.smoothing.workers import processes as module
-from flipproof.smoothing.workers.pending_tasks import Watch, WorkerError
+from flipproof.smoothing.workers.pending_tasks import Watch
 from flipproof.smoothing.workers.processes import WorkerPool
 from hanging import HANGS, no_test_waits_forever  # noqa: F401 (a fixture for all tests here)
 

@@ -1,34 +1,37 @@
 """The command line: arguments in, one library call, text out. A refusal is one line and exit code 2.
 
-The flags of a command live in `task_options`, `run_options` and `command_options`; what it does lives in the module
-named in `COMMANDS`, which is imported when the command is called.
+A group of flags is a dataclass, and a command takes groups; a TOML file can set the same flags. The groups live in
+`task_options`, `run_options` and `command_options`, which import nothing heavy; what a command does lives in the module
+named in `COMMANDS`, which is imported when the command is called: `--help` costs next to nothing.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import sys
-from typing import Annotated
+import tomllib
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo
 
 from flipproof.cli.command_options import (
-    AtOption,
-    CheckedArgument,
     DatasetsOptions,
     DemoOptions,
-    DepthOptions,
     RadiusOptions,
     ReportOptions,
     ReproduceOptions,
-    ResampleOptions,
     TableOptions,
     TermsOptions,
+    VerifyOptions,
     VotesArgument,
 )
-from flipproof.cli.option_groups import command
 from flipproof.cli.output import careful_output, say
 from flipproof.cli.run_options import (
-    CheckOption,
     ForceOption,
     MachineOptions,
     MemoryOption,
@@ -40,7 +43,82 @@ from flipproof.cli.run_options import (
     VoteOptions,
 )
 from flipproof.cli.task_options import TaskOptions
-from flipproof.errors import FlipproofError
+from flipproof.errors import FlipproofError, InvalidInputError, not_among
+
+_ALIASES = {"json": "as_json"}
+_FLAGS: set[str] = set()
+"""The flags of all commands that read a config file."""
+
+
+def command(home: str, *groups: type, config: bool = True) -> Callable[..., None]:
+    """Makes a command of groups: their fields become options, and `--config FILE` gives them defaults.
+
+    Args:
+        home: What the command does, as "module.function" in this package: a function that takes one value per group.
+        *groups: Dataclasses whose fields are annotated with what typer shows.
+        config: Whether the command has `--config`.
+    """
+    module, _, name = home.partition(".")
+    parameters = [parameter for group in groups for parameter in _fields(group)]
+    if config:
+        _FLAGS.update(each.name for each in parameters if not isinstance(each.annotation.__metadata__[0], ArgumentInfo))
+        parameters.append(_parameter("config", _Config, None))
+
+    def started(**flags: Any) -> None:
+        values = (group(**{field.name: flags[field.name] for field in dataclasses.fields(group)}) for group in groups)
+        getattr(import_module(f"flipproof.cli.{module}"), name)(*values)
+
+    started.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+    started.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return started
+
+
+def _fields(group: type) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        _parameter(
+            field.name,
+            hints[field.name],
+            inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+        )
+        for field in dataclasses.fields(group)
+    ]
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Makes the values in the file the defaults of flags."""
+    if path is None:
+        return None
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InvalidInputError(f"--config {path} cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInputError(f"--config {path} is not valid TOML: {error}") from error
+    values = {_ALIASES.get(name, name.replace("-", "_")): value for name, value in content.items()}
+    for flag, value in values.items():
+        if isinstance(value, dict):
+            raise InvalidInputError(f"expected keys without tables in {path}, got the table [{flag}]")
+        if flag not in _FLAGS:
+            raise not_among(f"every key in {path}", sorted(_FLAGS), flag)
+    context.default_map = {**(context.default_map or {}), **values}
+    return path
+
+
+_Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        help="Read flags from this TOML file, such as p_plus = 0.01; flags that you type win.",
+        callback=read_config,
+        is_eager=True,
+    ),
+]
+
 
 _RADIUS_HELP = """Show which radii a given probability certifies.
 
@@ -58,7 +136,7 @@ COMMANDS: dict[str, tuple[str, tuple[type, ...], str]] = {
     ),
     "run": (
         "train.run",
-        (TaskOptions, VoteOptions, CheckOption, PromiseOptions, MachineOptions, PageOption, OutputOptions, ForceOption),
+        (TaskOptions, VoteOptions, PromiseOptions, MachineOptions, PageOption, OutputOptions, ForceOption),
         "Train, vote and certify. Finished steps are not repeated.",
     ),
     "train": (
@@ -68,7 +146,7 @@ COMMANDS: dict[str, tuple[str, tuple[type, ...], str]] = {
     ),
     "vote": (
         "train.vote",
-        (RunArgument, VoteOptions, CheckOption, MachineOptions, ModelOption, ForceOption),
+        (RunArgument, VoteOptions, MachineOptions, ModelOption, ForceOption),
         "Draw votes for a trained run; continue an interrupted one, or add samples.",
     ),
     "certify": (
@@ -83,7 +161,7 @@ COMMANDS: dict[str, tuple[str, tuple[type, ...], str]] = {
     ),
     "verify": (
         "verify.verify",
-        (CheckedArgument, DepthOptions, AtOption, ResampleOptions, ModelOption, MachineOptions, OutputOptions),
+        (VerifyOptions, ModelOption, MachineOptions, OutputOptions),
         "Check certificates independently: their arithmetic, and the evidence in the run folder. Exit code 0: "
         "everything is confirmed.",
     ),

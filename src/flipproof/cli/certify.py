@@ -12,13 +12,13 @@ import typer
 from flipproof.base.values import IntArray
 from flipproof.cli.command_options import TableOptions, VotesArgument
 from flipproof.cli.output import columns_that_fit, print_table, up_to
-from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import ForceOption, OutputOptions, PageOption, PromiseOptions
+from flipproof.cli.train import offer_run_page
 from flipproof.cli.values import promise_of
 from flipproof.errors import InvalidInputError, OutputError
 from flipproof.pipeline.steps import certify_run, open_run
+from flipproof.report.shares import json_radius, radius_words, share_words
 from flipproof.report.summary import robustness_lines, summary_lines, summary_record
-from flipproof.report.words.numbers import json_radius, radius_words, share_words
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certify import PromiseSettings

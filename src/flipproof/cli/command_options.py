@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from flipproof.cli.run_options import DEFAULT_TIMEOUT, AsJson, Change, Force, MaxAdd, MaxDelete, Samples, Timeout
 
-_TERMS = "Comparison"
+_terms = partial(typer.Option, rich_help_panel="Comparison")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +64,13 @@ class ReportOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedArgument:
-    """What `verify` checks."""
+class VerifyOptions:
+    """What `verify` checks, how thoroughly, and what it draws again."""
 
     run: Annotated[
         Path,
         typer.Argument(help="A run folder, or a certificates.json with its .npz file beside it.", show_default=False),
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class DepthOptions:
-    """How thorough `verify` is."""
-
     arithmetic_only: Annotated[
         bool,
         typer.Option(
@@ -87,22 +82,10 @@ class DepthOptions:
         float,
         typer.Option(help="Time limit for arithmetic and files; what is left unchecked by then is not confirmed."),
     ] = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class AtOption:
-    """Radii of several kinds, for `verify` to count."""
-
     at: Annotated[
         list[str] | None,
         typer.Option(help="Also count the inputs certified against several changes at once: add=1,delete=9."),
     ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class ResampleOptions:
-    """What `verify` resamples."""
-
     resample: Annotated[int, typer.Option(help="Draw this many portions of samples again and compare their votes.")] = 0
     resample_seed: Annotated[
         int | None, typer.Option(help="Seed that chooses the portions; by default unpredictable.")
@@ -114,41 +97,27 @@ class TermsOptions:
     """The terms of `compare`, the same for all systems."""
 
     system: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this system; may be given several times.", rich_help_panel=_TERMS, show_default=False),
+        list[str] | None, _terms(help="Only this system; may be given several times.", show_default=False)
     ] = None
-    nodes: Annotated[
-        int | None,
-        typer.Option(help="Compare on this many random test nodes; 0: all; by default 50.", rich_help_panel=_TERMS),
-    ] = None
-    largest_radius: Annotated[
-        int, typer.Option(help="Largest radius in the table and the figure.", rich_help_panel=_TERMS)
-    ] = 10
+    nodes: Annotated[int | None, _terms(help="Compare on this many random test nodes; 0: all; by default 50.")] = None
+    largest_radius: Annotated[int, _terms(help="Largest radius in the table and the figure.")] = 10
     even_noise: Annotated[
         float | None,
-        typer.Option(
-            help="Flip probability for lee, which treats zeros and ones alike; by default one that suits the data.",
-            rich_help_panel=_TERMS,
-        ),
+        _terms(help="Flip probability for lee, which treats zeros and ones alike; by default one that suits the data."),
     ] = None
-    kept_share: Annotated[
-        float, typer.Option(help="Share of entries that ablation keeps visible.", rich_help_panel=_TERMS)
-    ] = 0.2
+    kept_share: Annotated[float, _terms(help="Share of entries that ablation keeps visible.")] = 0.2
     also: Annotated[
         list[str] | None,
-        typer.Option(
+        _terms(
             metavar="P_PLUS,P_MINUS",
             help="Another noise for flipproof; may be given several times.",
-            rich_help_panel=_TERMS,
             show_default=False,
         ),
     ] = None
-    samples: Annotated[int, typer.Option(help="Samples that bound each probability.", rich_help_panel=_TERMS)] = 10_000
-    select_samples: Annotated[int, typer.Option(help="Samples that choose the label.", rich_help_panel=_TERMS)] = 1_000
-    alpha: Annotated[
-        float, typer.Option(help="Highest probability that a proof from samples is wrong.", rich_help_panel=_TERMS)
-    ] = 0.01
-    rule: Annotated[str, typer.Option(help='"multi-class" or "two-class".', rich_help_panel=_TERMS)] = "multi-class"
+    samples: Annotated[int, _terms(help="Samples that bound each probability.")] = 10_000
+    select_samples: Annotated[int, _terms(help="Samples that choose the label.")] = 1_000
+    alpha: Annotated[float, _terms(help="Highest probability that a proof from samples is wrong.")] = 0.01
+    rule: Annotated[str, _terms(help='"multi-class" or "two-class".')] = "multi-class"
 
 
 @dataclass(frozen=True, slots=True)

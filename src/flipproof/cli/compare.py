@@ -19,9 +19,9 @@ from flipproof.comparison.compare import compare as compared
 from flipproof.comparison.comparison import Comparison, Entry
 from flipproof.comparison.setting import Terms
 from flipproof.errors import InvalidInputError
-from flipproof.pipeline.machine import Samples
+from flipproof.pipeline.steps import Samples
 from flipproof.report.figures.compared import write_comparison
-from flipproof.report.words.numbers import share_words
+from flipproof.report.shares import share_words
 
 _SHOWN = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 

@@ -14,9 +14,8 @@ from flipproof.cli.command_options import DatasetsOptions
 from flipproof.datasets import card as card_of
 from flipproof.datasets import cards as all_cards
 from flipproof.datasets import load
-from flipproof.datasets.cards.dataset_card import Card
-from flipproof.datasets.fetching.data_file import DataFile
-from flipproof.datasets.fetching.folders import find
+from flipproof.datasets.cards.catalogue import Card
+from flipproof.datasets.fetching.data_file import DataFile, find
 from flipproof.datasets.loading import found_form
 from flipproof.errors import InvalidInputError
 

@@ -6,12 +6,10 @@ import typer
 
 from flipproof.cli.command_options import DemoOptions
 from flipproof.cli.output import interruptible
-from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import MachineOptions
-from flipproof.cli.train import RESUME
+from flipproof.cli.train import RESUME, offer_run_page
 from flipproof.cli.values import machine_of
-from flipproof.pipeline.machine import Samples
-from flipproof.pipeline.steps import run
+from flipproof.pipeline.steps import Samples, run
 from flipproof.report.summary import summary_lines
 from flipproof.run_folder.task import ModelSpec, Task
 from flipproof.smoothing.certificates import Certificates

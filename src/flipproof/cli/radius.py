@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from decimal import ROUND_CEILING, Decimal
-from typing import TypeVar
 
 import typer
 
 from flipproof.cli.command_options import RadiusOptions
 from flipproof.cli.output import columns_that_fit, print_table, up_to
 from flipproof.errors import InvalidInputError, TooLargeError
-from flipproof.report.words.numbers import json_radius, radius_words
+from flipproof.report.shares import json_radius, radius_words
 from flipproof.statistics.bounds import checked_alpha, lower_bound
 from flipproof.theory.frontier import frontier
 from flipproof.theory.l0_ball import largest_l0_radius
-from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import AnyRadii, axes_of, point_of
+from flipproof.theory.law import FlipNoise
+from flipproof.theory.radii import axes_of, point_of
 from flipproof.theory.search import largest_radius
 from flipproof.theory.tables import critical_table
 
 _ADD, _DELETE = 4, 6
-_T = TypeVar("_T")
 
 
 def radius(flags: RadiusOptions) -> None:
@@ -71,9 +68,11 @@ def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_jso
     kinds = [str(axis) for axis in axes_of(noise)]
     radii = {kind: largest_radius(noise, p_lower, kind, p_upper) for kind in kinds}
     radii["mixed"] = largest_l0_radius(noise, p_lower, p_upper)
-    maximal = _unless_refused(lambda: frontier(noise, p_lower, p_upper))
+    maximal = _maximal(noise, p_lower, p_upper)
     if as_json:
-        points = None if maximal is None else [_json_point(noise, r) for r in maximal]
+        points = None
+        if maximal is not None:
+            points = [{kind: json_radius(count) for kind, count in point.items()} for point in maximal]
         largest = {kind: json_radius(r) for kind, r in radii.items()}
         typer.echo(json.dumps({"p_lower": p_lower, "p_upper": p_upper, "largest": largest, "frontier": points}))
         return
@@ -86,14 +85,10 @@ def _print_radii(noise: FlipNoise, p_lower: float, p_upper: float | None, as_jso
     for kind, count in radii.items():
         meaning = "changes of any kind" if kind == "mixed" else f"{kind} only"
         typer.echo(f"certified  {radius_words(count):>9}  {meaning}")
-    lines = ["too many to list"] if maximal is None else [_radii_words(noise, r) for r in maximal]
+    lines = ["too many to list"]
+    if maximal is not None:
+        lines = [", ".join(f"{kind} {radius_words(count)}" for kind, count in point.items()) for point in maximal]
     typer.echo("maximal    " + "\n           ".join(lines))
-
-
-def _radii_words(noise: Noise, radii: AnyRadii) -> str:
-    """Radii as "add 1, delete 2"."""
-    counts = zip(axes_of(noise), point_of(noise, radii), strict=True)
-    return ", ".join(f"{axis} {radius_words(count)}" for axis, count in counts)
 
 
 def _critical_words(p: float) -> str:
@@ -104,13 +99,10 @@ def _critical_words(p: float) -> str:
     return str(Decimal(p).quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
 
 
-def _json_point(noise: FlipNoise, radii: AnyRadii) -> dict[str, int | str | None]:
-    return {str(axis): json_radius(count) for axis, count in zip(axes_of(noise), point_of(noise, radii), strict=True)}
-
-
-def _unless_refused(search: Callable[[], _T]) -> _T | None:
-    """The result of a search over combinations; None if there are too many of them."""
+def _maximal(noise: FlipNoise, p_lower: float, p_upper: float | None) -> list[dict[str, int]] | None:
+    """The counts of changes, by kind, of all maximal certified combinations; None if there are too many of them."""
     try:
-        return search()
+        points = [point_of(noise, radii) for radii in frontier(noise, p_lower, p_upper)]
     except TooLargeError:
         return None
+    return [dict(zip(map(str, axes_of(noise)), point, strict=True)) for point in points]

@@ -12,7 +12,7 @@ from flipproof.cli.output import interruptible
 from flipproof.cli.run_options import MachineOptions
 from flipproof.cli.values import machine_of
 from flipproof.errors import InvalidInputError
-from flipproof.report.words.numbers import duration
+from flipproof.report.shares import duration
 from flipproof.reproduction.pages.figures import save_figure
 from flipproof.reproduction.pages.page import all_rows, write_page
 from flipproof.reproduction.pages.rows import write_rows

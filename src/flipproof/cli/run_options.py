@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,16 +12,15 @@ import typer
 DEFAULT_TIMEOUT = 3600.0
 """The same number as in `vote`, which takes a while to import."""
 
-_MODEL, _MACHINE, _VOTES, _PROMISE = "Model and data", "Machine", "Votes", "Promise"
+_model = partial(typer.Option, rich_help_panel="Model and data")
+_machine = partial(typer.Option, rich_help_panel="Machine")
+_votes = partial(typer.Option, rich_help_panel="Votes")
+_promise = partial(typer.Option, rich_help_panel="Promise")
 
 Samples = Annotated[int, typer.Option(help="Samples that bound each probability.")]
 Timeout = Annotated[
     float,
-    typer.Option(
-        help="Longest time for one chunk of samples in a worker process; 0: no limit.",
-        metavar="SECONDS",
-        rich_help_panel=_MACHINE,
-    ),
+    _machine(help="Longest time for one chunk of samples in a worker process; 0: no limit.", metavar="SECONDS"),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Discard the existing run and start over.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -38,38 +38,33 @@ class RunArgument:
 
 @dataclass(frozen=True, slots=True)
 class VoteOptions:
-    """The numbers of samples."""
+    """How many samples are drawn, and whether the classifier is checked while it votes."""
 
     samples: Annotated[
         int | None,
-        typer.Option(
-            help="Samples that bound each probability; by default 100,000 for nodes and 10,000 for other data.",
-            rich_help_panel=_VOTES,
-        ),
+        _votes(help="Samples that bound each probability; by default 100,000 for nodes and 10,000 for other data."),
     ] = None
     select_samples: Annotated[
-        int | None,
-        typer.Option(
-            help="Samples that choose the label; by default as many as the run has, or 1,000.", rich_help_panel=_VOTES
-        ),
+        int | None, _votes(help="Samples that choose the label; by default as many as the run has, or 1,000.")
     ] = None
+    no_check: Annotated[
+        bool,
+        _votes(
+            "--no-check",
+            help="Skip the check that the classifier always gives the same noisy input the same label; "
+            "certificates then say so.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class PromiseOptions:
     """What certificates promise."""
 
-    alpha: Annotated[
-        float, typer.Option(help="Highest probability that a certificate is wrong.", rich_help_panel=_PROMISE)
-    ] = 0.01
-    rule: Annotated[str, typer.Option(help='"multi-class" or "two-class".', rich_help_panel=_PROMISE)] = "multi-class"
+    alpha: Annotated[float, _promise(help="Highest probability that a certificate is wrong.")] = 0.01
+    rule: Annotated[str, _promise(help='"multi-class" or "two-class".')] = "multi-class"
     simultaneous: Annotated[
-        bool,
-        typer.Option(
-            "--simultaneous",
-            help="Let alpha hold for all inputs at once instead of for each one.",
-            rich_help_panel=_PROMISE,
-        ),
+        bool, _promise("--simultaneous", help="Let alpha hold for all inputs at once instead of for each one.")
     ] = False
 
 
@@ -77,17 +72,14 @@ class PromiseOptions:
 class ModelOption:
     """The model of a run."""
 
-    model: Annotated[
-        str | None,
-        typer.Option(help="If the model is your own: FILE.py:NAME, as in training.", rich_help_panel=_MODEL),
-    ] = None
+    model: Annotated[str | None, _model(help="If the model is your own: FILE.py:NAME, as in training.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryOption:
     """The memory that training may use."""
 
-    memory: Annotated[str, typer.Option(help="Memory limit of a noisy sample.", rich_help_panel=_MACHINE)] = "2GB"
+    memory: Annotated[str, _machine(help="Memory limit of a noisy sample.")] = "2GB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,50 +87,21 @@ class MachineOptions:
     """The workers, memory and devices of a command."""
 
     workers: Annotated[
-        int | None,
-        typer.Option(
-            help="Worker processes, one thread each; 0: one per core; by default 1.", rich_help_panel=_MACHINE
-        ),
+        int | None, _machine(help="Worker processes, one thread each; 0: one per core; by default 1.")
     ] = None
-    executor: Annotated[
-        str, typer.Option(help='"local": on this machine; "ray": on a Ray cluster.', rich_help_panel=_MACHINE)
-    ] = "local"
+    executor: Annotated[str, _machine(help='"local": on this machine; "ray": on a Ray cluster.')] = "local"
     address: Annotated[
-        str | None,
-        typer.Option(
-            help='Ray cluster to use: HOST:PORT or "auto"; by default one is started on this machine.',
-            rich_help_panel=_MACHINE,
-        ),
+        str | None, _machine(help='Ray cluster to use: HOST:PORT or "auto"; by default one is started on this machine.')
     ] = None
-    device: Annotated[
-        str, typer.Option(help='Where torch modules vote: "cpu", "cuda", "cuda:1".', rich_help_panel=_MACHINE)
-    ] = "cpu"
+    device: Annotated[str, _machine(help='Where torch modules vote: "cpu", "cuda", "cuda:1".')] = "cpu"
     engine: Annotated[
         str | None,
-        typer.Option(
-            help='"fused": draw and evaluate in one step; "torch": any module; by default the fastest that applies.',
-            rich_help_panel=_MACHINE,
+        _machine(
+            help='"fused": draw and evaluate in one step; "torch": any module; by default the fastest that applies.'
         ),
     ] = None
-    memory: Annotated[
-        str, typer.Option(help="Memory limit of the noisy samples of each worker.", rich_help_panel=_MACHINE)
-    ] = "2GB"
+    memory: Annotated[str, _machine(help="Memory limit of the noisy samples of each worker.")] = "2GB"
     timeout: Timeout = DEFAULT_TIMEOUT
-
-
-@dataclass(frozen=True, slots=True)
-class CheckOption:
-    """Whether the classifier is checked while it votes."""
-
-    no_check: Annotated[
-        bool,
-        typer.Option(
-            "--no-check",
-            help="Skip the check that the classifier always gives the same noisy input the same label; "
-            "certificates then say so.",
-            rich_help_panel=_VOTES,
-        ),
-    ] = False
 
 
 @dataclass(frozen=True, slots=True)

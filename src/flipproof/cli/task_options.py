@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-_TRAINING, _MODEL, _NOISE, _SPLIT = "Training", "Model and data", "Noise", "Which inputs are for what"
+_model = partial(typer.Option, rich_help_panel="Model and data")
+_noise = partial(typer.Option, rich_help_panel="Noise")
+_training = partial(typer.Option, rich_help_panel="Training")
+_split = partial(typer.Option, rich_help_panel="Which inputs are for what")
 _PAIR = "P_PLUS P_MINUS"
 
 
@@ -18,107 +22,63 @@ class TaskOptions:
 
     dataset: Annotated[
         str,
-        typer.Option(
-            help="A name from flipproof datasets, or your file: a table NAME.csv, messages NAME.tsv, a saved NAME.npz.",
-            rich_help_panel=_MODEL,
+        _model(
+            help="A name from flipproof datasets, or your file: a table NAME.csv, messages NAME.tsv, a saved NAME.npz."
         ),
     ]
-    out: Annotated[Path, typer.Option(help="Run folder to create.", rich_help_panel=_MODEL)]
+    out: Annotated[Path, _model(help="Run folder to create.")]
     model: Annotated[
         str | None,
-        typer.Option(
+        _model(
             help="Nodes: gcn, gat, appnp. Graphs: gin. Images: cnn. Text: logistic, forest; embedding for sequences. "
-            "Tables: forest. Or your own, as FILE.py:NAME.",
-            rich_help_panel=_MODEL,
+            "Tables: forest. Or your own, as FILE.py:NAME."
         ),
     ] = None
-    hidden: Annotated[
-        int | None, typer.Option(help="Width of the hidden layer; for gat, of each head.", rich_help_panel=_MODEL)
-    ] = None
-    dropout: Annotated[float | None, typer.Option(help="Dropout probability in training.", rich_help_panel=_MODEL)] = (
-        None
+    hidden: Annotated[int | None, _model(help="Width of the hidden layer; for gat, of each head.")] = None
+    dropout: Annotated[float | None, _model(help="Dropout probability in training.")] = None
+    weights: Annotated[Path | None, _model(help="Load these weights instead of training.")] = None
+    threshold: Annotated[int | None, _model(help="Images only: pixels above this value become ones.")] = None
+    one_hot: Annotated[bool, _model("--one-hot", help="Graphs only: read node kinds as bits, not as categories.")] = (
+        False
     )
-    weights: Annotated[
-        Path | None, typer.Option(help="Load these weights instead of training.", rich_help_panel=_MODEL)
-    ] = None
-    threshold: Annotated[
-        int | None, typer.Option(help="Images only: pixels above this value become ones.", rich_help_panel=_MODEL)
-    ] = None
-    one_hot: Annotated[
-        bool,
-        typer.Option(
-            "--one-hot", help="Graphs only: read node kinds as bits, not as categories.", rich_help_panel=_MODEL
-        ),
-    ] = False
     noise: Annotated[
         str | None,
-        typer.Option(
+        _noise(
             help="What the noise changes. Nodes and graphs: attributes, structure or both. Images: pixels (black and "
-            "white) or levels. Text: words (a bag), or substitution or masking (sequences). Tables: cells.",
-            rich_help_panel=_NOISE,
+            "white) or levels. Text: words (a bag), or substitution or masking (sequences). Tables: cells."
         ),
     ] = None
-    p_plus: Annotated[float | None, typer.Option(help="Probability that a zero flips.", rich_help_panel=_NOISE)] = None
-    p_minus: Annotated[
-        float | None, typer.Option(help="Probability that a non-zero flips.", rich_help_panel=_NOISE)
-    ] = None
+    p_plus: Annotated[float | None, _noise(help="Probability that a zero flips.")] = None
+    p_minus: Annotated[float | None, _noise(help="Probability that a non-zero flips.")] = None
     structure_noise: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar=_PAIR, help="Noise on the structure, for --noise both.", rich_help_panel=_NOISE),
+        tuple[float, float] | None, _noise(metavar=_PAIR, help="Noise on the structure, for --noise both.")
     ] = None
     attributes_noise: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar=_PAIR, help="Noise on the attributes, for --noise both.", rich_help_panel=_NOISE),
+        tuple[float, float] | None, _noise(metavar=_PAIR, help="Noise on the attributes, for --noise both.")
     ] = None
-    noisy_samples: Annotated[
-        int | None,
-        typer.Option(help="Noisy copies per training step; 0: train without noise.", rich_help_panel=_TRAINING),
-    ] = None
-    average: Annotated[
-        str | None,
-        typer.Option(help="What to average over the noisy copies: log-softmax or softmax.", rich_help_panel=_TRAINING),
-    ] = None
-    learning_rate: Annotated[float | None, typer.Option(help="Learning rate of Adam.", rich_help_panel=_TRAINING)] = (
+    noisy_samples: Annotated[int | None, _training(help="Noisy copies per training step; 0: train without noise.")] = (
         None
     )
-    weight_decay: Annotated[float | None, typer.Option(help="Weight decay of Adam.", rich_help_panel=_TRAINING)] = None
-    epochs: Annotated[
-        int | None,
-        typer.Option(help="Stop after this many epochs (early stopping may stop sooner).", rich_help_panel=_TRAINING),
-    ] = None
-    patience: Annotated[
-        int | None,
-        typer.Option(help="Stop after this many epochs without a lower validation loss.", rich_help_panel=_TRAINING),
-    ] = None
-    batch_size: Annotated[
-        int | None, typer.Option(help="Inputs per training step; not for nodes.", rich_help_panel=_TRAINING)
-    ] = None
+    average: Annotated[str | None, _training(help="What to average over the noisy copies: log-softmax or softmax.")] = (
+        None
+    )
+    learning_rate: Annotated[float | None, _training(help="Learning rate of Adam.")] = None
+    weight_decay: Annotated[float | None, _training(help="Weight decay of Adam.")] = None
+    epochs: Annotated[int | None, _training(help="Stop after this many epochs (early stopping may stop sooner).")] = (
+        None
+    )
+    patience: Annotated[int | None, _training(help="Stop after this many epochs without a lower validation loss.")] = (
+        None
+    )
+    batch_size: Annotated[int | None, _training(help="Inputs per training step; not for nodes.")] = None
     balanced: Annotated[
-        bool | None,
-        typer.Option(
-            "--balanced/--not-balanced",
-            help="Give rare classes as much weight as frequent ones.",
-            rich_help_panel=_TRAINING,
-        ),
+        bool | None, _training("--balanced/--not-balanced", help="Give rare classes as much weight as frequent ones.")
     ] = None
-    train_per_class: Annotated[int | None, typer.Option(help="Training nodes per class.", rich_help_panel=_SPLIT)] = (
-        None
-    )
-    validation_per_class: Annotated[
-        int | None, typer.Option(help="Validation nodes per class.", rich_help_panel=_SPLIT)
-    ] = None
-    test_share: Annotated[
-        float | None, typer.Option(help="Share of graphs, messages or rows to test on.", rich_help_panel=_SPLIT)
-    ] = None
-    validation_share: Annotated[
-        float | None, typer.Option(help="Share of inputs to validate on; not for nodes.", rich_help_panel=_SPLIT)
-    ] = None
+    train_per_class: Annotated[int | None, _split(help="Training nodes per class.")] = None
+    validation_per_class: Annotated[int | None, _split(help="Validation nodes per class.")] = None
+    test_share: Annotated[float | None, _split(help="Share of graphs, messages or rows to test on.")] = None
+    validation_share: Annotated[float | None, _split(help="Share of inputs to validate on; not for nodes.")] = None
     inputs: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of test inputs to certify; 0: all. Nodes are always certified all.", rich_help_panel=_SPLIT
-        ),
+        int | None, _split(help="Number of test inputs to certify; 0: all. Nodes are always certified all.")
     ] = None
-    seed: Annotated[
-        int, typer.Option(help="Seed of the split, the weights and all noise.", rich_help_panel=_TRAINING)
-    ] = 0
+    seed: Annotated[int, _training(help="Seed of the split, the weights and all noise.")] = 0

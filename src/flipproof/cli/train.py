@@ -1,4 +1,4 @@
-"""`flipproof train`, `vote` and `run`: the steps on a run folder."""
+"""`flipproof train`, `vote` and `run`: the steps on a run folder, and the page at their end."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import shlex
 import typer
 
 from flipproof.cli.output import interruptible
-from flipproof.cli.report import offer_run_page
 from flipproof.cli.run_options import (
-    CheckOption,
     ForceOption,
     MachineOptions,
     MemoryOption,
@@ -22,13 +20,15 @@ from flipproof.cli.run_options import (
     VoteOptions,
 )
 from flipproof.cli.task_options import TaskOptions
-from flipproof.cli.values import machine_of, promise_of, task_of
+from flipproof.cli.values import machine_of, promise_of, repeating, task_of
+from flipproof.errors import FlipproofError
 from flipproof.pipeline.kinds.kind import task_in
-from flipproof.pipeline.machine import Machine
+from flipproof.pipeline.steps import Machine, train_run, vote_run, wanted_samples, with_data
 from flipproof.pipeline.steps import run as run_task
-from flipproof.pipeline.steps import train_run, vote_run, wanted_samples
+from flipproof.report.report_files import write_run_report
+from flipproof.report.shares import duration
 from flipproof.report.summary import summary_lines, summary_record, training_words
-from flipproof.report.words.numbers import duration
+from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.folder import RunFolder, TrainingRecord
 from flipproof.run_folder.split import NOT_REPORTED
 
@@ -51,7 +51,6 @@ def train(task_flags: TaskOptions, memory_flags: MemoryOption, force_flags: Forc
 def vote(
     argument: RunArgument,
     vote_flags: VoteOptions,
-    check_flags: CheckOption,
     machine_flags: MachineOptions,
     model_flags: ModelOption,
     force_flags: ForceOption,
@@ -61,7 +60,7 @@ def vote(
     task = task_in(RunFolder.open(run).record())
     with interruptible(RESUME):
         samples = wanted_samples(run, task.kind, vote_flags.select_samples, vote_flags.samples, force)
-        votes = vote_run(run, samples, machine_of(machine_flags, check_flags), model_flags.model, force)
+        votes = vote_run(run, samples, machine_of(machine_flags, not vote_flags.no_check), model_flags.model, force)
     drawn = "all there already"
     if votes.run is not None and votes.run.drawn:
         engine = f", {votes.run.engine} engine" if votes.run.engine else ""
@@ -74,7 +73,6 @@ def vote(
 def run(
     task_flags: TaskOptions,
     vote_flags: VoteOptions,
-    check_flags: CheckOption,
     promise_flags: PromiseOptions,
     machine_flags: MachineOptions,
     page_flags: PageOption,
@@ -85,7 +83,7 @@ def run(
     task, promise, out, force = task_of(task_flags), promise_of(promise_flags), task_flags.out, force_flags.force
     samples = wanted_samples(out, task.kind, vote_flags.select_samples, vote_flags.samples, force)
     with interruptible(RESUME):
-        machine = machine_of(machine_flags, check_flags)
+        machine = machine_of(machine_flags, not vote_flags.no_check)
         finished = run_task(out, task, samples, promise, machine, task_flags.weights, force)
     if output_flags.as_json:
         typer.echo(json.dumps(summary_record(finished)))
@@ -94,3 +92,15 @@ def run(
         typer.echo(f"\nEverything is in {out}.")
     if page_flags.report:
         offer_run_page(finished, quiet=output_flags.as_json)
+
+
+def offer_run_page(run: FinishedRun, quiet: bool = False) -> None:
+    """Writes the report of a run at the end of another command. If that fails, says why: the command is done."""
+    try:
+        shown = with_data(run) if run.shown is None else run
+        written = write_run_report(shown, repeating(shown))
+    except FlipproofError as error:
+        typer.echo(f"flipproof: no report: {error}", err=True)
+        return
+    if not quiet:
+        typer.echo(f"\nreport    {written}")

@@ -1,22 +1,29 @@
-"""From flags to the values that the library takes: task, promise and machine. Defaults suit the data."""
+"""From flags to the values that the library takes (task, promise, machine), and from a finished task back to flags.
+
+Defaults suit the data.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import asdict, replace
-from typing import Any
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields, replace
+from typing import Any, TypeVar
 
-from flipproof.cli.run_options import CheckOption, MachineOptions, PromiseOptions
+from flipproof.cli.run_options import MachineOptions, PromiseOptions, VoteOptions
 from flipproof.cli.task_options import TaskOptions
-from flipproof.errors import InvalidInputError, not_among
-from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_of, lasting_name, readers_of
-from flipproof.pipeline.machine import Machine
+from flipproof.errors import FileFormatError, InvalidInputError, not_among
+from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_named, kind_of, lasting_name, readers_of
 from flipproof.pipeline.models import ESTIMATORS
-from flipproof.run_folder.task import ModelSpec, PerClass, Reading, Shares, Task
+from flipproof.pipeline.steps import Machine, Samples
+from flipproof.run_folder.finished_run import FinishedRun
+from flipproof.run_folder.task import ModelSpec, PerClass, Reading, Shares, Task, TrainingSettings
 from flipproof.smoothing.certify import PromiseSettings
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.radii import has_parts
+
+_Settings = TypeVar("_Settings", bound=TrainingSettings | PerClass | Shares)
 
 
 def promise_of(flags: PromiseOptions) -> PromiseSettings:
@@ -24,11 +31,10 @@ def promise_of(flags: PromiseOptions) -> PromiseSettings:
     return PromiseSettings(flags.alpha, flags.rule, flags.simultaneous)
 
 
-def machine_of(flags: MachineOptions, check_flags: CheckOption | None = None) -> Machine:
+def machine_of(flags: MachineOptions, check: bool = True) -> Machine:
     """What the command may use, and whether votes are checked."""
     if flags.executor not in ("local", "ray"):
         raise not_among("--executor", ("local", "ray"), flags.executor)
-    check = check_flags is None or not check_flags.no_check
     use: dict[str, Any] = {
         "device": flags.device, "engine": flags.engine, "timeout": flags.timeout or None, "check": check,
     }  # fmt: skip
@@ -57,7 +63,7 @@ def task_of(flags: TaskOptions) -> Task:
         model=ModelSpec(model, flags.hidden, flags.dropout),
         noisy=noisy,
         noise=_noise(flags, noisy, defaults.noise),
-        training=replace(defaults.training, **_given(flags, asdict(defaults.training))),
+        training=_with_given(defaults.training, flags),
         split=_split(flags, kind, defaults.split),
         reading=_reading(flags, kind),
         inputs=defaults.inputs if flags.inputs is None else flags.inputs or None,
@@ -80,8 +86,10 @@ def _check_applicable(flags: TaskOptions, kind: Kind, model: str) -> None:
             raise InvalidInputError(f"{_flag(name)} does not apply to {model if fitted else kind.name}; leave it out")
 
 
-def _given(flags: TaskOptions, names: Iterable[str]) -> dict[str, Any]:
-    return {name: getattr(flags, name) for name in names if getattr(flags, name) is not None}
+def _with_given(defaults: _Settings, flags: TaskOptions, suffix: str = "") -> _Settings:
+    """Settings, changed by the flags that are given; a flag has the name of a field and maybe a suffix."""
+    given = {name: getattr(flags, f"{name}{suffix}") for name in asdict(defaults)}
+    return replace(defaults, **{name: value for name, value in given.items() if value is not None})
 
 
 def _split(flags: TaskOptions, kind: Kind, defaults: PerClass | Shares) -> PerClass | Shares:
@@ -89,8 +97,7 @@ def _split(flags: TaskOptions, kind: Kind, defaults: PerClass | Shares) -> PerCl
     for name in ("train", "validation", "test"):
         if getattr(flags, f"{name}_{other}", None) is not None:
             raise InvalidInputError(f"{_flag(f'{name}_{other}')} does not apply to {kind.name}; leave it out")
-    given = {name: getattr(flags, f"{name}_{defaults.flag}") for name in asdict(defaults)}
-    return replace(defaults, **{name: value for name, value in given.items() if value is not None})
+    return _with_given(defaults, flags, f"_{defaults.flag}")
 
 
 def _reading(flags: TaskOptions, kind: Kind) -> Reading:
@@ -118,3 +125,86 @@ def _noise(flags: TaskOptions, noisy: str, default: Noise) -> Noise:
     if flags.p_plus is None or flags.p_minus is None:
         raise InvalidInputError("expected both --p-plus and --p-minus, got only one of them")
     return FlipNoise(flags.p_plus, flags.p_minus)
+
+
+def repeating(run: FinishedRun) -> str:
+    """The command that makes a finished run again."""
+    record = {"task": run.task_record, "votes": asdict(run.votes), "certificates": run.promise}
+    return repeating_command(record, run.folder.path.resolve().name)
+
+
+def repeating_command(record: Mapping[str, Any], folder: str) -> str:
+    """`flipproof run` with the flags that make the run of this `run.json` again, in a new folder beside it.
+
+    Flags at their defaults are left out.
+
+    Example:
+        >>> task = {"kind": "nodes", "dataset": "cora_ml", "noisy": "attributes", "seed": 3,
+        ...         "noise": {"p_plus": 0.02, "p_minus": 0.6, "categories": 2}}
+        >>> repeating_command({"task": task}, "run")
+        'flipproof run --dataset cora_ml --out run-again --p-plus 0.02 --p-minus 0.6 --seed 3'
+    """
+    task, votes, promise = record["task"], record.get("votes", {}), record.get("certificates", {})
+    flags = {
+        "dataset": task["dataset"],
+        "out": f"{folder}-again",
+        "weights": None if task.get("weights") is None else f"{folder}/weights.safetensors",
+        **_non_default_flags(task),
+        **task.get("reading", {}),
+        "seed": task["seed"],
+        "samples": None if votes.get("n_estimate") == kind_named(task["kind"]).n_estimate else votes.get("n_estimate"),
+        "select_samples": None if votes.get("n_select") == Samples().n_select else votes.get("n_select"),
+        **promise,
+    }
+    return shlex.join(["flipproof", "run", *_words(flags)])
+
+
+def _non_default_flags(task: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags that differ from the defaults for the data."""
+    kind, noisy = kind_named(task["kind"]), task["noisy"]
+    try:
+        defaults, default_noisy = kind.defaults(noisy, task["dataset"]), kind.usual_noise(task["dataset"])
+        training = asdict(defaults.training)
+    except FileFormatError:  # the user's own images are gone and so are the defaults for them: name every flag
+        defaults, default_noisy, training = kind.defaults(noisy), "", {}
+    model, inputs = dict(task.get("model", {})), task.get("inputs", defaults.inputs)
+    name = model.pop("name", None)
+    return {
+        "model": None if name == defaults.models[0] else name,
+        **model,
+        "noise": None if noisy == default_noisy else noisy,
+        **_noise_flags(task["noise"], defaults.noise),
+        **_other(task.get("training", {}), training),
+        **{
+            f"{part}_{defaults.split.flag}": value
+            for part, value in _other(task.get("split", {}), asdict(defaults.split)).items()
+        },
+        "inputs": None if inputs == defaults.inputs else inputs or 0,
+    }
+
+
+def _other(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if value != known.get(name)}
+
+
+def _noise_flags(noise: Mapping[str, Any], default: Noise) -> dict[str, Any]:
+    """Both probabilities of the noise, or of each part of a graph. The parts of a table share one noise."""
+    parts = noise.get("parts", {"": noise})
+    pairs = {name: (part["p_plus"], part["p_minus"]) for name, part in parts.items()}
+    defaults = getattr(default, "parts", {"": default})
+    default_pairs = {name: (part.p_plus, part.p_minus) for name, part in defaults.items()}
+    if set(pairs) == {"structure", "attributes"}:
+        return {f"{name}_noise": pair for name, pair in pairs.items() if pair != default_pairs.get(name)}
+    p_plus, p_minus = next(iter(pairs.values()))
+    return {} if (p_plus, p_minus) == default_pairs.get("") else {"p_plus": p_plus, "p_minus": p_minus}
+
+
+def _words(flags: Mapping[str, Any]) -> Iterator[str]:
+    for group in (TaskOptions, VoteOptions, PromiseOptions):
+        for field in fields(group):
+            value = flags.get(field.name)
+            if value is None or value == field.default:
+                continue
+            yield f"--{field.name.replace('_', '-')}" if value is not False else f"--not-{field.name}"
+            if value is not True and value is not False:
+                yield from map(str, value if isinstance(value, tuple) else (value,))

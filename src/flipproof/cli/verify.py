@@ -6,13 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from flipproof.base.progress import progress_line
-from flipproof.cli.command_options import AtOption, CheckedArgument, DepthOptions, ResampleOptions
+from flipproof.cli.command_options import VerifyOptions
 from flipproof.cli.output import interruptible
 from flipproof.cli.run_options import MachineOptions, ModelOption, OutputOptions
 from flipproof.errors import InvalidInputError
@@ -40,24 +39,18 @@ def _radii(text: str) -> dict[str, int]:
 
 
 def verify(
-    argument: CheckedArgument,
-    depth_flags: DepthOptions,
-    at_flags: AtOption,
-    resample_flags: ResampleOptions,
-    model_flags: ModelOption,
-    machine_flags: MachineOptions,
-    output_flags: OutputOptions,
+    flags: VerifyOptions, model_flags: ModelOption, machine_flags: MachineOptions, output_flags: OutputOptions
 ) -> None:
     """Checks certificates independently: their arithmetic, and the evidence in the run folder."""
-    run, portions = argument.run, resample_flags.resample
-    if portions < 0 or (portions and (depth_flags.arithmetic_only or not run.is_dir())):
+    run, portions = flags.run, flags.resample
+    if portions < 0 or (portions and (flags.arithmetic_only or not run.is_dir())):
         raise InvalidInputError(f"--resample N needs a run folder and its evidence, got {portions} and {run}")
-    radii = [_radii(text) for text in at_flags.at or ()]
+    radii = [_radii(text) for text in flags.at or ()]
     with interruptible("nothing was changed"):
-        checked, resampled = _check(run, depth_flags), None
+        checked, resampled = _check(flags), None
         certified = [checked.certified_at(each) for each in radii]
         if portions:
-            resampled = _resampled(run, resample_flags, machine_flags, model_flags.model)
+            resampled = _resampled(flags, machine_flags, model_flags.model)
     if output_flags.as_json:
         at = [{"radii": each, "certified": count} for each, count in zip(radii, certified, strict=True)]
         typer.echo(json.dumps(_facts(checked, resampled) | {"at": at}))
@@ -71,17 +64,17 @@ def verify(
         raise typer.Exit(NOT_CONFIRMED)
 
 
-def _resampled(run: Path, flags: ResampleOptions, machine_flags: MachineOptions, model: str | None) -> Resampled:
+def _resampled(flags: VerifyOptions, machine_flags: MachineOptions, model: str | None) -> Resampled:
     # what draws samples takes a second to import, and a check without it takes less
     from flipproof.cli.values import machine_of
     from flipproof.pipeline.resample import resample
 
-    return resample(run, flags.resample, flags.resample_seed, machine_of(machine_flags), model)
+    return resample(flags.run, flags.resample, flags.resample_seed, machine_of(machine_flags), model)
 
 
-def _check(run: Path, flags: DepthOptions) -> Check:
+def _check(flags: VerifyOptions) -> Check:
     with progress_line("checking", ("bar", "percent", "time")) as line:
-        return check(run, flags.arithmetic_only, flags.minutes, lambda done, of: line.update(done=done, of=of))
+        return check(flags.run, flags.arithmetic_only, flags.minutes, lambda done, of: line.update(done=done, of=of))
 
 
 def _confirmed(checked: Check, resampled: Resampled | None) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 
 from flipproof.base.values import IntArray
 from flipproof.comparison.comparison import Comparison, Entry
-from flipproof.comparison.entries_file import known_entries, write_entries
 from flipproof.comparison.setting import Setting, Terms, compared_inputs
 from flipproof.comparison.smoothed_rivals import (
     OURS,
@@ -30,13 +29,14 @@ from flipproof.comparison.white_box_rivals import (
     page_rank_all_edges_entries,
     page_rank_entries,
 )
-from flipproof.errors import InvalidInputError, not_among
+from flipproof.errors import FlipproofError, InvalidInputError, not_among
+from flipproof.files.strict_json import FileKind, read_json, write_json
 from flipproof.files.whole import make_folder
 from flipproof.noise.laws import scope_of_outputs
 from flipproof.pipeline.kinds.kind import prepared_task
-from flipproof.pipeline.machine import Machine, Samples, check_can_vote
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.shared_runs import Runs
+from flipproof.pipeline.steps import Machine, Samples, check_can_vote
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.run import installed_versions
@@ -44,6 +44,8 @@ from flipproof.theory.base_law import Noise
 from flipproof.theory.certificate import ANY
 from flipproof.theory.law import checked_noise
 from flipproof.theory.radii import axes_of
+
+_ENTRIES = FileKind("file of proofs", "flipproof-entries", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +150,12 @@ def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
 def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
     """What a system proves; proofs of a slow system are read from its file if that was made with the same settings."""
     rival, settings = RIVALS[system], _settings_record(setting)
-    known = known_entries(file, settings) if rival.slow else None
+    known = _known_entries(file, settings) if rival.slow else None
     if known is not None and all(_answers(entry, setting) for entry in known):
         return known
     entries = list(rival.entries(setting))
     if rival.slow:
-        write_entries(file, settings, entries)
+        write_json(file, _ENTRIES, {"asked": settings, "entries": [entry.to_record() for entry in entries]})
     return entries
 
 
@@ -172,3 +174,14 @@ def _answers(entry: Entry, setting: Setting) -> bool:
     """Whether an entry read from a file fits the setting; the file may have been edited."""
     radius = entry.proofs.radius
     return len(entry.proofs) == setting.inputs.size and bool((radius <= setting.terms.radii[-1]).all())
+
+
+def _known_entries(file: Path, settings: Mapping[str, Any]) -> list[Entry] | None:
+    """Reads the entries of a file made with these settings; None if there is no such file or it is damaged."""
+    if not file.exists():
+        return None
+    try:
+        record = read_json(file, _ENTRIES)
+        return [Entry.from_record(entry) for entry in record["entries"]] if record["asked"] == settings else None
+    except (FlipproofError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return None

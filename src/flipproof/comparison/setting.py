@@ -8,9 +8,9 @@ import numpy as np
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.pipeline.machine import Samples
 from flipproof.pipeline.prepared import PreparedTask
 from flipproof.pipeline.shared_runs import Runs
+from flipproof.pipeline.steps import Samples
 from flipproof.statistics.bounds import Rule, checked_alpha
 from flipproof.theory.law import FlipNoise, Noise, as_flip_noise
 

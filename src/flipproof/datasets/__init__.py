@@ -4,21 +4,18 @@
 resulting values. Other packages take these values from here. This package imports `noise` and everything below it.
 """
 
-from flipproof.datasets.cards.catalogue import card, cards, names
-from flipproof.datasets.cards.dataset_card import Card
+from flipproof.datasets.cards.catalogue import Card, card, cards, names
 from flipproof.datasets.fetching.data_file import MissingDataError
 from flipproof.datasets.kinds.graph_dataset import GraphDataset
 from flipproof.datasets.kinds.image_dataset import ImageDataset
 from flipproof.datasets.kinds.node_dataset import NodeDataset
 from flipproof.datasets.kinds.table_dataset import TableDataset
-from flipproof.datasets.kinds.text_dataset import TextDataset
-from flipproof.datasets.kinds.vocabulary import Vocabulary
+from flipproof.datasets.kinds.text_dataset import TextDataset, Vocabulary
 from flipproof.datasets.loading import load
 from flipproof.datasets.user_graphs import from_networkx, from_pyg, from_scipy
 
 PUBLIC = (
-    "cards", "cards.dataset_card", "fetching.data_file", "fetching.folders", "kinds.image_file", "kinds.labels",
-    "loading", "readers.user_files",
+    "cards", "cards.catalogue", "fetching.data_file", "kinds.image_dataset", "kinds.labels", "loading",
 )  # fmt: skip
 """The modules that other packages may import."""
 

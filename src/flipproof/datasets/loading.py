@@ -1,22 +1,27 @@
-"""From a name to arrays: find the files or fetch them, check them, read them."""
+"""From a name or a path to arrays: find the files or fetch them, check them, read them."""
 
 from __future__ import annotations
 
 import os
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
+from flipproof.datasets.cards.catalogue import Card, Form
 from flipproof.datasets.cards.catalogue import card as card_of
-from flipproof.datasets.cards.dataset_card import Card, Form
-from flipproof.datasets.fetching.data_file import DataFile, MissingDataError
+from flipproof.datasets.fetching.data_file import DataFile, MissingDataError, find, folder_to_write, folders
 from flipproof.datasets.fetching.download import download as download_file
-from flipproof.datasets.fetching.folders import find, folder_to_write, folders
-from flipproof.datasets.kinds.graph_dataset import GraphDataset
-from flipproof.datasets.kinds.image_dataset import ImageDataset
-from flipproof.datasets.kinds.node_dataset import NodeDataset
+from flipproof.datasets.kinds.graph_dataset import GRAPHS_FILE, GraphDataset
+from flipproof.datasets.kinds.image_dataset import IMAGES_FILE, ImageDataset
+from flipproof.datasets.kinds.node_dataset import NODES_FILE, NodeDataset
 from flipproof.datasets.kinds.table_dataset import TableDataset
 from flipproof.datasets.kinds.text_dataset import TextDataset
-from flipproof.datasets.readers.user_files import is_user_file, kind_of_file, load_user_file
+from flipproof.datasets.readers.text_files import check_file, read_messages, read_table
 from flipproof.errors import FileFormatError
+from flipproof.files.archive import reading_archive
+from flipproof.files.strict_json import FileKind
+from flipproof.files.whole import opened
 
 Dataset = NodeDataset | GraphDataset | ImageDataset | TextDataset | TableDataset
 
@@ -38,8 +43,7 @@ def load(name_or_path: str | os.PathLike[str], download: bool = True) -> Dataset
         1797
     """
     if is_user_file(name_or_path):
-        data: Dataset = load_user_file(name_or_path)
-        return data
+        return load_user_file(name_or_path)
     return load_card(card_of(name_or_path), download)
 
 
@@ -56,9 +60,7 @@ def kind_of_data(name_or_path: str | os.PathLike[str]) -> str:
 def load_card(card: Card, download: bool = True) -> Dataset:
     """Loads the dataset that a card describes."""
     form = found_form(card) or _fetched(card, download)
-    contents = {file.name: _content(file) for file in form.files}
-    data: Dataset = form.dataset(contents)
-    return data
+    return cast(Dataset, form.dataset({file.name: _content(file) for file in form.files}))
 
 
 def found_form(card: Card) -> Form | None:
@@ -94,3 +96,65 @@ def _missing(card: Card) -> MissingDataError:
         f"expected {wanted.name} for the dataset {card.name}, got no copy in {looked}; "
         f"put one ({wanted.pin}) there, or allow the download"
     )
+
+
+_ARCHIVES: dict[str, tuple[FileKind, Callable[[Any], Any]]] = {
+    "images": (IMAGES_FILE, ImageDataset.load),
+    "graphs": (GRAPHS_FILE, GraphDataset.load),
+    "nodes": (NODES_FILE, NodeDataset.load),
+}
+"""The formats and readers of the datasets that flipproof saves, by kind: these files share one suffix."""
+_MARKS = {"train_images.npy": "images", "node_starts.npy": "graphs"}
+_READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    ".csv": ("tables", read_table),
+    ".tsv": ("text", read_messages),
+}
+"""The kind of data in a file and the function that reads it, by suffix."""
+
+
+def register_reader(suffix: str, kind: str, read: Callable[[Any], Any]) -> None:
+    """Registers a suffix for files of a kind of data; `read` makes a dataset from the path of a file."""
+    _READERS[suffix] = (kind, read)
+
+
+def is_user_file(name_or_path: str | os.PathLike[str]) -> bool:
+    """Whether this is the path of a file, not the name of a dataset.
+
+    Example:
+        >>> is_user_file("mine.csv"), is_user_file("mnist")
+        (True, False)
+    """
+    return isinstance(name_or_path, os.PathLike) or _suffix(name_or_path) in (*_READERS, ".npz")
+
+
+def load_user_file(path: str | os.PathLike[str]) -> Dataset:
+    """Loads the dataset in a file."""
+    check_file(Path(path), "dataset")
+    _, read = _READERS.get(_suffix(path)) or _ARCHIVES[_likely_kind(path)]
+    return cast(Dataset, read(path))
+
+
+def kind_of_file(path: str | os.PathLike[str]) -> str:
+    """The kind of inputs in a file, such as "nodes", "images" or "text". Reads only a little of the file."""
+    check_file(Path(path), "dataset")
+    kind = _likely_kind(path)
+    if _suffix(path) not in _READERS:
+        with reading_archive(path, _ARCHIVES[kind][0], whole=False):
+            pass
+    return kind
+
+
+def _suffix(path: str | os.PathLike[str]) -> str:
+    return os.path.splitext(str(path))[1].lower()
+
+
+def _likely_kind(path: str | os.PathLike[str]) -> str:
+    """The kind suggested by the suffix or by the names of the arrays in the file; the reader checks the contents."""
+    if _suffix(path) in _READERS:
+        return _READERS[_suffix(path)][0]
+    try:
+        with opened(path) as stream, zipfile.ZipFile(stream) as archive:
+            names = archive.namelist()
+    except Exception:  # a damaged file can make zipfile raise anything; the reader will report it
+        names = []
+    return next((kind for mark, kind in _MARKS.items() if mark in names), "nodes")

@@ -4,5 +4,5 @@
 import everything but reports and comparisons.
 """
 
-PUBLIC = ("audit", "kinds.kind", "machine", "models", "prepared", "resample", "shared_runs", "steps")
+PUBLIC = ("audit", "kinds.kind", "models", "prepared", "resample", "shared_runs", "steps")
 """The modules that other rooms may import."""

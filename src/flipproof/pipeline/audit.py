@@ -12,14 +12,13 @@ import numpy as np
 
 from flipproof.base.threads import single_threaded
 from flipproof.datasets import MissingDataError, card
-from flipproof.datasets.readers.user_files import is_user_file
+from flipproof.datasets.loading import is_user_file
 from flipproof.errors import FlipproofError, one_line
 from flipproof.extras import MissingExtraError
 from flipproof.noise.laws import counts_of, sampler_of, scope_of_outputs
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
-from flipproof.pipeline.prepared import PreparedTask
+from flipproof.pipeline.prepared import PreparedTask, source_of_split
 from flipproof.pipeline.reopened import check_data, check_inputs, restored_classifier
-from flipproof.pipeline.trained import source_of_split
 from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
 from flipproof.run_folder.split import UNKNOWN, Inputs
 from flipproof.run_folder.task import Task

@@ -10,20 +10,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, reason_of
 from flipproof.extras import MissingExtraError, require
+from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.models.fitted.estimators import classifier_of_arrays, fitted
 from flipproof.models.training.estimators import fit_estimator
 from flipproof.models.training.train import train
 from flipproof.models.weights import arrays_bytes, load_weights, read_arrays, seeded_module, weights_bytes
 from flipproof.noise.laws import Law
-from flipproof.pipeline.prepared import LabelledInputs
 from flipproof.run_folder.task import ModelSpec, Task
+
+if TYPE_CHECKING:
+    from flipproof.pipeline.prepared import LabelledInputs
 
 FUSED_MODELS = ("gcn", "appnp", "gat")
 """Models that the fused engine can evaluate."""
@@ -211,6 +214,14 @@ class EstimatorModel:
                 f"{found[0]} and {found[1]}"
             )
         return classifier
+
+
+def model_of_rows(task: Task, columns: int, classes: int) -> EstimatorModel | TorchModel:
+    """The model of rows: an estimator, or the user's own torch module."""
+    if not task.model.own:
+        return EstimatorModel(task, columns, classes)
+    sizes = {"features": columns, "classes": classes}
+    return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes))
 
 
 def _logistic(task: Task) -> Any:

@@ -1,26 +1,36 @@
-"""A task together with its data, which the steps of a run work on: what is learned from and what is certified."""
+"""A task together with its data, which the steps of a run work on, and training it into a run folder."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray
-from flipproof.errors import InvalidInputError
+from flipproof.errors import FileFormatError, InvalidInputError
 from flipproof.extras import MissingExtraError, require
+from flipproof.files.whole import read_whole
 from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.spaces.space import Space
-from flipproof.run_folder.folder import DataRecord
-from flipproof.run_folder.split import SPLIT_PARTS, Split
+from flipproof.pipeline.models import own_model_errors
+from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
+from flipproof.run_folder.split import DRAWN, GIVEN, SPLIT_PARTS, UNKNOWN, Inputs, Split
 from flipproof.run_folder.task import Shares, Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
-from flipproof.smoothing.voting.vote_task import clean_labels
+from flipproof.smoothing.run import versions
+from flipproof.smoothing.voting.vote_task import clean_labels, model_identity
 from flipproof.theory.law import FlipNoise, JointNoise
+
+if TYPE_CHECKING:
+    from flipproof.pipeline.steps import Machine
 
 _MOST_VALUES = 2 * 10**8
 """Of attributes: fitting a linear model must stay a matter of seconds."""
@@ -205,3 +215,97 @@ def shares_of(task: Task) -> Shares:
 def tested(task: Task, test: IntArray) -> IntArray:
     """The first test inputs, as many as are to be certified."""
     return test if task.inputs is None else test[: task.inputs]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """A task with its data and the classifier that was trained for it.
+
+    Attributes:
+        prepared: the task with its data.
+        classifier: as its weights in the run folder say.
+        training: how it was trained.
+        inputs: true labels, split and base predictions.
+    """
+
+    prepared: PreparedTask
+    classifier: Any
+    training: TrainingRecord
+    inputs: Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWeights:
+    """Weights that were trained elsewhere, to be used instead of training."""
+
+    path: str
+    content: bytes
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str] | None) -> GivenWeights | None:
+        """The weights in a file; None if there is no file."""
+        if path is None:
+            return None
+        try:
+            return cls(str(path), read_whole(Path(path)))
+        except OSError as error:
+            raise FileFormatError(f"expected a file of weights, got {path}: {error.strerror or error}") from error
+
+
+def task_section(prepared: PreparedTask, given: GivenWeights | None) -> dict[str, Any]:
+    """The section of `run.json` that says which task the run is for, and the hash of weights that were given."""
+    weights = None if given is None else hashlib.sha256(given.content).hexdigest()
+    return prepared.task_record() | {"weights": weights}
+
+
+def train_into(folder: RunFolder, prepared: PreparedTask, machine: Machine, given: GivenWeights | None) -> Trained:
+    """Trains the model of a task, or takes the weights that are given, and saves it in a folder that is locked."""
+    if given is None:
+        classifier, facts = prepared.model.trained(
+            prepared.learned, prepared.noise, machine.memory_limit, machine.progress
+        )
+    else:
+        classifier, facts = prepared.model.restored(given.content, given.path), {"epochs": 0, "seconds": 0.0}
+    return _saved(folder, prepared, task_section(prepared, given), classifier, facts)
+
+
+def source_of_split(prepared: PreparedTask, weights: str | None) -> str:
+    """Where the split comes from: of a model that was trained here, or elsewhere, if its weights have a hash."""
+    return GIVEN if prepared.split_given else DRAWN if weights is None else UNKNOWN
+
+
+def _saved(
+    folder: RunFolder, prepared: PreparedTask, task: Mapping[str, Any], classifier: Any, facts: Mapping[str, Any]
+) -> Trained:
+    """Writes weights, inputs and record of a trained model, and returns the classifier that these weights make."""
+    with single_threaded(), own_model_errors(prepared.task):
+        content, base_label = prepared.model.weights(classifier), prepared.clean_labels(classifier)
+        restored = prepared.model.restored(content, str(folder.weights_file))
+        same = np.array_equal(prepared.clean_labels(restored), base_label)
+    if not same:
+        raise InvalidInputError(
+            f"a new {prepared.task.model.name} with the trained weights predicts something else: all that training "
+            "changes must be in its state_dict"
+        )
+    certified, identity, source = (
+        prepared.certified,
+        model_identity(restored),
+        source_of_split(prepared, task["weights"]),
+    )
+    split = Split.nothing() if source == UNKNOWN else certified.split
+    inputs = Inputs(certified.labels, split, base_label, prepared.class_names)
+    training = folder.save_training(
+        task,
+        prepared.record,
+        content,
+        inputs,
+        **facts,
+        split=source,
+        model=identity["model"],
+        fingerprints=identity["fingerprints"],
+        inputs=prepared.inputs_fingerprint(split),
+        versions=versions(),
+        blind={} if source == UNKNOWN else prepared.blind_facts(),
+        files=identity["files"],
+    )
+    return Trained(prepared, restored, training, inputs)

@@ -10,8 +10,7 @@ import numpy as np
 
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
-from flipproof.pipeline.prepared import PreparedTask
-from flipproof.pipeline.trained import Trained
+from flipproof.pipeline.prepared import PreparedTask, Trained
 from flipproof.run_folder.finished_run import read_inputs
 from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
 from flipproof.run_folder.split import SPLIT_PARTS, UNKNOWN, Inputs, Split

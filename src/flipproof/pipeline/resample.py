@@ -12,9 +12,9 @@ import numpy as np
 
 from flipproof.base.values import checked_count
 from flipproof.errors import InvalidInputError
-from flipproof.pipeline.machine import Machine
 from flipproof.pipeline.models import on_device
 from flipproof.pipeline.reopened import reopened
+from flipproof.pipeline.steps import Machine
 from flipproof.run_folder.finished_run import checked_votes
 from flipproof.run_folder.folder import RunFolder
 from flipproof.smoothing.vote import vote_again
@@ -90,16 +90,13 @@ def resample(
         {role: [portion.counts for portion in chosen if portion.role == role] for role in ROLES},
         machine.workers, machine.memory_limit, machine.progress, machine.address, machine.timeout,
     )  # fmt: skip
-    found = tuple((role, part.samples, _is_in(getattr(again, role), part)) for role, part in sorted(chosen, key=_order))
+    chosen.sort(key=lambda portion: (ROLES.index(portion.role), portion.counts.samples.pairs[0][0]))
+    found = tuple((role, part.samples, _is_in(getattr(again, role), part)) for role, part in chosen)
     return Resampled(seed, len(there), found)
 
 
 def _portions(votes: VoteCounts) -> list[Portion]:
     return [Portion(role, piece) for role in ROLES for piece in getattr(votes, role).pieces]
-
-
-def _order(portion: Portion) -> tuple[int, int]:
-    return ROLES.index(portion.role), portion.counts.samples.pairs[0][0]
 
 
 def _is_in(again: RoleCounts, portion: RoleCounts) -> bool:

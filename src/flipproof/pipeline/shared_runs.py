@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.reopened import reopened
-from flipproof.pipeline.steps import train_run, vote_run
+from flipproof.pipeline.steps import Machine, Samples, train_run, vote_run
 from flipproof.run_folder.folder import RunFolder, TrainingRecord, VotesRecord
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.votes import Votes

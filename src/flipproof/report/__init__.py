@@ -5,7 +5,7 @@ scripts. It imports `run_folder` and all below.
 """
 
 PUBLIC = (
-    "described_inputs", "figures.compared", "figures.drawing", "figures.figures", "report_files", "section", "shares",
-    "summary", "words.numbers", "writing",
+    "described_inputs", "figures.compared", "figures.figures", "report_files", "section", "shares", "summary",
+    "writing",
 )  # fmt: skip
 """The modules that other rooms may import."""

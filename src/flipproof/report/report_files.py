@@ -1,18 +1,27 @@
-"""Reports as files: pages and figures, each written whole or not at all."""
+"""Reports as files: pages and figures, each written whole or not at all.
+
+A page is one HTML text that holds all it needs, loads nothing from a network and runs only its own scripts.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
+import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flipproof.errors import OutputError
+from flipproof.errors import InvalidInputError, OutputError
 from flipproof.files.whole import cannot_write, checked_path, replacing
 from flipproof.report.certified_inputs import MOST_GRID_AXES
 from flipproof.report.figures import figures
-from flipproof.report.figures.drawing import rendered
-from flipproof.report.page.page import page
+from flipproof.report.page.content import content
 from flipproof.report.section import Section, run_section
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.folder import is_report
@@ -75,8 +84,54 @@ def check_replaceable(path: str | os.PathLike[str], force: bool = False) -> None
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> list[Path]:
     """Writes a figure as PNG and as SVG and returns both paths; `path` has no suffix."""
     base = checked_path(path)
-    files = {base.with_name(f"{base.name}.{kind}"): rendered(figure, kind) for kind in ("png", "svg")}
-    for file, content in files.items():
+    files = {base.with_name(f"{base.name}.{kind}"): figures.rendered(figure, kind) for kind in ("png", "svg")}
+    for file, drawn in files.items():
         with replacing(file) as stream:
-            stream.write(content)
+            stream.write(drawn)
     return list(files)
+
+
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+
+
+def page(sections: Sequence[Section]) -> str:
+    """The HTML of a page on one run, or on several side by side."""
+    if not sections:
+        raise InvalidInputError("expected at least one run to report on, got none")
+    runs = [content(section, inputs=len(sections) == 1) for section in sections]
+    scripts = {"plotly": figures.plotly_script(), "script": _joined(".js")}
+    parts = {
+        "title": html.escape(" and ".join(section.name for section in sections)),
+        "csp": _policy(scripts.values()),
+        "style": _joined(".css"),
+        "data": _json({"version": version("flipproof"), "runs": runs}),
+        **scripts,
+    }
+    return _PLACEHOLDER.sub(lambda match: parts[match.group(1)], _resource("page.html"))
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    """The content security policy: scripts run only if their hash is listed, and nothing may be fetched."""
+    sums = (base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
+    allowed = " ".join(f"'sha256-{each}'" for each in sums)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _json(values: Any) -> str:
+    """JSON that cannot close the HTML element around it."""
+    text = json.dumps(values, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _joined(suffix: str) -> str:
+    """The resources of the page with a suffix, joined in the order of their names."""
+    folder = files("flipproof.report.page")
+    names = sorted(each.name for each in folder.iterdir() if each.name.endswith(suffix))
+    return "\n".join(_resource(name) for name in names)
+
+
+def _resource(name: str) -> str:
+    return (files("flipproof.report.page") / name).read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.run import Run
 from flipproof.theory.certificate import Certificate
+from flipproof.theory.search import SEARCH_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,33 @@ class Section:
         if not isinstance(self.name, str):
             raise InvalidInputError(f"expected a name for the run, got {self.name!r}")
         self.certified.check()
+
+    def outline(self) -> dict[str, Any]:
+        """All fields of a page's JSON in their order: what is known before anything is measured, the others empty."""
+        certified, described = self.certified, self.described
+        return {
+            "name": self.name,
+            "words": {},
+            "facts": [{"title": facts.title, "rows": facts.rows} for facts in self.facts],
+            "command": self.command,
+            "inputs": certified.inputs,
+            "unit": described.unit,
+            "units": described.units,
+            "classes": [described.class_name(label) for label in range(certified.classes)],
+            "limit": SEARCH_LIMIT,
+            "abstentions": [],
+            "numbers": [],
+            "details": [],
+            "by_class": None,
+            "axes": [],
+            "measures": [],
+            "table": None,
+            "any": None,
+            "stairs": None,
+            "sentences": None,
+            "forecast": None,
+            "pictures": None,
+        }
 
 
 def section_of(certificates: Certificate, name: str, described: DescribedInputs | None = None) -> Section:

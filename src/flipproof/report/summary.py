@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.values import BoolArray, IntArray
-from flipproof.report.by_class import ClassResult, cautions, class_results, majority
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.section import BlindClassifier, blind_of, described_run
-from flipproof.report.shares import mean_radius
-from flipproof.report.words.numbers import duration, known_share, radius_words, share_words
+from flipproof.report.shares import duration, known_share, mean_radius, radius_words, share_words
 from flipproof.report.words.promises import plain_words
-from flipproof.report.words.verdict import headline, withstanding
+from flipproof.report.words.verdict import ClassResult, cautions, class_results, headline, majority, withstanding
 from flipproof.run_folder.finished_run import FinishedRun
 from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.split import NOT_REPORTED

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from flipproof.errors import InvalidInputError
-from flipproof.pipeline.machine import Machine
+from flipproof.pipeline.steps import Machine
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.reproduction.study_result import StudyResult

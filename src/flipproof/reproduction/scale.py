@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flipproof.errors import not_among
-from flipproof.pipeline.machine import Samples
+from flipproof.pipeline.steps import Samples
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from flipproof.pipeline.machine import Machine, Samples
 from flipproof.pipeline.shared_runs import Runs
+from flipproof.pipeline.steps import Machine, Samples
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.trial import Outcome, Row, Trial
 from flipproof.run_folder.folder import RunFolder, TrainingRecord

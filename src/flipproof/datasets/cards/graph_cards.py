@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from flipproof.datasets.cards.dataset_card import Card, Form
+from flipproof.datasets.cards.catalogue import Card, Form
 from flipproof.datasets.fetching.data_file import DataFile, Member
 from flipproof.datasets.readers.citations import read_planetoid, read_planetoid_arrays, read_sparse_graph
 from flipproof.datasets.readers.tudataset import TUDataset

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from flipproof.datasets.cards.dataset_card import Card, Form
+from flipproof.datasets.cards.catalogue import Card, Form
 from flipproof.datasets.fetching.data_file import DataFile
-from flipproof.datasets.readers.built_in import digits, digits_graph, digits_grey
-from flipproof.datasets.readers.built_in_tables import breast_cancer
+from flipproof.datasets.readers.built_in import breast_cancer, digits, digits_graph, digits_grey
 from flipproof.datasets.readers.images import read_cifar_arrays, read_cifar_batches, read_mnist
-from flipproof.datasets.readers.messages import SMS, read_sms_gzip, read_sms_zip
+from flipproof.datasets.readers.text_files import SMS, read_sms_gzip, read_sms_zip
 
-_MNIST_HOMES = ("https://ossci-datasets.s3.amazonaws.com/mnist", "https://storage.googleapis.com/cvdf-datasets/mnist")
+_MNIST_HOME = "https://ossci-datasets.s3.amazonaws.com/mnist"
+_MNIST_MIRROR = "https://storage.googleapis.com/cvdf-datasets/mnist"
 
 
 def _mnist_file(name: str, size: int, sha256: str) -> DataFile:
-    return DataFile(name, size, sha256, tuple(f"{home}/{name}" for home in _MNIST_HOMES))
+    return DataFile(name, size, sha256, (f"{_MNIST_HOME}/{name}", f"{_MNIST_MIRROR}/{name}"))
 
 
 _MNIST = (
@@ -47,6 +47,10 @@ _SMS_ZIP = DataFile(
     ("https://archive.ics.uci.edu/static/public/228/sms+spam+collection.zip",),
     (SMS,),
 )
+
+_BINARY = "pixel > 7 of 16"
+_LICENCE = "CC BY 4.0 (UCI); comes with scikit-learn (BSD)"
+_CITATION = "E. Alpaydin, C. Kaynak: Optical recognition of handwritten digits, UCI 1998"
 
 OTHER_CARDS = (
     Card(
@@ -98,14 +102,6 @@ OTHER_CARDS = (
         "DocEng 2011",
         forms=(Form((_SMS_GZIP,), read_sms_gzip), Form((_SMS_ZIP,), read_sms_zip)),
     ),
-)
-
-
-_BINARY = "pixel > 7 of 16"
-_LICENCE = "CC BY 4.0 (UCI); comes with scikit-learn (BSD)"
-_CITATION = "E. Alpaydin, C. Kaynak: Optical recognition of handwritten digits, UCI 1998"
-
-BUILT_IN_CARDS = (
     Card(
         name="digits",
         kind="images",
@@ -154,10 +150,6 @@ BUILT_IN_CARDS = (
         citation=_CITATION,
         forms=(Form((), digits_graph),),
     ),
-)
-
-
-TABLE_CARDS = (
     Card(
         name="breast-cancer",
         kind="tables",
@@ -169,7 +161,7 @@ TABLE_CARDS = (
         features=30,
         ones=None,
         binary=None,
-        licence="CC BY 4.0 (UCI); comes with scikit-learn (BSD)",
+        licence=_LICENCE,
         origin="scikit-learn's load_breast_cancer; columns cut at quantiles into 2, 3, 4, 2, 3, 4, ... categories",
         citation="W. Wolberg, O. Mangasarian, N. Street, W. Street: Breast cancer Wisconsin (diagnostic), UCI 1993",
         forms=(Form((), breast_cancer),),

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray, as_array, checked_index, checked_items, checked_rows, chosen, read_only
-from flipproof.datasets.kinds.graph_file import read_graphs, write_graphs
-from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split
-from flipproof.errors import InvalidInputError
+from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split, read_split, split_arrays
+from flipproof.errors import FileFormatError, InvalidInputError, one_line
+from flipproof.files.archive import reading_archive, write_archive
+from flipproof.files.strict_json import FileKind
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.graph import STRUCTURE, Graph
 from flipproof.noise.spaces.graphs import Graphs, naming_graph
 from flipproof.noise.spaces.rows import DenseRows
 from flipproof.run_folder.split import Split
+
+GRAPHS_FILE = FileKind("dataset", "flipproof-graphs", 2, "; fp.datasets.GraphDataset(...).save writes one", also=(1,))
 
 
 class Kinds(StrEnum):
@@ -132,12 +136,34 @@ class GraphDataset:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the dataset, without pickles, to a file that `load` reads; a partial file never appears."""
-        write_graphs(self, path)
+        description = {
+            "name": one_line(str(self.name)),
+            "class_names": self.class_names,
+            "node_names": self.node_names,
+            "split": self.split is not None,
+        }
+        arrays = split_arrays(self.split) | {
+            "labels": self.labels,
+            "node_labels": np.concatenate([np.zeros(0, np.int64), *self.node_labels]),
+            "node_starts": _starts([kinds.size for kinds in self.node_labels]),
+            "edge_index": np.concatenate([np.zeros((2, 0), np.int64), *self.edge_indices], axis=1),
+            "edge_starts": _starts([index.shape[1] for index in self.edge_indices]),
+        }
+        write_archive(path, GRAPHS_FILE, description, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GraphDataset:
         """Reads a file written by `save`."""
-        return read_graphs(path, cls)
+        with reading_archive(path, GRAPHS_FILE) as file:
+            return cls(
+                name=str(file.description["name"]),
+                edge_indices=_cut(file.array("edge_index"), file.array("edge_starts"), "edge", 2),
+                node_labels=_cut(file.array("node_labels"), file.array("node_starts"), "node", 1),
+                labels=file.array("labels"),
+                class_names=tuple(file.description["class_names"]),
+                node_names=tuple(file.description["node_names"]),
+                split=read_split(file),
+            )
 
 
 def _checked_kinds(number: int, given: Any) -> IntArray:
@@ -153,3 +179,18 @@ def _checked_edges(number: int, given: Any, kinds: IntArray) -> IntArray:
         Edges.from_index(index, kinds.size, directed=False, merge_duplicates=False)
     checked: IntArray = read_only(index.astype(np.int64).reshape(2, -1))
     return checked
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *sizes], dtype=np.int64)
+
+
+def _cut(whole: NDArray[Any], starts: NDArray[Any], what: str, dimensions: int) -> tuple[NDArray[Any], ...]:
+    """The pieces of an array along its last axis, one per graph."""
+    if starts.ndim != 1 or starts.dtype.kind not in "iu" or whole.ndim != dimensions:
+        raise FileFormatError(f"its {what}s are arrays of the wrong types")
+    total = whole.shape[-1]
+    if not starts.size or starts[0] != 0 or starts[-1] != total or (starts[1:] < starts[:-1]).any():
+        raise FileFormatError(f"its {what}_starts do not fit its {total} {what}s")
+    places = starts.astype(np.int64).tolist()
+    return tuple(whole[..., start:end] for start, end in itertools.pairwise(places))

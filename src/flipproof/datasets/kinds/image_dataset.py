@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.values import BoolArray, IntArray, checked_count, first_place, read_only
-from flipproof.datasets.kinds.image_file import read_images, write_images
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array
-from flipproof.errors import InvalidInputError
+from flipproof.errors import FileFormatError, InvalidInputError, one_line
+from flipproof.files.archive import reading_archive, write_archive
+from flipproof.files.strict_json import FileKind
 
 Images = NDArray[np.uint8]
+IMAGES_FILE = FileKind("dataset", "flipproof-images", 1, "; fp.datasets.ImageDataset(...).save writes one")
+_ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
 _AXES = ("image", "row", "column", "colour")
 
 
@@ -86,12 +90,28 @@ class ImageDataset:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the dataset, without pickles, to a file that `load` reads; a partial file never appears."""
-        write_images(self, path)
+        description = {
+            "name": one_line(str(self.name)),
+            "class_names": self.class_names,
+            "levels": self.levels,
+            "images": len(self),
+        }
+        write_archive(path, IMAGES_FILE, description, {name: getattr(self, name) for name in _ARRAYS})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ImageDataset:
         """Reads a file written by `save`."""
-        return read_images(path, cls)
+        with reading_archive(path, IMAGES_FILE) as file:
+            images, levels = _sizes(file.description)
+            data = cls(
+                name=str(file.description["name"]),
+                **{name: file.array(name) for name in _ARRAYS},
+                class_names=tuple(file.description["class_names"]),
+                levels=levels,
+            )
+            if len(data) != images:
+                raise FileFormatError(f"its description speaks of {images} images, it has {len(data)}")
+            return data
 
 
 def _checked_images(given: Any, levels: int, part: str) -> Images:
@@ -121,3 +141,16 @@ def _refuse_first(images: Any, wrong: BoolArray, expected: str) -> None:
     if index is not None:
         place = ", ".join(f"{axis} {number}" for axis, number in zip(_AXES, index, strict=False))
         raise InvalidInputError(f"expected {expected}, got {images[index]} in {place}")
+
+
+def described_images(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """The numbers of images and levels that a file's description states; the images are not read."""
+    with reading_archive(path, IMAGES_FILE, whole=False) as file:
+        return _sizes(file.description)
+
+
+def _sizes(description: Mapping[str, Any]) -> tuple[int, int]:
+    images, levels = description["images"], description["levels"]
+    if type(images) is not int or type(levels) is not int or images < 0:
+        raise FileFormatError(f"its description speaks of {images!r} images with {levels!r} levels")
+    return images, levels

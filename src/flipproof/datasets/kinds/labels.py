@@ -10,7 +10,7 @@ import numpy as np
 from flipproof.base.values import IntArray, checked_items, checked_kind, read_only
 from flipproof.errors import InvalidInputError, one_line
 from flipproof.files.archive import ArrayArchive
-from flipproof.run_folder.split import Split
+from flipproof.run_folder.split import SPLIT_PARTS, Split
 
 _MOST_CLASSES = 2**16
 
@@ -87,9 +87,6 @@ def plain_array(given: Any) -> Any:
         raise InvalidInputError(f"expected an array, got {type(given).__name__}: {error}") from error
 
 
-_PARTS = ("train", "validation", "test")
-
-
 def checked_split(given: Any, count: int, owner: str) -> Split | None:
     """Returns a split, whose size must equal the number of owners ("node", "graph"), or None if there is none."""
     if given is None:
@@ -118,9 +115,9 @@ def split_of_pyg(data: Any) -> Split | None:
 
 def split_arrays(split: Split | None) -> dict[str, IntArray]:
     """The arrays that a file stores for a split."""
-    return {} if split is None else {name: getattr(split, name) for name in _PARTS}
+    return {} if split is None else {name: getattr(split, name) for name in SPLIT_PARTS}
 
 
 def read_split(file: ArrayArchive) -> Split | None:
     """The split in a file, or None if its description mentions none; files of version 1 have none."""
-    return Split(*(file.array(name) for name in _PARTS)) if file.description.get("split") is True else None
+    return Split(*(file.array(name) for name in SPLIT_PARTS)) if file.description.get("split") is True else None

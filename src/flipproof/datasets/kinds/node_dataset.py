@@ -10,11 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.base.values import IntArray, as_array, checked_flag, read_only, read_only_csr
-from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split
-from flipproof.datasets.kinds.node_file import read_nodes, write_nodes
-from flipproof.errors import InvalidInputError
+from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split, read_split, split_arrays
+from flipproof.datasets.readers.sparse_arrays import read_csr
+from flipproof.errors import InvalidInputError, one_line
+from flipproof.files.archive import reading_archive, write_archive
+from flipproof.files.strict_json import FileKind
 from flipproof.noise.spaces.graph import Graph, adjacency_csr
 from flipproof.run_folder.split import Split
+
+NODES_FILE = FileKind(
+    "dataset", "flipproof-nodes", 2, "; fp.datasets.from_scipy takes matrices from elsewhere", also=(1,)
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,12 +114,37 @@ class NodeDataset:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the dataset, without pickles, to a file that `load` reads; a partial file never appears."""
-        write_nodes(self, path)
+        attributes = self.attributes
+        kind = None if attributes is None else "sparse" if sp.issparse(attributes) else "dense"
+        description = {
+            "name": one_line(str(self.name)),
+            "class_names": self.class_names,
+            "directed": self.directed,
+            "attributes": kind,
+            "split": self.split is not None,
+        }
+        arrays = {"labels": self.labels} | split_arrays(self.split) | _csr_arrays("adjacency", self.adjacency)
+        if kind is not None:
+            arrays |= _csr_arrays("attributes", attributes) if kind == "sparse" else {"attributes": attributes}
+        write_archive(path, NODES_FILE, description, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> NodeDataset:
         """Reads a file written by `save`."""
-        return read_nodes(path, cls)
+        with reading_archive(path, NODES_FILE) as file:
+            description, attributes = file.description, None
+            if description["attributes"] is not None:
+                sparse = description["attributes"] == "sparse"
+                attributes = read_csr(file.zip, "attributes_") if sparse else file.array("attributes")
+            return cls(
+                name=str(description["name"]),
+                adjacency=read_csr(file.zip, "adjacency_"),
+                attributes=attributes,
+                labels=file.array("labels"),
+                class_names=tuple(description["class_names"]),
+                directed=bool(description["directed"]),
+                split=read_split(file),
+            )
 
 
 def _checked_adjacency(given: Any, directed: bool) -> Any:
@@ -160,3 +191,9 @@ def _without_duplicates(given: Any) -> Any:
         raise InvalidInputError(f"expected every attribute once, got {stored - matrix.nnz} duplicates")
     matrix.eliminate_zeros()
     return matrix
+
+
+def _csr_arrays(name: str, matrix: Any) -> dict[str, Any]:
+    shape = np.array(matrix.shape, dtype=np.int64)
+    parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": shape}
+    return {f"{name}_{part}": array for part, array in parts.items()}

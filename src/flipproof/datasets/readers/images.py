@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.datasets.fetching.archives import gunzipped, untarred
+from flipproof.datasets.fetching.data_file import gunzipped, untarred
 from flipproof.datasets.kinds.image_dataset import ImageDataset
 from flipproof.errors import FileFormatError
 from flipproof.files.archive import read_array

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import pickletools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -37,15 +37,21 @@ class _TypeOfNumbers:
             raise FileFormatError(f"expected numbers in little-endian order, got {_shown(state[1])}")
 
 
-class _Array:
-    """A stand-in for numpy.ndarray. It becomes an array only on request: a program may create very many."""
+class _Stored:
+    """A stand-in that only stores its complete state."""
 
-    def __init__(self, *_: Any) -> None:
-        self._state: Any = None
+    _state: Any = None
 
     def set_state(self, state: Any) -> None:
         """Stores the complete state."""
         self._state = state
+
+
+class _Array(_Stored):
+    """A stand-in for numpy.ndarray. It becomes an array only on request: a program may create very many."""
+
+    def __init__(self, *_: Any) -> None:
+        """Whatever it is made with does not matter: the state has everything."""
 
     @property
     def result(self) -> NDArray[Any]:
@@ -59,15 +65,8 @@ class _Array:
         return values.reshape(shape, order="F" if by_columns else "C")
 
 
-class _SparseMatrix:
+class _SparseMatrix(_Stored):
     """A stand-in for scipy's csr_matrix: its state becomes a checked sparse matrix."""
-
-    def __init__(self) -> None:
-        self._state: Any = None
-
-    def set_state(self, state: Any) -> None:
-        """Stores the complete state."""
-        self._state = state
 
     @property
     def result(self) -> Any:
@@ -133,21 +132,9 @@ class _Machine:
         elif operation in _WRITTEN_OUT:
             self.stack.append(argument)
         elif operation in _SHORT_TUPLES:
-            self.stack.append(tuple(self._popped(len(self.stack) - _SHORT_TUPLES[operation])))
+            self.stack.append(tuple(self.last(_SHORT_TUPLES[operation])))
         else:
             _STEPS[operation](self, argument)
-
-    def mark(self, _: Any) -> None:
-        """Sets a mark: the values after it belong together."""
-        self.marks.append(len(self.stack))
-
-    def keep(self, place: int) -> None:
-        """Keeps the last value for later use."""
-        self.kept[place] = self.stack[-1]
-
-    def again(self, place: int) -> None:
-        """Pushes a kept value again."""
-        self.stack.append(self.kept[place])
 
     def name(self, path: str) -> None:
         """Pushes a name; only a few names are known."""
@@ -155,40 +142,23 @@ class _Machine:
             raise FileFormatError(f"expected a pickle of arrays, got one that names {path[:100].replace(' ', '.')}")
         self.stack.append(_Name(path))
 
-    def call(self, _: Any) -> None:
-        """Pushes a stand-in for what an ordinary reader would get by calling a function."""
+    def call(self, known: Mapping[str, Callable[..., Any]]) -> None:
+        """Pushes a stand-in for what an ordinary reader would get by calling a function or a class."""
         arguments, called = self.stack.pop(), self.stack.pop()
-        self.stack.append(_CALLED[called.path](*arguments))
+        self.stack.append(known[called.path](*arguments))
 
-    def make(self, _: Any) -> None:
-        """Pushes a stand-in for what an ordinary reader would get by creating an object of a class."""
-        arguments, made = self.stack.pop(), self.stack.pop()
-        self.stack.append(_MADE[made.path](*arguments))
-
-    def build(self, _: Any) -> None:
+    def build(self) -> None:
         """Sets the state of the last value."""
         state = self.stack.pop()
         self.stack[-1].set_state(state)
 
-    def append(self, _: Any) -> None:
-        """Appends one value to a list."""
-        self._add_to_list(self._popped(len(self.stack) - 1))
+    def last(self, count: int) -> list[Any]:
+        """Takes the last values from the stack."""
+        return self._popped(len(self.stack) - count)
 
-    def extend(self, _: Any) -> None:
-        """Appends several values to a list."""
-        self._add_to_list(self._popped(self.marks.pop()))
-
-    def set_item(self, _: Any) -> None:
-        """Adds one value to a dictionary."""
-        self._add_to_dictionary(self._popped(len(self.stack) - 2))
-
-    def set_items(self, _: Any) -> None:
-        """Adds several values to a dictionary."""
-        self._add_to_dictionary(self._popped(self.marks.pop()))
-
-    def tuple(self, _: Any) -> None:
-        """Pushes a tuple of all values since the last mark."""
-        self.stack.append(tuple(self._popped(self.marks.pop())))
+    def since_mark(self) -> list[Any]:
+        """Takes all values since the last mark: they belong together."""
+        return self._popped(self.marks.pop())
 
     def _popped(self, start: int) -> list[Any]:
         if not 0 <= start <= len(self.stack):
@@ -197,12 +167,14 @@ class _Machine:
         del self.stack[start:]
         return values
 
-    def _add_to_list(self, values: list[Any]) -> None:
+    def add_to_list(self, values: list[Any]) -> None:
+        """Appends values to the list that is the last value."""
         if type(self.stack[-1]) is not list:
             raise FileFormatError("expected a pickle of arrays, got one that appends to something else than a list")
         self.stack[-1].extend(values)
 
-    def _add_to_dictionary(self, items: list[Any]) -> None:
+    def add_to_dictionary(self, items: list[Any]) -> None:
+        """Adds keys and values in turn to the dictionary that is the last value."""
         if not isinstance(self.stack[-1], dict) or not all(isinstance(key, int | str) for key in items[::2]):
             raise FileFormatError("expected a pickle of arrays, got one with another kind of dictionary")
         self.stack[-1].update(zip(items[::2], items[1::2], strict=True))
@@ -213,20 +185,18 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "STOP": lambda machine, _: None,
     "EMPTY_LIST": lambda machine, _: machine.stack.append([]),
     "EMPTY_DICT": lambda machine, _: machine.stack.append({}),
-    "MARK": _Machine.mark,
-    "TUPLE": _Machine.tuple,
-    "APPEND": _Machine.append,
-    "APPENDS": _Machine.extend,
-    "SETITEM": _Machine.set_item,
-    "SETITEMS": _Machine.set_items,
+    "MARK": lambda machine, _: machine.marks.append(len(machine.stack)),
+    "TUPLE": lambda machine, _: machine.stack.append(tuple(machine.since_mark())),
+    "APPEND": lambda machine, _: machine.add_to_list(machine.last(1)),
+    "APPENDS": lambda machine, _: machine.add_to_list(machine.since_mark()),
+    "SETITEM": lambda machine, _: machine.add_to_dictionary(machine.last(2)),
+    "SETITEMS": lambda machine, _: machine.add_to_dictionary(machine.since_mark()),
     "GLOBAL": _Machine.name,
-    "REDUCE": _Machine.call,
-    "NEWOBJ": _Machine.make,
-    "BUILD": _Machine.build,
-    "BINPUT": _Machine.keep,
-    "LONG_BINPUT": _Machine.keep,
-    "BINGET": _Machine.again,
-    "LONG_BINGET": _Machine.again,
+    "REDUCE": lambda machine, _: machine.call(_CALLED),
+    "NEWOBJ": lambda machine, _: machine.call(_MADE),
+    "BUILD": lambda machine, _: machine.build(),
+    **dict.fromkeys(("BINPUT", "LONG_BINPUT"), lambda machine, place: machine.kept.update({place: machine.stack[-1]})),
+    **dict.fromkeys(("BINGET", "LONG_BINGET"), lambda machine, place: machine.stack.append(machine.kept[place])),
 }
 _OPERATIONS = frozenset((*_CONSTANTS, *_WRITTEN_OUT, *_SHORT_TUPLES, *_STEPS))
 """The operations that such a program may use. All others are refused, since they could do more."""

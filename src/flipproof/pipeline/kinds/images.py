@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from flipproof.datasets import ImageDataset, card
-from flipproof.datasets.kinds.image_file import described_images
-from flipproof.datasets.readers.user_files import is_user_file
+from flipproof.datasets.kinds.image_dataset import described_images
+from flipproof.datasets.loading import is_user_file
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.noise.laws import Law

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flipproof.datasets.loading import kind_of_data, load
-from flipproof.datasets.readers.user_files import is_user_file
+from flipproof.datasets.loading import is_user_file, kind_of_data, load
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.noise.laws import Law
 from flipproof.pipeline.models import ESTIMATORS
@@ -40,14 +39,6 @@ class NoiseDefaults:
     split: PerClass | Shares = field(default_factory=Shares)
     inputs: int | None = None
     words: str = ""
-
-
-def _as_they_are(noisy: str, defaults: NoiseDefaults, dataset: str) -> NoiseDefaults:
-    return defaults
-
-
-def _nothing_else(task: Task) -> None:
-    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,9 +70,9 @@ class Kind:
     n_estimate: int = 10_000
     reading: tuple[str, ...] = ()
     useless: tuple[str, ...] = ()
-    suited_to: Callable[[str, NoiseDefaults, str], NoiseDefaults] = _as_they_are
+    suited_to: Callable[[str, NoiseDefaults, str], NoiseDefaults] = lambda noisy, defaults, dataset: defaults
     first_noise: Callable[[str], str] | None = None
-    check: Callable[[Task], None] = _nothing_else
+    check: Callable[[Task], None] = lambda task: None
 
     def defaults(self, noisy: str, dataset: str | None = None) -> NoiseDefaults:
         """The default settings for noise on something: for one dataset, or without one, for data of this kind."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from flipproof.datasets import TableDataset
-from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.noise.laws import Law
 from flipproof.noise.spaces.words import table_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
-from flipproof.pipeline.models import EstimatorModel, TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
+from flipproof.pipeline.models import model_of_rows
+from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_record, fitted_noise, split_of, tested
 from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.task import Shares, Task, TrainingSettings
 from flipproof.theory.law import FlipNoise
@@ -33,20 +32,13 @@ def _prepared(task: Task, data: TableDataset) -> PreparedTask:
         learned=LabelledInputs(table, data.labels, split),
         certified=LabelledInputs.to_test(data.table(test), data.labels[test]),
         class_names=data.class_names,
-        model=_model(task, data.features, data.classes),
+        model=model_of_rows(task, data.features, data.classes),
         drawn={
             "names": tuple(f"no. {i} of {data.name}" for i in test),
             "column_names": data.column_names,
             "value_names": data.value_names or None,
         },
     )
-
-
-def _model(task: Task, columns: int, classes: int) -> Model:
-    if not task.model.own:
-        return EstimatorModel(task, columns, classes)
-    sizes = {"features": columns, "classes": classes}
-    return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes))
 
 
 def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.noise.spaces.words import bag_words, sequence_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
-from flipproof.pipeline.models import ESTIMATORS, EstimatorModel, TorchModel
+from flipproof.pipeline.models import ESTIMATORS, TorchModel, model_of_rows
 from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
 from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
@@ -57,10 +57,7 @@ def _space(task: Task, vocabulary: Vocabulary, messages: tuple[str, ...]) -> Spa
 
 def _model(task: Task, words: int, classes: int) -> Model:
     if task.noisy == "words":
-        if not task.model.own:
-            return EstimatorModel(task, words, classes)
-        sizes = {"features": words, "classes": classes}
-        return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes))
+        return model_of_rows(task, words, classes)
     sizes = {"vocabulary": words, "classes": classes}
     return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes, dtype="int64"))
 

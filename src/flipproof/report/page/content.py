@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.values import IntArray
-from flipproof.report.by_class import cautions, class_results, class_rows, majority
 from flipproof.report.certified_inputs import REASONS, CertifiedInputs
-from flipproof.report.page.packing import endless, first_texts, known_cap, packed, tile
 from flipproof.report.page.plain_content import plain_content
-from flipproof.report.pictures.pictures import pictures
+from flipproof.report.pictures.pictures import first_texts, packed, pictures
 from flipproof.report.section import Section
-from flipproof.report.shares import ShareGrid, ShareLine, mean_radius
-from flipproof.report.words.numbers import percent, share_words
+from flipproof.report.shares import ShareGrid, ShareLine, endless, known_cap, mean_radius, percent, share_words, tile
 from flipproof.report.words.promises import Sentences, axis_words, not_promised, promise
-from flipproof.report.words.verdict import AnyChanges, proviso, withstanding
+from flipproof.report.words.verdict import (
+    AnyChanges,
+    cautions,
+    class_results,
+    class_rows,
+    majority,
+    proviso,
+    withstanding,
+)
 from flipproof.run_folder.split import Split
 from flipproof.theory.claims import Lead
 from flipproof.theory.radii import UNBOUNDED
@@ -32,34 +37,17 @@ _NOTE = (
 
 def content(section: Section, inputs: bool = True) -> dict[str, Any]:
     """One run as JSON values. `inputs` is False in a comparison, which shows no single inputs."""
-    certified, described = section.certified, section.described
+    certified = section.certified
     if not certified.is_smoothed:
         return plain_content(section, inputs)
-    shown = {
-        "name": section.name,
+    shown = section.outline() | {
         "words": {
             "promise": promise(certified),
             "not_promised": not_promised(certified),
             "cautions": cautions(certified, section.blind) if certified.inputs else [],
         },
-        "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
-        "command": section.command,
-        "inputs": certified.inputs,
-        "unit": described.unit,
-        "units": described.units,
-        "classes": [described.class_name(label) for label in range(certified.classes)],
-        "limit": SEARCH_LIMIT,
         "abstentions": _abstentions(certified),
-        "numbers": [],
-        "details": [],
-        "by_class": None,
-        "axes": [],
-        "measures": [],
         "table": _table(certified) if inputs else None,
-        "any": None,
-        "stairs": None,
-        "sentences": None,
-        "forecast": None,
         "pictures": pictures(certified) if inputs else None,
     }
     return shown | _measured(section, inputs) if certified.inputs else shown

@@ -10,42 +10,40 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.page.packing import endless, first_texts, packed, tile
+from flipproof.report.pictures.pictures import first_texts, packed
 from flipproof.report.section import Section
-from flipproof.report.shares import CERTIFIED_ACCURACY, CERTIFIED_RATIO, counts_past, mean_radius
-from flipproof.report.words.numbers import percent, share_words
-from flipproof.report.words.promises import axis_words, claim_words, unchecked_words
+from flipproof.report.shares import (
+    CERTIFIED_ACCURACY,
+    CERTIFIED_RATIO,
+    counts_past,
+    endless,
+    mean_radius,
+    percent,
+    share_words,
+    tile,
+)
+from flipproof.report.words.promises import axis_words, claim_words
+from flipproof.report.words.verdict import unchecked_words
 from flipproof.theory.radii import UNBOUNDED
-from flipproof.theory.search import SEARCH_LIMIT
 
 _ABSTAINED = "nothing could be proved"
 
 
 def plain_content(section: Section, inputs: bool = True) -> dict[str, Any]:
     """Certificates in the form that `content` has. `inputs` is False in a comparison, which shows no single inputs."""
-    certified, described = section.certified, section.described
+    certified = section.certified
     counts = {name: counts_past(radii) for name, radii in certified.radii.items()}
     measured = (CERTIFIED_RATIO, CERTIFIED_ACCURACY) if certified.is_judged else (CERTIFIED_RATIO,)
     measures = [_measure(name, certified, counts) for name in measured]
     abstained = int(certified.abstained.sum())
-    return {
-        "name": section.name,
+    return section.outline() | {
         "words": {
             "promise": plain_promise(certified),
             "not_promised": _not_promised(certified),
             "cautions": unchecked_words(certified),
         },
-        "facts": [{"title": facts.title, "rows": facts.rows} for facts in section.facts],
-        "command": section.command,
-        "inputs": certified.inputs,
-        "unit": described.unit,
-        "units": described.units,
-        "classes": [described.class_name(label) for label in range(certified.classes)],
-        "limit": SEARCH_LIMIT,
         "abstentions": [{"reason": _ABSTAINED, "count": abstained}] if abstained else [],
         "numbers": _numbers(certified, measures),
-        "details": [],
-        "by_class": None,
         "axes": [
             {
                 "name": axis,
@@ -60,11 +58,7 @@ def plain_content(section: Section, inputs: bool = True) -> dict[str, Any]:
         ],
         "measures": measures,
         "table": _table(certified) if inputs else None,
-        "any": None,
-        "stairs": None,
         "sentences": _sentences(certified) if inputs else None,
-        "forecast": None,
-        "pictures": None,
     }
 
 
@@ -128,10 +122,6 @@ def _shown(radii: NDArray[Any]) -> NDArray[Any]:
     return endless(radii) if radii.dtype.kind in "iu" else np.where(radii < UNBOUNDED, np.floor(radii * 100) / 100, -1)
 
 
-def _packed_radii(radii: NDArray[Any]) -> dict[str, Any]:
-    return packed(_shown(radii), "i4" if radii.dtype.kind in "iu" else "f8")
-
-
 def _numbers(certified: CertifiedInputs, measures: list[dict[str, Any]]) -> list[dict[str, str]]:
     of, whose, numbers = certified.inputs, certified.certificates.promise.subject.value, []
     for axis, along in certified.radii.items():
@@ -159,7 +149,9 @@ def _table(certified: CertifiedInputs) -> dict[str, Any]:
         "p_lower": None,
         "p_upper": None,
         "runner_up": None,
-        "radius": [_packed_radii(each) for each in certified.radii.values()],
+        "radius": [
+            packed(_shown(each), "i4" if each.dtype.kind in "iu" else "f8") for each in certified.radii.values()
+        ],
         "votes": None,
         "samples": None,
     }

@@ -15,8 +15,17 @@ from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.space import noise_of_parts
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.page.packing import first_texts, packed
-from flipproof.report.pictures.pictures import COPIES, Pictures, Pixels, dense, levels, pictures_of, pixels_of
+from flipproof.report.pictures.pictures import (
+    COPIES,
+    Pictures,
+    Pixels,
+    dense,
+    first_texts,
+    levels,
+    packed,
+    pictures_of,
+    pixels_of,
+)
 
 _MOST_EDGES = 200_000
 _MOST_ADDED = 400_000

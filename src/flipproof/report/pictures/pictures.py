@@ -6,6 +6,9 @@ drawn by the other files of this folder, which register themselves with `picture
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,15 +25,43 @@ from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.table import Table
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.page.packing import PICTURE_BYTES, first_texts, packed
 
 Pictures = dict[str, Any]
 """What a page draws, by form: "images", "sequences", "bags", "rows", "graphs" or "graph"; a value may be None."""
 
+_TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "i4": np.int32, "f8": np.float64}
+PICTURE_BYTES = 3_000_000
+"""The most bytes of all pictures of a page, before they are written as text, which takes a third more."""
+_TEXT_BYTES = 1_500_000
 COPIES = 3
 """A page shows at most this many noisy copies of an input."""
 _NAME_BYTES = 250_000
 """The most bytes for the names of columns, and again for those of categories."""
+
+
+def packed(array: NDArray[Any], kind: str) -> dict[str, Any]:
+    """An array as JSON values. Equal arrays give equal text on every machine.
+
+    Example:
+        >>> packed(np.array([[1, 2, 3]]), "u1")["shape"]
+        [1, 3]
+    """
+    small = np.ascontiguousarray(array.astype(np.dtype(_TYPES[kind]).newbyteorder("<")))
+    if not np.array_equal(small, array):
+        raise OverflowError(f"expected numbers that fit {kind}, got {array.min()} to {array.max()}")
+    content = gzip.compress(small.tobytes(), compresslevel=6, mtime=0)
+    return {"dtype": kind, "shape": list(small.shape), "gz": base64.b64encode(content).decode("ascii")}
+
+
+def first_texts(texts: tuple[str, ...], most_bytes: int = _TEXT_BYTES) -> list[str]:
+    """The first texts that fit in a page as JSON, where a letter outside ASCII takes six bytes.
+
+    Example:
+        >>> first_texts(("to", "be", "or"), most_bytes=9)
+        ['to', 'be']
+    """
+    lengths = np.cumsum([len(json.dumps(text)) for text in texts])
+    return list(texts[: int(np.searchsorted(lengths, most_bytes, side="right"))])
 
 
 def pictures(certified: CertifiedInputs) -> Pictures | None:

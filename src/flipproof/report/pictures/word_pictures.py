@@ -12,8 +12,15 @@ from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import noise_of_parts
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.page.packing import PICTURE_BYTES, first_texts, packed
-from flipproof.report.pictures.pictures import COPIES, Pictures, drawn_rows, pictures_of
+from flipproof.report.pictures.pictures import (
+    COPIES,
+    PICTURE_BYTES,
+    Pictures,
+    drawn_rows,
+    first_texts,
+    packed,
+    pictures_of,
+)
 
 _VOCABULARY_BYTES = 1_000_000
 _MOST_ADDED = 30

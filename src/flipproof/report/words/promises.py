@@ -13,11 +13,17 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.words import EXCHANGE
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs, joined, singular
-from flipproof.report.words.verdict import PAST_VERBS, any_change_words, any_entries, headline
+from flipproof.report.words.verdict import (
+    FUNCTION,
+    PAST_VERBS,
+    any_change_words,
+    any_entries,
+    headline,
+    unchecked_words,
+)
 from flipproof.theory.claims import Budget, Claim, Lead
 from flipproof.theory.radii import UNBOUNDED
 
-_FUNCTION = "the classifier always gives the same label to the same noisy input"
 _VERBS = {"add": "adds", "delete": "deletes", "change": "changes"}
 
 
@@ -52,7 +58,7 @@ def sentence_start(claim: Claim, certified: CertifiedInputs) -> str:
         entry = singular(any_entries(certified))
         return f"No robustness proven: even one changed {entry} might change the prediction for this {described.unit}."
     proved = f"o attacker who {_attack(claim, certified)} can change the prediction for this {described.unit}"
-    return f"If {_FUNCTION}, which was not checked, n{proved}" if claim.checked is False else f"N{proved}"
+    return f"If {FUNCTION}, which was not checked, n{proved}" if claim.checked is False else f"N{proved}"
 
 
 def claim_words(claim: Claim, described: DescribedInputs) -> str:
@@ -70,18 +76,8 @@ def claim_words(claim: Claim, described: DescribedInputs) -> str:
         attack = _attack_on_part(claim.budgets, described)
         proved = f"no attacker who {attack} can change the prediction for this {described.unit}."
     if claim.checked is False:
-        return f"If {_FUNCTION}, which was not checked, {proved}"
+        return f"If {FUNCTION}, which was not checked, {proved}"
     return proved[0].upper() + proved[1:]
-
-
-def unchecked_words(certified: CertifiedInputs) -> list[str]:
-    """A warning if nobody checked that the classifier is a function; none for votes that were counted elsewhere."""
-    if certified.checked is not False:
-        return []
-    return [
-        f"The certificates hold only if {_FUNCTION}. That was not checked: the votes were drawn with --no-check "
-        "(check=False), or by an earlier version."
-    ]
 
 
 def _attack(claim: Claim, certified: CertifiedInputs) -> str:

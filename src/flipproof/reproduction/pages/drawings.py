@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipproof.base.values import FloatArray
-from flipproof.report.figures.drawing import FONT_SIZE, LINE_STYLES, WIDTH, add_legend, fix_layout, new_figure, style
+from flipproof.report.figures.figures import FONT_SIZE, LINE_STYLES, WIDTH, add_legend, fix_layout, new_figure, style
 from flipproof.report.shares import ShareGrid, ShareLine
 
 if TYPE_CHECKING:

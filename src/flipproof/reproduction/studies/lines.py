@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from flipproof.pipeline.kinds.kind import kind_named
-from flipproof.pipeline.machine import Samples
+from flipproof.pipeline.steps import Samples
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.cora import ATTRIBUTES, STRUCTURE, node_task
 from flipproof.reproduction.studies.trial import Row, Trial

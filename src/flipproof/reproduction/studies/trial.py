@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.pipeline.machine import Samples
+from flipproof.pipeline.steps import Samples
 from flipproof.run_folder.split import Inputs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
