@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import flipproof as fp
 from flipproof.models.fitted.estimators import ForestRows, LinearRows, classifier_of_arrays, fitted
-from flipproof.models.training.estimators import fit_estimator
+from flipproof.models.training.train import fit_estimator
 from flipproof.models.weights import arrays_bytes, read_arrays
 
 RNG = np.random.default_rng(0)
