@@ -148,7 +148,7 @@ def test_imports_inside_of_functions_are_found():
         "flipproof.models.adapters.node_classifier"
     )
     assert "nodes" not in closure("flipproof.models.adapters.torch_classifier")
-    assert closure("flipproof.models.fitted.forest_rows") == {"forest_rows", "forest_kernels", "row_arrays"}
+    assert closure("flipproof.models.fitted.forest_rows") == {"forest_rows", "forest_kernels", "linear_rows"}
 
 
 CODES = """
