@@ -5,8 +5,7 @@ from __future__ import annotations
 from flipproof.comparison.compare import compare
 from flipproof.comparison.setting import Terms
 from flipproof.reproduction.scale import Scale
-from flipproof.reproduction.studies.cora import STRUCTURE, node_task
-from flipproof.reproduction.studies.trial import Row, Trial
+from flipproof.reproduction.studies.trial import STRUCTURE, Row, Trial, node_task
 from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.run_folder.task import Task
 from flipproof.theory.law import FlipNoise

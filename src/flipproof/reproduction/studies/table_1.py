@@ -9,8 +9,7 @@ from flipproof.baselines import ablation
 from flipproof.noise.ablation import AblationNoise
 from flipproof.noise.laws import Law
 from flipproof.reproduction.scale import Scale
-from flipproof.reproduction.studies.cora import node_task
-from flipproof.reproduction.studies.trial import Outcome, Row, Trial, published
+from flipproof.reproduction.studies.trial import Outcome, Row, Trial, node_task, published
 from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.law import FlipNoise
