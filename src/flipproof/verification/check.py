@@ -13,9 +13,9 @@ from typing import Any
 from flipproof.errors import InvalidInputError, TooLargeError, one_line
 from flipproof.verification import evidence, statements
 from flipproof.verification.certificate import StatedCertificate, StatedClaim, read_certificate
+from flipproof.verification.evidence import RECORD
 from flipproof.verification.limits import USUAL_MINUTES, checked_minutes, minutes_at_most
 from flipproof.verification.other_laws import box
-from flipproof.verification.run_files import RECORD
 from flipproof.verification.verdicts import Checker, Finding, Verdict
 from flipproof.verification.worst_case import FlipLaw, margin, worst_case_of_all
 

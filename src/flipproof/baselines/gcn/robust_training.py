@@ -16,11 +16,10 @@ import numpy as np
 
 from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray, checked_count
-from flipproof.baselines.checked_arguments import graph_of
+from flipproof.baselines.checked_arguments import checked_gcn, graph_of
 from flipproof.baselines.gcn.attribute_bounds import BitThreat, Scene, Weights
 from flipproof.baselines.gcn.attribute_margins import margin_bounds
 from flipproof.baselines.gcn.attributes import scene_of, threat_of
-from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
