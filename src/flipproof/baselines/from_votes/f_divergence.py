@@ -44,11 +44,6 @@ class Divergence(StrEnum):
     RENYI = "renyi"
     HOCKEY_STICK = "hockey-stick"
 
-    @classmethod
-    def named(cls, name: str) -> Divergence:
-        """The divergence with this name."""
-        return chosen(cls, name, "divergence")
-
 
 ORDERS = (
     *(float(order) for order in np.arange(0.02, 1.0, 0.02)),
@@ -74,7 +69,9 @@ def certified(
         >>> certified(FlipNoise(0.01, 0.6), Radii(delete=3), np.array([0.7, 0.999]))
         array([False,  True])
     """
-    return _certified(noise, point_of(noise, radii), *_pairs(p_lower, p_upper), Divergence.named(divergence))
+    return _certified(
+        noise, point_of(noise, radii), *_pairs(p_lower, p_upper), chosen(Divergence, divergence, "divergence")
+    )
 
 
 def critical_probability(noise: Noise, radii: AnyRadii, divergence: str = "renyi") -> float:
@@ -85,7 +82,7 @@ def critical_probability(noise: Noise, radii: AnyRadii, divergence: str = "renyi
         >>> round(critical_probability(FlipNoise(0.8, 0.8, categories=256), Radii(change=1)), 4)
         0.943
     """
-    point, kind = point_of(noise, radii), Divergence.named(divergence)
+    point, kind = point_of(noise, radii), chosen(Divergence, divergence, "divergence")
     below, above = 0.5, 1.0
     if not _certified(noise, point, *_pairs(np.array([above]), None), kind)[0]:
         return math.inf
@@ -116,7 +113,7 @@ def certify(
     """
     tight = certify_tightly(votes, alpha, rule)
     radius = largest_radius(tight.noise, tight.p_lower, tight.p_upper, along, divergence, limit)
-    how = f"{Divergence.named(divergence)} divergence, {tight.rule}"
+    how = f"{chosen(Divergence, divergence, 'divergence')} divergence, {tight.rule}"
     promise = Promise("Dvijotham et al. 2020", Subject.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
     return Proofs(promise, tight.label, radius, tight.abstained, ids=votes.ids, checked=votes.checked)
 
@@ -136,7 +133,11 @@ def largest_radius(
         >>> largest_radius(FlipNoise(0.01, 0.6), np.array([0.6, 0.9, 0.999]), along="add")
         array([0, 0, 2])
     """
-    kind, axis, most = Divergence.named(divergence), axis_index(noise, along), checked_count(limit, "limit")
+    kind, axis, most = (
+        chosen(Divergence, divergence, "divergence"),
+        axis_index(noise, along),
+        checked_count(limit, "limit"),
+    )
     lower, upper = _pairs(p_lower, p_upper)
     pairs, index = np.unique(np.stack([lower.ravel(), upper.ravel()]), axis=1, return_inverse=True)
     if kind is Divergence.HOCKEY_STICK:
@@ -180,7 +181,7 @@ def divergence_bound(noise: Noise, radii: AnyRadii, divergence: str, order: floa
         >>> round(divergence_bound(FlipNoise(0.01, 0.6), Radii(delete=1), "kl"), 6)
         0.458879
     """
-    kind = Divergence.named(divergence)
+    kind = chosen(Divergence, divergence, "divergence")
     if isinstance(order, bool) or not isinstance(order, numbers.Real) or not 0.0 < order < math.inf:
         raise InvalidInputError(f"expected a positive, finite order, got {order!r}")
     if kind is Divergence.KL and order != 1.0:

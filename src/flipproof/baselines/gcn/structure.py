@@ -46,8 +46,6 @@ from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.spaces.graph import Graph, plain_attributes
 from flipproof.theory.certificate import Promise, Subject
 
-SYSTEM = "Zügner and Günnemann 2020"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Margins:
@@ -118,7 +116,8 @@ def certify(
     at_node = "at each node at most its budget" if np.ndim(local) else f"at most {local} at a node"
     threat = "r edges are deleted" + ("" if local is None else f", {at_node}")
     rule = f"linear programs, at most {node_limit} for a node and a radius, and branching"
-    return Proofs(Promise(SYSTEM, Subject.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
+    promise = Promise("Zügner and Günnemann 2020", Subject.BASE, threat, rule)
+    return Proofs(promise, margins.label, margins.radius, margins.abstained)
 
 
 def bounds(
@@ -132,7 +131,9 @@ def bounds(
     progress: bool = False,
 ) -> Margins:
     """The bounds on which `certify` bases its radii; it takes the arguments of `certify`."""
-    module, graph = checked_gcn(model), _undirected(graph_of(graph, "structure"))
+    module, graph = checked_gcn(model), graph_of(graph, "structure")
+    if graph.edges.directed:
+        raise InvalidInputError("expected an undirected graph, got a directed one; see NodeDataset.standardised")
     radii, limit = checked_radii(budgets, "budgets"), checked_count(node_limit, "node_limit")
     targets, at_nodes = checked_nodes(nodes, graph.nodes), local_of_each(checked_local(local), graph.nodes)
     adjacency = _adjacency(graph)
@@ -147,7 +148,8 @@ def bounds(
         found[i] = _searches(around, here, int(label[i]), radii, limit)
     lower, upper, programs = np.moveaxis(found, 2, 0)
     programs = programs.sum(axis=1).astype(np.int64)
-    abstained = (lower[:, 0] <= 0.0) | (label != _own_labels(module, graph)[targets])
+    in_single = NodeClassifier(module, classes=module.second_bias.numel())([graph.clean()])[0]
+    abstained = (lower[:, 0] <= 0.0) | (label != in_single[targets])
     return Margins(label, np.array(radii[1:], dtype=np.int64), lower[:, 1:], upper[:, 1:], programs, abstained)
 
 
@@ -161,12 +163,6 @@ def _searches(around: Surroundings, layers: Layers, label: int, budgets: Iterabl
         else:
             found.append(Reached(-np.inf, found[-1].upper, 0))
     return found[1:]
-
-
-def _own_labels(module: Any, graph: Graph) -> IntArray:
-    """The network's predictions in float32."""
-    classifier = NodeClassifier(module, classes=module.second_bias.numel())
-    return np.asarray(classifier([graph.clean()])[0])
 
 
 def _surroundings(adjacency: Any, target: int, local: IntArray, most: int) -> tuple[Surroundings, IntArray]:
@@ -215,12 +211,6 @@ def _adjacency(graph: Graph) -> Any:
     proper = heads != tails
     ones = np.ones(int(proper.sum()), dtype=np.int8)
     return sp.csr_array((ones, (heads[proper], tails[proper])), shape=(graph.nodes, graph.nodes))
-
-
-def _undirected(graph: Graph) -> Graph:
-    if graph.edges.directed:
-        raise InvalidInputError("expected an undirected graph, got a directed one; see NodeDataset.standardised")
-    return graph
 
 
 class Reached(NamedTuple):

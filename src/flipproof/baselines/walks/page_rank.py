@@ -51,9 +51,6 @@ from flipproof.models.adapters.torch_modules import device_of, evaluating
 from flipproof.noise.spaces.graph import Graph
 from flipproof.theory.certificate import Promise, Subject
 
-SYSTEM = "Bojchevski and Günnemann 2019"
-
-
 _LEAST_TELEPORT = 0.001  # with less, values take more than 10^5 steps to settle
 _LARGEST = 1e100  # products and long sums of such numbers stay within float64
 
@@ -175,11 +172,6 @@ class Budget(StrEnum):
     GLOBAL = "global"
     UNDIRECTED = "undirected"
 
-    @classmethod
-    def named(cls, name: str) -> Budget:
-        """The budget with this name."""
-        return chosen(cls, name, "budget")
-
     def threat(self, fragile: Any, radius: int) -> Threat:
         """The threat of this radius."""
         totals = {Budget.LOCAL: None, Budget.GLOBAL: radius, Budget.UNDIRECTED: 2 * radius}
@@ -249,7 +241,7 @@ def certify(
         array([2, 2, 2])
     """
     _check_model(model)
-    budget, tried = Budget.named(budget), checked_radii(radii, "radii")
+    budget, tried = chosen(Budget, budget, "budget"), checked_radii(radii, "radii")
     fragile = outside_forest(model.adjacency) if fragile is None else fragile
     which = checked_nodes(nodes, model.adjacency.shape[0])
     label = model.logits().argmax(axis=1)[which]
@@ -258,7 +250,9 @@ def certify(
         alive[alive] = _proved(model, budget.threat(fragile, each), which[alive], label[alive], progress)
         radius[alive] = each
     rule = "policy iteration" if budget is Budget.LOCAL else "linear program, dual bound proved"
-    return Proofs(Promise(SYSTEM, Subject.BASE, _WORDS[budget], rule), label, radius, radius < 0)
+    return Proofs(
+        Promise("Bojchevski and Günnemann 2019", Subject.BASE, _WORDS[budget], rule), label, radius, radius < 0
+    )
 
 
 def _check_model(model: Any) -> None:

@@ -15,7 +15,7 @@ from flipproof.report.figures.compared import plot_rows
 from flipproof.report.figures.drawing import FONT_SIZE, LINE_STYLES, WIDTH, add_legend, fix_layout, new_figure, style
 from flipproof.report.report_files import save_figure as write_figure
 from flipproof.report.shares import CERTIFIED_RATIO, ShareGrid, ShareLine
-from flipproof.reproduction.pages.rows import Row, Rows, matching, summarised
+from flipproof.reproduction.pages.rows import Row, Rows, matching, summarised, values
 from flipproof.reproduction.pages.table_sections import lee_dimensions
 from flipproof.theory.radii import UNBOUNDED
 
@@ -52,11 +52,6 @@ def _lines(*names: str) -> Callable[[Rows], Figure]:
     return lambda rows: figures.lines(_ratio_lines(rows, *names))
 
 
-def _one_line(rows: Rows) -> Figure:
-    """A figure with one line per axis."""
-    return figures.lines(_ratio_lines(rows, "dataset"))
-
-
 def _joint(rows: Rows) -> Figure:
     """A panel for each of the four radii, with noise on both parts and on one part alone."""
     named = []
@@ -64,11 +59,6 @@ def _joint(rows: Rows) -> Figure:
         along = row["along"] if "." in row["along"] else f"{row['noisy']}.{row['along']}"
         named.append({**row, "where": f"noise on {row['noisy']}", "along": along})
     return figures.lines(_ratio_lines(named, "where"))
-
-
-def _heatmap(rows: Rows) -> Figure:
-    """The certified ratio over two radii."""
-    return figures.heatmap(_plane(matching(rows, measure=CERTIFIED_RATIO), "add", "delete"))
 
 
 def _plane(rows: Sequence[Row], y: str, x: str) -> ShareGrid:
@@ -132,17 +122,12 @@ def _copies(rows: Rows) -> Figure:
             same = [row for row in ratios if row["along"] == axis and row["seed"] in seeds]
             ends = max((int(row["radius"]) for row in same if row["value"]), default=0)
             radii = range(ends + 2)
-            line, base = (_means(matching(same, noisy_samples=m), radii) for m in (copies, 0))
+            line, base = (
+                np.array([np.mean(values(same, noisy_samples=m, radius=radius)) for radius in radii])
+                for m in (copies, 0)
+            )
             panels.setdefault(str(axis), {})[f"m = {copies}"] = (radii, line - base)
     return shaded_lines(panels, "difference of certified ratios to m = 0")
-
-
-def _means(rows: Rows, radii: range) -> np.ndarray:
-    return np.array([np.mean([row["value"] for row in matching(rows, radius=radius)]) for radius in radii])
-
-
-def _compared(rows: Rows) -> Figure:
-    return plot_rows({**row, "certified_ratio": row["value"]} for row in rows)
 
 
 def _efficiency(rows: Rows) -> Figure:
@@ -169,21 +154,21 @@ def _points(rows: Rows, over: str) -> tuple[list[float], list[float]]:
 
 
 _DRAWN: dict[str, Callable[[Rows], Figure]] = {
-    "heatmap": _heatmap,
+    "heatmap": lambda rows: figures.heatmap(_plane(matching(rows, measure=CERTIFIED_RATIO), "add", "delete")),
     "tradeoffs": _ridges,
     "models-attributes": _lines("model"),
     "models-structure": _lines("model"),
     "models-deletion": _lines("model"),
     "joint": _joint,
     "joint-pairs": _pairs,
-    "pubmed": _one_line,
+    "pubmed": _lines("dataset"),
     "mnist": lambda rows: _lines("ones", "noise")([{**row, "ones": f"pixels > {row['threshold']}"} for row in rows]),
-    "mutag": _one_line,
+    "mutag": _lines("dataset"),
     "training": _copies,
     "clean-accuracy": _accuracies,
     "rules": _rules,
-    "compare-gcn": _compared,
-    "compare-ppnp": _compared,
+    "compare-gcn": lambda rows: plot_rows({**row, "certified_ratio": row["value"]} for row in rows),
+    "compare-ppnp": lambda rows: plot_rows({**row, "certified_ratio": row["value"]} for row in rows),
     "efficiency": _efficiency,
 }
 """The drawing functions by experiment name; tables have none."""
@@ -299,7 +284,9 @@ def cells(panels: Mapping[str, tuple[Sequence[str], Sequence[str], FloatArray]],
 
 def shaded_lines(panels: Mapping[str, Mapping[str, tuple[Sequence[int], FloatArray]]], ylabel: str) -> Figure:
     """Lines around zero over the radius, later ones darker; the first is a dashed zero line."""
-    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    from matplotlib import colormaps
+
+    names, shades = list(dict.fromkeys(name for lines in panels.values() for name in lines)), colormaps[_SHADES]
     with style():
         figure = new_figure(0.2 * len(names) + 1.9)
         for panel, (axis, lines) in zip(
@@ -307,22 +294,16 @@ def shaded_lines(panels: Mapping[str, Mapping[str, tuple[Sequence[int], FloatArr
         ):
             for name, (counts, heights) in lines.items():
                 shade = names.index(name) / max(1, len(names) - 1)
-                color = _colour(shade)
                 dash = "--" if not heights.any() else "-"
-                panel.plot(counts, heights, color=color, linestyle=dash, label=name, linewidth=1.1)
+                panel.plot(
+                    counts, heights, color=shades(0.15 + 0.85 * shade), linestyle=dash, label=name, linewidth=1.1
+                )
             panel.set(xlabel=f"{axis} radius")
             panel.locator_params(axis="x", integer=True)
         figure.supylabel(ylabel, fontsize=FONT_SIZE)
         add_legend(figure)
         fix_layout(figure)
     return figure
-
-
-def _colour(shade: float) -> tuple[float, float, float, float]:
-    from matplotlib import colormaps
-
-    red, green, blue, alpha = colormaps[_SHADES](0.15 + 0.85 * shade)
-    return (red, green, blue, alpha)
 
 
 def growth(panels: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[float], Sequence[float]]]]) -> Figure:
