@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -14,6 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flipproof.base.progress import progress_line
+from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeForward
@@ -66,22 +69,48 @@ class Batches(Protocol):
         """The answers that decide when to stop."""
 
 
-def fit(
-    module: torch.nn.Module,
-    batches: Batches,
-    settings: TrainingSettings,
-    weights: torch.Tensor | None,
-    show: Callable[[History], None],
+def learn(
+    classifier: Any, batches: Batches, train_labels: IntArray, settings: TrainingSettings, seed: int, progress: bool
 ) -> History:
-    """Trains a module in place and leaves it with the weights of the lowest validation loss.
+    """Trains with any batches, on one thread, and leaves the module with the weights of the lowest validation loss.
 
     Args:
-        module: the module whose weights are trained.
+        classifier: the classifier, whose `module` is trained in place.
         batches: the data to learn from.
+        train_labels: the labels of all training inputs, for balancing the classes.
         settings: the settings of training.
-        weights: a tensor of class weights, or None if all classes count the same.
-        show: receives the history after every epoch.
+        seed: the seed of dropout.
+        progress: whether to show a line in a terminal.
     """
+    weights = None
+    if settings.balanced:
+        weights = class_weights(train_labels, classifier.classes, device_of(classifier.module))
+    start = time.perf_counter()
+    line_shown = progress_line("training", ("note", "elapsed"), of=settings.epochs, show=progress)
+    with single_threaded(), torch.random.fork_rng(devices=[]), line_shown as line:
+        torch.manual_seed(seed)
+
+        def show(history: History) -> None:
+            line.update(more=1, note=_progress_words(history, settings))
+
+        history = _fit(classifier.module, batches, settings, weights, show)
+    history.seconds = time.perf_counter() - start
+    return history
+
+
+def _progress_words(history: History, settings: TrainingSettings) -> str:
+    waited = history.epochs - 1 - history.best_epoch
+    return (
+        f"epoch {history.epochs}, loss {history.loss[-1]:.3f}, validation {history.validation_loss[-1]:.3f}, "
+        f"accuracy {history.validation_accuracy[-1]:.3f}, waited {waited}/{settings.patience}"
+    )
+
+
+def _fit(
+    module: torch.nn.Module, batches: Batches, settings: TrainingSettings, weights: torch.Tensor | None,
+    show: Callable[[History], None],
+) -> History:  # fmt: skip
+    """The loop; `weights` are those of the classes, and `show` receives the history after every epoch."""
     optimizer = torch.optim.Adam(
         [parameter for parameter in module.parameters() if parameter.requires_grad],
         lr=settings.learning_rate, weight_decay=settings.weight_decay,

@@ -36,8 +36,8 @@ from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import torch
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedNoise, AttackedRows, Rows
 from flipproof.models.training.attacks import Attack, BallAttack, FlipAttack
-from flipproof.models.training.fitting import VALIDATION_FROM, Batches, History
-from flipproof.models.training.train import batches_of, checked_settings, learn
+from flipproof.models.training.fitting import VALIDATION_FROM, Batches, History, learn
+from flipproof.models.training.train import batches_of, checked_settings
 from flipproof.noise.ablation import AblationNoise
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.noise.laws import space_for

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from flipproof.base.progress import progress_line
-from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray, as_array, checked_count, sorted_rows
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.graph_classifier import GraphClassifier
@@ -19,14 +16,12 @@ from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import device_of, torch
 from flipproof.models.training.fitting import (
     VALIDATION_FROM,
-    Batches,
     History,
     LabelledNodes,
     NodeBatches,
     RowBatches,
     checked_targets,
-    class_weights,
-    fit,
+    learn,
 )
 from flipproof.noise.laws import Law, is_joint, sampler_of, space_of
 from flipproof.noise.sampling.samplers import Role, Stream
@@ -95,49 +90,6 @@ def checked_settings(settings: TrainingSettings | None, seed: int) -> TrainingSe
         raise InvalidInputError(f"expected TrainingSettings, got {type(settings).__name__}")
     Stream(seed)  # refuses an invalid seed
     return settings
-
-
-def learn(
-    classifier: TrainableClassifier,
-    batches: Batches,
-    train_labels: IntArray,
-    settings: TrainingSettings,
-    seed: int,
-    progress: bool,
-) -> History:
-    """Trains with any batches, on one thread, with torch's generator at the seed.
-
-    Args:
-        classifier: the classifier whose module is trained.
-        batches: the data to learn from.
-        train_labels: the labels of all training inputs, for balancing the classes.
-        settings: the settings of training.
-        seed: the seed of dropout.
-        progress: whether to show a line in a terminal.
-    """
-    weights = None
-    if settings.balanced:
-        weights = class_weights(train_labels, classifier.classes, device_of(classifier.module))
-    start = time.perf_counter()
-    line_shown = progress_line("training", ("note", "elapsed"), of=settings.epochs, show=progress)
-    with single_threaded(), torch.random.fork_rng(devices=[]), line_shown as line:
-        torch.manual_seed(seed)
-
-        def show(history: History) -> None:
-            line.update(more=1, note=_note(history, settings))
-
-        history = fit(classifier.module, batches, settings, weights, show)
-    history.seconds = time.perf_counter() - start
-    return history
-
-
-def _note(history: History, settings: TrainingSettings) -> str:
-    """The progress of training in a few words."""
-    waited = history.epochs - 1 - history.best_epoch
-    return (
-        f"epoch {history.epochs}, loss {history.loss[-1]:.3f}, validation {history.validation_loss[-1]:.3f}, "
-        f"accuracy {history.validation_accuracy[-1]:.3f}, waited {waited}/{settings.patience}"
-    )
 
 
 def batches_of(

@@ -61,10 +61,6 @@ def _test_ratios(outcome: Outcome, rule: Rule) -> FloatArray:
     return np.array([[certificates.certified(Radii(add=a, delete=d))[test].mean() for d in _DELETES] for a in _ADDS])
 
 
-def _joint_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
-    return [Trial(node_task(scale, JOINT, "both", seed=seeds[0]), scale.samples)]
-
-
 def _joint_rows(scaled: ScaledStudy) -> list[Row]:
     """One plane for every pair of the four radii, with the other two at 0."""
     (trial,) = scaled.trials()
@@ -110,5 +106,8 @@ HEATMAP = Study(
     lambda scale, seeds: _every_seed(scale, seeds[:1]), _heatmap_rows,
 )  # fmt: skip
 RULES = Study("rules", "Multi-class against two-class rule over the radii", _every_seed, _rule_rows)
-JOINT_PAIRS = Study("joint-pairs", "Joint noise: every pair of radii", _joint_trials, _joint_rows)
+JOINT_PAIRS = Study(
+    "joint-pairs", "Joint noise: every pair of radii",
+    lambda scale, seeds: [Trial(node_task(scale, JOINT, "both", seed=seeds[0]), scale.samples)], _joint_rows,
+)  # fmt: skip
 CLEAN_ACCURACY = Study("clean-accuracy", "Accuracy over flip probabilities", _accuracy_trials, _accuracy_rows)

@@ -49,10 +49,6 @@ def _every_model(noise: FlipNoise, noisy: str) -> _Tasks:
     return lambda scale, seed: [node_task(scale, noise, noisy, model, seed) for model in _MODELS]
 
 
-def _every_noise(scale: Scale, seed: int) -> list[Task]:
-    return [node_task(scale, FlipNoise(*pair), seed=seed) for pair in _TRADEOFFS]
-
-
 def _training_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     """Trials for several numbers of noisy copies; the slow ones, with many copies, use few seeds."""
     chosen = dict.fromkeys(_COPIES, seeds) | dict.fromkeys(scale.slow_copies, seeds[: scale.slow_seeds])
@@ -61,10 +57,6 @@ def _training_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
         for copies, used in chosen.items()
         for seed in used
     ]
-
-
-def _pubmed(scale: Scale, seed: int) -> list[Task]:
-    return [node_task(scale, FlipNoise(0.01, 0.6), seed=seed, dataset="pubmed")]
 
 
 def _joint(scale: Scale, seed: int) -> list[Task]:
@@ -105,9 +97,15 @@ MODELS_DELETION = line_study(
     "models-deletion", "GCN, GAT and APPNP, deleted edges of Cora-ML",
     _every_model(FlipNoise(0.0, 0.4), STRUCTURE), spread=True,
 )  # fmt: skip
-TRADEOFFS = line_study("tradeoffs", "Certified ratio of a GCN over noises on attributes", _every_noise)
+TRADEOFFS = line_study(
+    "tradeoffs", "Certified ratio of a GCN over noises on attributes",
+    lambda scale, seed: [node_task(scale, FlipNoise(*pair), seed=seed) for pair in _TRADEOFFS],
+)  # fmt: skip
 TRAINING = Study("training", "Noisy copies in training", _training_trials, _rows)
 JOINT_LINES = line_study("joint", "Noise on edges and attributes of Cora-ML", _joint, all_samples=True)
-PUBMED = line_study("pubmed", "Attributes of PubMed", _pubmed)
+PUBMED = line_study(
+    "pubmed", "Attributes of PubMed",
+    lambda scale, seed: [node_task(scale, FlipNoise(0.01, 0.6), seed=seed, dataset="pubmed")],
+)  # fmt: skip
 MNIST = line_study("mnist", "Black and white MNIST", _mnist)
 MUTAG = line_study("mutag", "Edges of molecules, MUTAG", _mutag, spread=True)
