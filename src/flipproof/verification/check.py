@@ -13,13 +13,12 @@ from typing import Any
 from flipproof.errors import InvalidInputError, TooLargeError, one_line
 from flipproof.verification import evidence, statements
 from flipproof.verification.certificate import StatedCertificate, StatedClaim, read_certificate
-from flipproof.verification.evidence import RECORD
+from flipproof.verification.evidence import OWN, RECORD
 from flipproof.verification.limits import USUAL_MINUTES, checked_minutes, minutes_at_most
 from flipproof.verification.other_laws import box
 from flipproof.verification.verdicts import Checker, Finding, Verdict
 from flipproof.verification.worst_case import FlipLaw, margin, worst_case_of_all
 
-FILE = "certificates.json"
 ALONE = "no evidence: there is no run beside these certificates"
 _BUILT_ON = (Verdict.CONFIRMED, Verdict.LOOSER)
 
@@ -156,11 +155,11 @@ def _checked_path(path: Any) -> Path:
         raise InvalidInputError(f"expected the path of a run folder or of a file, got {path!r}")
     file = Path(path)
     if os.path.isdir(file):
-        file = file / FILE
+        file = file / OWN
     if not os.path.lexists(file):
-        raise InvalidInputError(f"expected a run folder with {FILE}, got no {file}; see flipproof certify")
+        raise InvalidInputError(f"expected a run folder with {OWN}, got no {file}; see flipproof certify")
     if file.suffix != ".json":
-        raise InvalidInputError(f"expected a run folder, or a {FILE}, got {file.name}; name the folder that it is in")
+        raise InvalidInputError(f"expected a run folder, or a {OWN}, got {file.name}; name the folder that it is in")
     return file
 
 

@@ -1,4 +1,4 @@
-"""Checks the evidence: the run folder must be consistent in itself and with the certificates in it."""
+"""Reads the files of a run folder, and checks that they fit each other and the certificates in it."""
 
 from __future__ import annotations
 
@@ -36,20 +36,6 @@ class VotesFile:
         """How the votes were drawn."""
         run: Mapping[str, Any] = self.record["run"]
         return run
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class InputsFile:
-    """The content of `inputs.npz`: labels, the split, base predictions and class names."""
-
-    columns: Mapping[str, Array]
-    class_names: tuple[str, ...]
-
-    def base_accuracy(self) -> float | None:
-        """The accuracy of the base classifier on test inputs; None if there are none."""
-        labels, found = (self.columns[name].numbers for name in ("labels", "base_label"))
-        test = self.columns["test"].numbers
-        return sum(labels[i] == found[i] for i in test) / len(test) if len(test) else None
 
 
 def read_run(folder: Path) -> dict[str, Any]:
@@ -99,8 +85,8 @@ def _check_portions(archive: Archive, ranges: Sequence[Ranges], table: str, tota
                 raise FileFormatError(f"a portion with more {table} votes than samples")
 
 
-def read_inputs(folder: Path, inputs: int, classes: int) -> InputsFile:
-    """Reads `inputs.npz` and refuses it unless it has this number of inputs and classes."""
+def read_inputs(folder: Path, inputs: int, classes: int) -> Mapping[str, Array]:
+    """The labels, split and base predictions in `inputs.npz`; refused unless of this number of inputs and classes."""
     with reading_archive(folder / INPUTS) as archive:
         record = archive.description()
         check_form(record, schema_of("inputs"))
@@ -116,7 +102,7 @@ def read_inputs(folder: Path, inputs: int, classes: int) -> InputsFile:
             raise FileFormatError("an input in two parts of the split")
         if len(record["class_names"]) != classes:
             raise FileFormatError(f"{len(record['class_names'])} names of {classes} classes")
-    return InputsFile(columns, tuple(record["class_names"]))
+    return columns
 
 
 OWN = "certificates.json"
@@ -164,7 +150,7 @@ class _Evidence:
     folder: Path
     run: Mapping[str, Any]
     votes: VotesFile
-    inputs: InputsFile
+    inputs: Mapping[str, Array]
 
     def about_files(self) -> Iterator[str]:
         """Objections unless the files are the ones that `run.json` records."""
@@ -214,7 +200,10 @@ class _Evidence:
 
     def about_inputs(self) -> Iterator[str]:
         """Objections unless the stated accuracy of the base classifier follows from its predictions."""
-        stated, found = self.run["training"]["base_accuracy"], self.inputs.base_accuracy()
+        stated, found = self.run["training"]["base_accuracy"], None
+        if len(test := self.inputs["test"].numbers):
+            labels, predicted = (self.inputs[name].numbers for name in ("labels", "base_label"))
+            found = sum(labels[i] == predicted[i] for i in test) / len(test)
         if (stated is None) != (found is None) or (found is not None and abs(stated - found) > _NEAR):
             yield f"{RECORD} has another base accuracy than {INPUTS}"
 

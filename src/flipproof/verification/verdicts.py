@@ -224,11 +224,8 @@ class Checker:
 
     def _any_radius(self, claim: StatedClaim) -> Finding:
         """Checks the radius for changes of all kinds together; a larger one may hold as well."""
-        stated, radius, room = (
-            _Bounds(claim.p_lower, claim.p_upper),
-            claim.any_radius,
-            self.certificate.total_room(claim),
-        )
+        stated, radius = _Bounds(claim.p_lower, claim.p_upper), claim.any_radius
+        room = self.certificate.total_room(claim)
         if radius > room:
             return _wrong(f"radius any {radius}, there are only {room} to change")
         if all(self._is_unbounded(axis, stated) for axis in self.certificate.axes):
