@@ -67,11 +67,6 @@ class ForestRows(ArrayClassifier):
         """The number of columns of a row."""
         return int(self.width[0])
 
-    @property
-    def trees(self) -> int:
-        """The number of trees."""
-        return self.starts.size - 1
-
     def __call__(self, batch: RowArray) -> IntArray:
         """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""
         rows = rows_of(batch, self.columns)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -184,11 +185,21 @@ _TWO_SIDED = "PuOr"
 _SMALL = 6
 
 
+@contextlib.contextmanager
+def _panels(
+    height: float, down: int = 1, across: int = 1, width: float = WIDTH, **shared: Any
+) -> Iterator[tuple[Figure, Any]]:
+    """A figure in our style and its panels [down, across], laid out at the end."""
+    with style():
+        figure = new_figure(height, width)
+        yield figure, figure.subplots(down, across, squeeze=False, **shared)
+        fix_layout(figure)
+
+
 def ridges(rows: Sequence[tuple[str, Sequence[ShareLine]]]) -> Figure:
     """Low panels stacked vertically, each with shares over the radius as filled steps, one fill per axis."""
-    with style():
-        figure = new_figure(0.55 * len(rows) + 0.9)
-        panels = figure.subplots(len(rows), 1, sharex=True, sharey=True, squeeze=False).ravel()
+    with _panels(0.55 * len(rows) + 0.9, len(rows), sharex=True, sharey=True) as (figure, below):
+        panels = below.ravel()
         for panel, (name, lines) in zip(panels, rows, strict=True):
             for (color, hatch), line in zip(_FILLS, lines, strict=False):
                 panel.fill_between(
@@ -201,7 +212,6 @@ def ridges(rows: Sequence[tuple[str, Sequence[ShareLine]]]) -> Figure:
         panels[-1].set(xlabel="radius", xlim=(0, max(line.counts[-1] for _, lines in rows for line in lines)))
         figure.supylabel("certified ratio", fontsize=FONT_SIZE)
         add_legend(figure)
-        fix_layout(figure)
     return figure
 
 
@@ -213,9 +223,7 @@ def pair_grid(axes: Sequence[str], planes: Mapping[tuple[str, str], ShareGrid]) 
         planes: the shares by (y, x), where x comes before y in `axes`.
     """
     size = len(axes)
-    with style():
-        figure = new_figure(1.15 * size, 1.3 * size + 0.4)
-        panels: Any = figure.subplots(size, size, squeeze=False)
+    with _panels(1.15 * size, size, size, width=1.3 * size + 0.4) as (figure, panels):
         image = None
         for i, j in np.ndindex(size, size):
             panel, y, x = panels[i, j], axes[i], axes[j]
@@ -232,7 +240,6 @@ def pair_grid(axes: Sequence[str], planes: Mapping[tuple[str, str], ShareGrid]) 
             panel.tick_params(labelbottom=i == size - 1, labelleft=j == 0 or i == j)
         if image is not None:
             figure.colorbar(image, ax=figure.axes, label="certified ratio", shrink=0.6)
-        fix_layout(figure)
     return figure
 
 
@@ -248,13 +255,11 @@ def _alone(panel: Axes, axis: str, planes: Mapping[tuple[str, str], ShareGrid]) 
 def differences(grid: ShareGrid, values: FloatArray, label: str) -> Figure:
     """Numbers around zero over two radii: one hue for positive, another for negative, white for zero."""
     most = float(np.abs(values).max()) or 1.0
-    with style():
-        figure = new_figure(2.6)
-        axes = figure.subplots()
+    with _panels(2.6) as (figure, panels):
+        axes = panels[0, 0]
         image = axes.imshow(values, cmap=_TWO_SIDED, vmin=-most, vmax=most, origin="lower", aspect="auto")
         axes.set(ylabel=f"{grid.axes[0]} radius", xlabel=f"{grid.axes[1]} radius")
         figure.colorbar(image, label=label)
-        fix_layout(figure)
     return figure
 
 
@@ -266,10 +271,8 @@ def cells(panels: Mapping[str, tuple[Sequence[str], Sequence[str], FloatArray]],
         names: the names of rows and columns.
     """
     numbers = np.concatenate([values.ravel() for _, _, values in panels.values()])
-    with style():
-        figure = new_figure(1.3 * len(panels) + 0.4)
-        below = figure.subplots(len(panels), 1, squeeze=False).ravel()
-        for panel, (title, (rows, columns, values)) in zip(below, panels.items(), strict=True):
+    with _panels(1.3 * len(panels) + 0.4, len(panels)) as (figure, below):
+        for panel, (title, (rows, columns, values)) in zip(below.ravel(), panels.items(), strict=True):
             panel.imshow(values, cmap=_SHADES, vmin=numbers.min(), vmax=numbers.max(), origin="lower", aspect="auto")
             panel.set_yticks(range(len(rows)), rows)
             panel.set_xticks(range(len(columns)), columns)
@@ -278,7 +281,6 @@ def cells(panels: Mapping[str, tuple[Sequence[str], Sequence[str], FloatArray]],
             for (i, j), value in np.ndenumerate(values):
                 color = "white" if value > middle else "black"
                 panel.text(j, i, f"{value:.3f}", ha="center", va="center", fontsize=_SMALL, color=color)
-        fix_layout(figure)
     return figure
 
 
@@ -287,11 +289,8 @@ def shaded_lines(panels: Mapping[str, Mapping[str, tuple[Sequence[int], FloatArr
     from matplotlib import colormaps
 
     names, shades = list(dict.fromkeys(name for lines in panels.values() for name in lines)), colormaps[_SHADES]
-    with style():
-        figure = new_figure(0.2 * len(names) + 1.9)
-        for panel, (axis, lines) in zip(
-            figure.subplots(1, len(panels), sharey=True, squeeze=False).ravel(), panels.items(), strict=True
-        ):
+    with _panels(0.2 * len(names) + 1.9, 1, len(panels), sharey=True) as (figure, beside):
+        for panel, (axis, lines) in zip(beside.ravel(), panels.items(), strict=True):
             for name, (counts, heights) in lines.items():
                 shade = names.index(name) / max(1, len(names) - 1)
                 dash = "--" if not heights.any() else "-"
@@ -302,16 +301,13 @@ def shaded_lines(panels: Mapping[str, Mapping[str, tuple[Sequence[int], FloatArr
             panel.locator_params(axis="x", integer=True)
         figure.supylabel(ylabel, fontsize=FONT_SIZE)
         add_legend(figure)
-        fix_layout(figure)
     return figure
 
 
 def growth(panels: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[float], Sequence[float]]]]) -> Figure:
     """Lines on logarithmic axes, with one panel per (x label, y label)."""
-    with style():
-        figure = new_figure(1.9 * len(panels) + 0.6, WIDTH)
-        below = figure.subplots(len(panels), 1, squeeze=False).ravel()
-        for panel, ((xlabel, ylabel), lines) in zip(below, panels.items(), strict=True):
+    with _panels(1.9 * len(panels) + 0.6, len(panels)) as (figure, below):
+        for panel, ((xlabel, ylabel), lines) in zip(below.ravel(), panels.items(), strict=True):
             for (name, (x, y)), (color, dash) in zip(lines.items(), LINE_STYLES, strict=False):
                 panel.plot(x, y, color=color, linestyle=dash, marker=".", markersize=4, label=name)
             panel.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
@@ -319,5 +315,4 @@ def growth(panels: Mapping[tuple[str, str], Mapping[str, tuple[Sequence[float], 
                 side.set_major_formatter("{x:g}")
                 side.set_minor_formatter(lambda value, place: "")
             panel.legend(frameon=False)
-        fix_layout(figure)
     return figure

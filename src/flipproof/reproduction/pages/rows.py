@@ -22,7 +22,7 @@ _NOT_NAMES = ("seed", "value", "published", "seconds", "epochs", "certified_accu
 
 
 def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
-    """Writes the results of an experiment, with all that they depend on, as JSON, and its rows as a table.
+    """Writes the results of an experiment with all that they depend on: JSON, and a table of its rows with the commit.
 
     Args:
         base: the path of the files, without a suffix.
@@ -31,18 +31,13 @@ def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
     head = {"format": _KIND.format, "version": _KIND.version} | {k: v for k, v in found.items() if k != "rows"}
     lines = ",\n  ".join(json.dumps(row, allow_nan=False) for row in found["rows"])
     text = json.dumps(head, indent=1, allow_nan=False)[:-2] + f',\n "rows": [\n  {lines}\n ]\n}}\n'
-    files = {f"{base.name}.json": text, f"{base.name}.csv": _table(found)}
+    made = {name: found["made"].get(name) for name in ("date", "commit")}
+    files = {f"{base.name}.json": text, f"{base.name}.csv": csv_text(found["rows"], {"scale": found["scale"], **made})}
     make_folder(base.parent)
     for name, content in files.items():
         with replacing(base.parent / name) as stream:
             stream.write(content.encode())
     return [base.parent / name for name in files]
-
-
-def _table(found: Mapping[str, Any]) -> str:
-    """The table as text: one line per row, with the time and the commit at which it was made."""
-    made = {name: found["made"].get(name) for name in ("date", "commit")}
-    return csv_text(found["rows"], {"scale": found["scale"], **made})
 
 
 def read_rows(path: Path) -> dict[str, Any]:
@@ -189,7 +184,8 @@ _LEFT_OUT = (
 def summary_lines(rows: Iterable[Row]) -> Iterator[str]:
     """The most important results of an experiment, one per line."""
     chosen = [row for row in summarised(rows) if row["published"] is not None or row["measure"] in _SHOWN]
-    same = {name for name in _names(chosen) if len({str(row.get(name)) for row in chosen}) == 1} - {"measure"}
+    names = {name for row in chosen for name in row} - {"measure", *_LEFT_OUT}
+    same = {name for name in names if len({str(row.get(name)) for row in chosen}) == 1}
     if same and chosen:
         yield f"all: {_words({name: chosen[0][name] for name in chosen[0] if name in same})}"
     words = [_words({name: value for name, value in row.items() if name not in same}) for row in chosen]
@@ -198,10 +194,6 @@ def summary_lines(rows: Iterable[Row]) -> Iterator[str]:
         spread = "" if row["spread"] is None else f" +- {row['spread']:.3g}"
         known = "" if row["published"] is None else f"   published {row['published']:g}"
         yield f"{name:<{width}}  {row['value']:>10.4g}{spread}{known}"
-
-
-def _names(rows: Iterable[Row]) -> set[str]:
-    return {name for row in rows for name in row} - set(_LEFT_OUT)
 
 
 def _words(row: Mapping[str, Any]) -> str:
