@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from flipproof.models.networks.node_modules import GAT as GAT
     from flipproof.models.networks.node_modules import GCN as GCN
     from flipproof.models.networks.text_modules import WordMean as WordMean
-    from flipproof.models.training.estimators import fit_estimator as fit_estimator
     from flipproof.models.training.fitting import TrainingError as TrainingError
+    from flipproof.models.training.train import fit_estimator as fit_estimator
     from flipproof.models.training.train import train as train
     from flipproof.noise.ablation import AblationNoise as AblationNoise
     from flipproof.noise.gaussian import GaussianNoise as GaussianNoise
@@ -76,7 +76,6 @@ _HOMES = {
     "errors": ("FileFormatError", "FlipproofError", "InvalidInputError", "OutputError", "TooLargeError"),
     "pipeline.audit": ("verify",),
     "extras": ("MissingExtraError",),
-    "models.training.estimators": ("fit_estimator",),
     "models.adapters.graph_classifier": ("GraphClassifier",),
     "models.networks.graph_modules": ("GIN",),
     "models.networks.image_modules": ("CNN",),
@@ -85,7 +84,7 @@ _HOMES = {
     "models.adapters.sklearn_classifier": ("SklearnClassifier",),
     "models.networks.text_modules": ("WordMean",),
     "models.adapters.torch_classifier": ("TorchClassifier",),
-    "models.training.train": ("train",),
+    "models.training.train": ("fit_estimator", "train"),
     "models.training.fitting": ("TrainingError",),
     "noise.ablation": ("AblationNoise",),
     "noise.gaussian": ("GaussianNoise", "RealRows"),

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import flipproof as fp
 from flipproof.baselines import ablation
-from flipproof.baselines.from_votes.vote_bounds import bounds_of
+from flipproof.baselines.proofs import bounds_of
 from flipproof.noise.ablation import AblationNoise
 from flipproof.statistics.bounds import Rule
 

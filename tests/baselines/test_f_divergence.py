@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 import flipproof as fp
 from flipproof.baselines import f_divergence
-from flipproof.baselines.from_votes.divergences import Divergence, threshold_at
+from flipproof.baselines.from_votes.f_divergence import Divergence, threshold_at
 from flipproof.theory import exact
 
 probabilities = st.floats(0.02, 0.98)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from flipproof.baselines.gcn import structure_program as gcn_structure_program
+from flipproof.baselines.gcn.structure import logits, search
 from flipproof.baselines.gcn.structure_bounds import Hidden, Layers, Surroundings, slack_of, sums_below
 from flipproof.baselines.gcn.structure_entries import Entries
 from flipproof.baselines.gcn.structure_program import Relaxation
-from flipproof.baselines.gcn.structure_search import logits, search
 
 HIDDEN, CLASSES = 5, 3
 

@@ -11,7 +11,7 @@ from noting_attack import Noting
 import flipproof as fp
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedRows
 from flipproof.models.training.attacks import BallAttack, FlipAttack
-from flipproof.models.training.batches import LabelledNodes, NodeBatches, RowBatches
+from flipproof.models.training.fitting import LabelledNodes, NodeBatches, RowBatches
 from flipproof.noise.laws import sampler_of
 from flipproof.noise.sampling.samplers import Role
 

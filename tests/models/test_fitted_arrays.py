@@ -17,7 +17,7 @@ import flipproof as fp
 from flipproof.models.fitted.estimators import classifier_of_arrays, fitted
 from flipproof.models.fitted.forest_rows import ForestRows
 from flipproof.models.fitted.linear_rows import LinearRows
-from flipproof.models.training.estimators import fit_estimator
+from flipproof.models.training.train import fit_estimator
 from flipproof.models.weights import arrays_bytes, read_arrays
 
 RNG = np.random.default_rng(0)

@@ -448,7 +448,7 @@ WITH_FREED_MEMORY_OVERWRITTEN = """
 import numpy as np, scipy.sparse as sp
 import flipproof as fp
 from flipproof.models.fused.row_sums import fixed_point
-from flipproof.models.fused.heads import APPNPHead, GCNHead, TwoLayers
+from flipproof.models.fused.nodes import APPNPHead, GCNHead, TwoLayers
 from flipproof.models.fused.nodes import NoisyProducts, adjacency_of
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.sampling.samplers import Role

@@ -5,8 +5,7 @@ import pytest
 import torch
 
 import flipproof as fp
-from flipproof.models.training.batches import VALIDATION_FROM, RowBatches
-from flipproof.models.training.fitting import class_weights
+from flipproof.models.training.fitting import VALIDATION_FROM, RowBatches, class_weights
 from flipproof.noise.sampling.samplers import Role
 
 ROWS, ENTRIES = 120, 12

@@ -6,10 +6,8 @@ import json
 import pytest
 
 from flipproof.errors import FileFormatError, InvalidInputError
-from flipproof.reproduction.pages.markdown import number, table
 from flipproof.reproduction.pages.page import all_rows
-from flipproof.reproduction.pages.rows import mean, read_rows, summarised, write_rows
-from flipproof.reproduction.pages.tables import summary_lines
+from flipproof.reproduction.pages.rows import mean, number, read_rows, summarised, summary_lines, table, write_rows
 
 ROWS = [
     {

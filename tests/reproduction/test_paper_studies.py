@@ -11,9 +11,8 @@ from flipproof.pipeline.steps import Machine, Samples
 from flipproof.reproduction.pages.figures import save_figure
 from flipproof.reproduction.pages.page import write_page
 from flipproof.reproduction.pages.rows import matching, values, write_rows
-from flipproof.reproduction.reproduce import reproduce
+from flipproof.reproduction.reproduce import STUDIES, reproduce, studies_named
 from flipproof.reproduction.scale import SCALES, Scale, scale_named
-from flipproof.reproduction.studies.registry import STUDIES, studies_named
 from flipproof.reproduction.studies.timing import _seconds
 from flipproof.reproduction.study import ScaledStudy
 from flipproof.run_folder.folder import RunFolder

@@ -8,7 +8,7 @@ from flipproof.reproduction.pages.claims import CLAIMS
 from flipproof.reproduction.pages.figures import save_figure
 from flipproof.reproduction.pages.page import all_rows, reproduction_page
 from flipproof.reproduction.pages.sections import SECTIONS
-from flipproof.reproduction.studies.registry import STUDIES
+from flipproof.reproduction.reproduce import STUDIES
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "standard"

@@ -279,7 +279,7 @@ def test_networks_of_ours_pass_by_both_engines(network, noisy, engine, targets):
 
 
 def test_two_engines_that_disagree_are_caught(monkeypatch):
-    from flipproof.models.fused.heads import GCNHead
+    from flipproof.models.fused.nodes import GCNHead
 
     honest = GCNHead.logits
     monkeypatch.setattr(GCNHead, "logits", lambda self, *parts: -honest(self, *parts))

@@ -12,8 +12,8 @@ from certificates_of import NOISES, random_votes, rewrite_arrays, rewrite_json, 
 
 import flipproof as fp
 from flipproof.errors import FileFormatError, InvalidInputError
+from flipproof.verification.check import Level
 from flipproof.verification.check import verify as check_files
-from flipproof.verification.level import Level
 from flipproof.verification.schema import schema_of
 from flipproof.verification.verdicts import Verdict
 

@@ -16,7 +16,7 @@ from flipproof.pipeline.steps import certify_run
 from flipproof.run_folder.folder import RunFolder, sha256_of
 from flipproof.run_folder.split import Inputs
 from flipproof.smoothing.voting.vote_counts import RoleCounts
-from flipproof.verification.level import Level
+from flipproof.verification.check import Level
 
 
 @pytest.fixture

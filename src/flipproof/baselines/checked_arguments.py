@@ -9,6 +9,9 @@ import numpy as np
 from flipproof.base.values import IntArray, as_array, checked_count
 from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
+from flipproof.extras import require
+from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.models.fused.nodes import as_shipped
 from flipproof.noise.spaces.graph import Graph, checked_graph
 from flipproof.theory.radii import UNBOUNDED
 
@@ -82,3 +85,21 @@ def local_of_each(local: IntArray, nodes: int) -> IntArray:
     if local.ndim == 1 and local.size != nodes:
         raise InvalidInputError(f"expected one local budget or one for each of {nodes} nodes, got {local.size}")
     return np.broadcast_to(local, nodes)
+
+
+def checked_gcn(model: Any) -> Any:
+    """Returns the given `GCN`, or a classifier's, and refuses it if more than its weights was changed."""
+    from flipproof.models.networks.node_modules import GCN  # needs torch, which is optional
+
+    torch = require("torch")
+    module = model.module if isinstance(model, NodeClassifier) else model
+    if type(module) is not GCN or not as_shipped(module):
+        raise InvalidInputError(
+            f"expected a flipproof.GCN, or a NodeClassifier of one, with no part replaced or hooked, got "
+            f"{type(module).__name__}"
+        )
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            if parameter.dtype != torch.float32 or not bool(parameter.isfinite().all()):
+                raise InvalidInputError(f"expected finite weights of float32, got others in {name}")
+    return module

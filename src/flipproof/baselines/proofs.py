@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_index, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.files.csv_file import write_csv
-from flipproof.theory.certificate import ANY, Certificate, Promise, certificate_columns, shown_radius
+from flipproof.smoothing.votes import Votes
+from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_counts
+from flipproof.theory.certificate import ANY, Certificate, Promise, Subject, certificate_columns, shown_radius
 from flipproof.theory.claims import Budget, Claim
 from flipproof.theory.radii import UNBOUNDED, Axis
 
@@ -125,3 +127,31 @@ class Proofs:
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Writes `to_columns` as a CSV file, completely or not at all."""
         write_csv(path, self.to_columns(), shown_radius)
+
+
+RadiusRule = Callable[[FloatArray, FloatArray], NDArray[Any]]
+"""Maps the bounds p_lower and p_upper to the largest radii."""
+
+
+def checked_votes(votes: Any) -> Votes:
+    """Returns the argument if it is a `Votes`, and raises an error otherwise."""
+    if not isinstance(votes, Votes):
+        raise InvalidInputError(f"expected Votes, got {type(votes).__name__}")
+    return votes
+
+
+def proofs_of(votes: Votes, system: str, threat: str, alpha: float, rule: str, radius_at: RadiusRule) -> Proofs:
+    """The proofs about the smoothed classifier that votes give under a system's rule for the radius."""
+    named = Rule.named(rule)
+    bounds, abstained = bounds_of(votes, alpha, named)
+    promise = Promise(system, Subject.SMOOTHED, threat, str(named), alpha)
+    radius = radius_at(bounds.p_lower, bounds.p_upper)
+    return Proofs(promise, bounds.label, radius, abstained, ids=votes.ids, checked=votes.checked)
+
+
+def bounds_of(votes: Votes, alpha: float, rule: Rule) -> tuple[Bounds, BoolArray]:
+    """Labels with bounds on their probabilities, and where no label is proved to lead all others."""
+    budget = AlphaBudget(alpha, sampling_error=votes.sampling_error)
+    bounds = bounds_from_counts(votes.selection_counts, votes.estimation_counts, budget, rule)
+    unseen = (votes.selection.sum(axis=1) == 0) | (votes.estimation.sum(axis=1) == 0)
+    return bounds, np.asarray(unseen | (bounds.p_lower <= bounds.p_upper))

@@ -15,14 +15,11 @@ from flipproof.errors import InvalidInputError
 from flipproof.report.shares import duration
 from flipproof.reproduction.pages.figures import save_figure
 from flipproof.reproduction.pages.page import all_rows, write_page
-from flipproof.reproduction.pages.rows import write_rows
-from flipproof.reproduction.pages.tables import summary_lines
-from flipproof.reproduction.reproduce import Ahead
+from flipproof.reproduction.pages.rows import summary_lines, write_rows
+from flipproof.reproduction.reproduce import Ahead, studies_named
 from flipproof.reproduction.reproduce import reproduce as reproduced
 from flipproof.reproduction.scale import scale_named
-from flipproof.reproduction.studies.registry import studies_named
-from flipproof.reproduction.study import Study
-from flipproof.reproduction.study_result import StudyResult
+from flipproof.reproduction.study import Study, StudyResult
 
 
 def reproduce(flags: ReproduceOptions, machine_flags: MachineOptions) -> None:

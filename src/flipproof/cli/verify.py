@@ -17,8 +17,7 @@ from flipproof.cli.run_options import MachineOptions, ModelOption, OutputOptions
 from flipproof.errors import InvalidInputError
 from flipproof.pipeline.audit import verify as check
 from flipproof.verification.certificate import StatedCertificate
-from flipproof.verification.check import ALONE, Check
-from flipproof.verification.level import Level
+from flipproof.verification.check import ALONE, Check, Level
 from flipproof.verification.verdicts import Verdict
 
 if TYPE_CHECKING:

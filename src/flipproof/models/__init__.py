@@ -9,6 +9,6 @@ PUBLIC = (
     "adapters.graph_classifier", "adapters.node_classifier", "adapters.sklearn_classifier", "adapters.tensors",
     "adapters.torch_classifier", "adapters.torch_modules", "fitted.estimators", "fused.nodes",
     "networks.graph_modules", "networks.image_modules", "networks.node_modules", "networks.text_modules",
-    "training.estimators", "training.fitting", "training.smooth_adversarial", "training.train", "weights",
+    "training.fitting", "training.smooth_adversarial", "training.train", "weights",
 )  # fmt: skip
 """The modules that other packages may import."""

@@ -27,9 +27,8 @@ from flipproof.smoothing.fingerprint.identity import differences_between
 from flipproof.smoothing.run import sampling_error
 from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.voting.vote_task import model_identity
-from flipproof.verification.check import Check
+from flipproof.verification.check import Check, Level
 from flipproof.verification.check import verify as check_files
-from flipproof.verification.level import Level
 from flipproof.verification.limits import USUAL_MINUTES
 
 _NEAR = 0.01

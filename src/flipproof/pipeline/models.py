@@ -19,8 +19,7 @@ from flipproof.extras import MissingExtraError, require
 from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.models.fitted.estimators import classifier_of_arrays, fitted
-from flipproof.models.training.estimators import fit_estimator
-from flipproof.models.training.train import train
+from flipproof.models.training.train import fit_estimator, train
 from flipproof.models.weights import arrays_bytes, load_weights, read_arrays, seeded_module, weights_bytes
 from flipproof.noise.laws import Law
 from flipproof.run_folder.task import ModelSpec, Task

@@ -5,7 +5,6 @@ import everything but the command line.
 """
 
 PUBLIC = (
-    "pages.figures", "pages.page", "pages.rows", "pages.tables", "reproduce", "scale", "studies.registry", "study",
-    "study_result",
+    "pages.figures", "pages.page", "pages.rows", "reproduce", "scale", "study",
 )  # fmt: skip
 """The modules that other subpackages may import."""

@@ -1,4 +1,7 @@
-"""Runs the paper's experiments in turn; runs are shared and kept, so that an interrupted reproduction can resume."""
+"""The paper's experiments by name, and how they are run.
+
+Runs are shared and kept, so that an interrupted reproduction can resume.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, not_among
 from flipproof.pipeline.steps import Machine
 from flipproof.reproduction.scale import Scale
-from flipproof.reproduction.study import ScaledStudy, Study
-from flipproof.reproduction.study_result import StudyResult
+from flipproof.reproduction.studies import grids, lines, network_certificates, table_1, timing
+from flipproof.reproduction.study import ScaledStudy, Study, StudyResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +109,31 @@ def _follow(steps: list[_Step], tell: Callable[[Ahead], None]) -> None:
         step.work()
         if left[done]:
             spent, made = spent + time.perf_counter() - start, made + left[done]
+
+
+STUDIES = {
+    study.name: study
+    for study in (
+        table_1.TABLE_1, timing.TABLE_2, grids.HEATMAP, lines.TRADEOFFS, lines.MODELS_ATTRIBUTES,
+        lines.MODELS_STRUCTURE, lines.MODELS_DELETION, lines.JOINT_LINES, grids.JOINT_PAIRS, lines.PUBMED, lines.MNIST,
+        lines.MUTAG, lines.TRAINING, grids.CLEAN_ACCURACY, grids.RULES, network_certificates.COMPARE_GCN,
+        network_certificates.COMPARE_PPNP, timing.EFFICIENCY,
+    )
+}  # fmt: skip
+"""All experiments, in the order in which they are run and shown."""
+
+EVERY = "all"
+
+
+def studies_named(names: Iterable[str]) -> list[Study]:
+    """The experiments with these names; "all" selects every experiment.
+
+    Example:
+        >>> [study.name for study in studies_named(["rules", "table-1"])]
+        ['table-1', 'rules']
+    """
+    wanted = list(names)
+    for name in wanted:
+        if name not in (*STUDIES, EVERY):
+            raise not_among("experiment", (*STUDIES, EVERY), name)
+    return [study for name, study in STUDIES.items() if name in wanted or EVERY in wanted]

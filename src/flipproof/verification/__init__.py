@@ -3,5 +3,5 @@
 It shares no code with the part that makes certificates: it imports only the standard library and this package's errors.
 """
 
-PUBLIC = ("certificate", "check", "level", "limits", "verdicts")
+PUBLIC = ("certificate", "check", "limits", "verdicts")
 """The modules that other subpackages may import."""

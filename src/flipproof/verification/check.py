@@ -6,20 +6,19 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
 from flipproof.errors import InvalidInputError, TooLargeError, one_line
 from flipproof.verification import evidence, statements
 from flipproof.verification.certificate import StatedCertificate, StatedClaim, read_certificate
-from flipproof.verification.level import Level
+from flipproof.verification.evidence import OWN, RECORD
 from flipproof.verification.limits import USUAL_MINUTES, checked_minutes, minutes_at_most
 from flipproof.verification.other_laws import box
-from flipproof.verification.run_files import RECORD
 from flipproof.verification.verdicts import Checker, Finding, Verdict
 from flipproof.verification.worst_case import FlipLaw, margin, worst_case_of_all
 
-FILE = "certificates.json"
 ALONE = "no evidence: there is no run beside these certificates"
 _BUILT_ON = (Verdict.CONFIRMED, Verdict.LOOSER)
 
@@ -156,9 +155,24 @@ def _checked_path(path: Any) -> Path:
         raise InvalidInputError(f"expected the path of a run folder or of a file, got {path!r}")
     file = Path(path)
     if os.path.isdir(file):
-        file = file / FILE
+        file = file / OWN
     if not os.path.lexists(file):
-        raise InvalidInputError(f"expected a run folder with {FILE}, got no {file}; see flipproof certify")
+        raise InvalidInputError(f"expected a run folder with {OWN}, got no {file}; see flipproof certify")
     if file.suffix != ".json":
-        raise InvalidInputError(f"expected a run folder, or a {FILE}, got {file.name}; name the folder that it is in")
+        raise InvalidInputError(f"expected a run folder, or a {OWN}, got {file.name}; name the folder that it is in")
     return file
+
+
+class Level(IntEnum):
+    """What a check examined; each level includes the ones before it.
+
+    Attributes:
+        ARITHMETIC: bounds and radii follow from the counts stated in the certificates.
+        EVIDENCE: these counts match the votes stored beside the certificates; the portions, ranges, law and hashes of
+            the votes, the weights and the inputs are present and consistent.
+        RESAMPLED: some portions of the votes were redrawn with the model.
+    """
+
+    ARITHMETIC = 1
+    EVIDENCE = 2
+    RESAMPLED = 3

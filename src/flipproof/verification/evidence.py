@@ -1,31 +1,109 @@
-"""Checks the evidence: the run folder must be consistent in itself and with the certificates in it."""
+"""Reads the files of a run folder, and checks that they fit each other and the certificates in it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from flipproof.errors import FileFormatError
-from flipproof.verification.certificate import StatedCertificate
-from flipproof.verification.plain_files import Array, refusing
-from flipproof.verification.run_files import (
-    INPUTS,
-    RECORD,
-    TABLES,
-    VOTES,
-    WEIGHTS,
-    InputsFile,
-    VotesFile,
-    read_inputs,
-    read_run,
-    read_votes,
-)
+from flipproof.verification.certificate import StatedCertificate, check_array
+from flipproof.verification.limits import check_time
+from flipproof.verification.plain_files import Archive, Array, read_record, reading_archive, refusing
+from flipproof.verification.schema import check_form, schema_of
 from flipproof.verification.statements import ROLES, joined, laws, wrong_hash
+
+RECORD, VOTES, WEIGHTS, INPUTS = "run.json", "votes.npz", "weights.safetensors", "inputs.npz"
+TABLES = {"select": "selection", "estimate": "estimation"}
+Ranges = Sequence[Sequence[int]]
+_LABELS, _SPLIT = ("labels", "base_label"), ("train", "validation", "test")
+_COUNTS, _NUMBERS = ("I", "q"), ("q",)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VotesFile:
+    """The content of `votes.npz`, whose portions have all been summed."""
+
+    record: Mapping[str, Any]
+    tables: Mapping[str, Array]
+
+    @property
+    def run(self) -> Mapping[str, Any]:
+        """How the votes were drawn."""
+        run: Mapping[str, Any] = self.record["run"]
+        return run
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """Reads `run.json` of a finished run."""
+    record = read_record(folder / RECORD)
+    with refusing(folder / RECORD):
+        check_form(record, schema_of("run"))
+    return record
+
+
+def read_votes(folder: Path) -> VotesFile:
+    """Reads `votes.npz` and refuses it unless its portions match its samples and add up to its votes."""
+    with reading_archive(folder / VOTES) as archive:
+        record = archive.description()
+        if record.get("format") == "flipproof-votes" and record.get("version") == 1:
+            raise FileFormatError("votes of version 1, which lack much of what is evidence; draw them again")
+        check_form(record, schema_of("votes"))
+        portions = [f"{table}_portions" for table in TABLES.values()]
+        archive.check_members([*TABLES.values(), *portions, "ids", "zeros", "nonzeros"])
+        tables = {name: archive.array(name) for name in (*TABLES.values(), "ids", "zeros", "nonzeros")}
+        shape = tables["estimation"].shape
+        if len(shape) != 2:
+            raise FileFormatError(f"estimation of shape {shape}")
+        parts = (shape[0], len(record["noise"].get("parts", "1")))
+        shapes = dict.fromkeys(TABLES.values(), shape) | {"ids": shape[:1], "zeros": parts, "nonzeros": parts}
+        for name, expected in shapes.items():
+            check_array(name, tables[name], expected, _COUNTS)
+        for role, table in TABLES.items():
+            _check_portions(archive, record["portions"][role], table, tables[table])
+    return VotesFile(record, tables)
+
+
+def _check_portions(archive: Archive, ranges: Sequence[Ranges], table: str, total: Array) -> None:
+    """Checks that the portions add up to the table, and that no sample votes twice within a portion."""
+    name, size, width = f"{table}_portions", len(total.numbers), total.shape[1]
+    portions = archive.array(name)
+    check_array(name, portions, (len(ranges), *total.shape), _COUNTS)
+    for index in range(size):
+        if not index % 1024:
+            check_time()
+        if sum(portions.numbers[index::size]) != total.numbers[index]:
+            raise FileFormatError(f"portions that do not add up to its {table} votes")
+    for number, samples in enumerate(ranges):
+        most = sum(stop - start for start, stop in samples)
+        for start in range(number * size, (number + 1) * size, width):
+            if sum(portions.numbers[start : start + width]) > most:
+                raise FileFormatError(f"a portion with more {table} votes than samples")
+
+
+def read_inputs(folder: Path, inputs: int, classes: int) -> Mapping[str, Array]:
+    """The labels, split and base predictions in `inputs.npz`; refused unless of this number of inputs and classes."""
+    with reading_archive(folder / INPUTS) as archive:
+        record = archive.description()
+        check_form(record, schema_of("inputs"))
+        archive.check_members([*_LABELS, *_SPLIT])
+        columns = {name: archive.array(name) for name in (*_LABELS, *_SPLIT)}
+        for name, column in columns.items():
+            shape, most = ((inputs,), classes) if name in _LABELS else (column.shape[:1], inputs)
+            check_array(name, column, shape, _NUMBERS)
+            if max(column.numbers, default=0) >= max(1, most):
+                raise FileFormatError(f"{name} with a number of {most} or more")
+        split = [number for name in _SPLIT for number in columns[name].numbers]
+        if len(set(split)) < len(split):
+            raise FileFormatError("an input in two parts of the split")
+        if len(record["class_names"]) != classes:
+            raise FileFormatError(f"{len(record['class_names'])} names of {classes} classes")
+    return columns
+
 
 OWN = "certificates.json"
 """The certificates that `run.json` records; the folder may hold other certificates."""
@@ -72,7 +150,7 @@ class _Evidence:
     folder: Path
     run: Mapping[str, Any]
     votes: VotesFile
-    inputs: InputsFile
+    inputs: Mapping[str, Array]
 
     def about_files(self) -> Iterator[str]:
         """Objections unless the files are the ones that `run.json` records."""
@@ -122,7 +200,10 @@ class _Evidence:
 
     def about_inputs(self) -> Iterator[str]:
         """Objections unless the stated accuracy of the base classifier follows from its predictions."""
-        stated, found = self.run["training"]["base_accuracy"], self.inputs.base_accuracy()
+        stated, found = self.run["training"]["base_accuracy"], None
+        if len(test := self.inputs["test"].numbers):
+            labels, predicted = (self.inputs[name].numbers for name in ("labels", "base_label"))
+            found = sum(labels[i] == predicted[i] for i in test) / len(test)
         if (stated is None) != (found is None) or (found is not None and abs(stated - found) > _NEAR):
             yield f"{RECORD} has another base accuracy than {INPUTS}"
 

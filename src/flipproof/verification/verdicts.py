@@ -91,7 +91,9 @@ class Checker:
     @classmethod
     def of(cls, certificate: StatedCertificate) -> Checker:
         """Derives what the bounds may spend, and whether noise can ever tell two inputs apart with certainty."""
-        overlapping = all(_overlaps(axis) for axis in certificate.axes)
+        overlapping = all(
+            isinstance(axis.law, FlipLaw) and always_overlaps(axis.law, axis.kind) for axis in certificate.axes
+        )  # unknown, and so not assumed, for laws not made of flips
         return cls(certificate, Levels.of(certificate.promise, certificate.classes), overlapping)
 
     def verdicts(self, progress: Callable[[int, int], None]) -> tuple[Finding, ...]:
@@ -222,11 +224,8 @@ class Checker:
 
     def _any_radius(self, claim: StatedClaim) -> Finding:
         """Checks the radius for changes of all kinds together; a larger one may hold as well."""
-        stated, radius, room = (
-            _Bounds(claim.p_lower, claim.p_upper),
-            claim.any_radius,
-            self.certificate.total_room(claim),
-        )
+        stated, radius = _Bounds(claim.p_lower, claim.p_upper), claim.any_radius
+        room = self.certificate.total_room(claim)
         if radius > room:
             return _wrong(f"radius any {radius}, there are only {room} to change")
         if all(self._is_unbounded(axis, stated) for axis in self.certificate.axes):
@@ -292,11 +291,6 @@ def _all_hold(certificate: StatedCertificate, radius: int, bounds: _Bounds) -> b
         return certificate.other_law.holds(ball(len(certificate.axes), radius), bounds.p_lower, bounds.p_upper)
     laws = dict.fromkeys(axis.law for axis in certificate.axes if isinstance(axis.law, FlipLaw))
     return any_changes.holds(laws, radius, bounds.p_lower, bounds.p_upper)
-
-
-def _overlaps(axis: StatedAxis) -> bool:
-    """Whether noise is known never to tell two inputs apart with certainty; unknown for laws not made of flips."""
-    return isinstance(axis.law, FlipLaw) and always_overlaps(axis.law, axis.kind)
 
 
 def _largest(axis: StatedAxis, failing: int, bounds: _Bounds) -> int:

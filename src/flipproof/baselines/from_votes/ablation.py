@@ -17,8 +17,7 @@ import numpy as np
 
 from flipproof.base.rounding import ROUNDOFF
 from flipproof.base.values import FloatArray, IntArray
-from flipproof.baselines.from_votes.vote_bounds import checked_votes, proofs_of
-from flipproof.baselines.proofs import Proofs
+from flipproof.baselines.proofs import Proofs, checked_votes, proofs_of
 from flipproof.noise.ablation import AblationNoise
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule

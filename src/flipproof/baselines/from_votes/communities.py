@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.values import IntArray
-from flipproof.baselines.from_votes.vote_bounds import checked_votes
-from flipproof.baselines.proofs import Proofs
+from flipproof.baselines.proofs import Proofs, checked_votes
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
 from flipproof.noise.spaces.noisy_graphs import NoisyGraph

@@ -18,20 +18,32 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import lru_cache
 
 import numpy as np
 
-from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count
-from flipproof.baselines.from_votes.divergences import Divergence as Divergence
-from flipproof.baselines.from_votes.divergences import bound_at, threshold_at
+from flipproof.base.rounding import ROUNDOFF, TINY
+from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_count, chosen
 from flipproof.baselines.proofs import Proofs
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_tightly
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.certificate import Promise, Subject
-from flipproof.theory.law import Noise, checked_pairs
-from flipproof.theory.radii import AnyRadii, Point, axis_index, point_of, unit_of
+from flipproof.theory.law import FlipNoise, Noise, checked_pairs
+from flipproof.theory.radii import AnyRadii, Point, axis_index, by_part, kinds_of, parts_of, point_of, unit_of
+from flipproof.theory.regions import regions_at
+
+
+class Divergence(StrEnum):
+    """A measure of how far apart two laws are."""
+
+    KL = "kl"
+    RENYI = "renyi"
+    HOCKEY_STICK = "hockey-stick"
+
 
 ORDERS = (
     *(float(order) for order in np.arange(0.02, 1.0, 0.02)),
@@ -40,6 +52,9 @@ ORDERS = (
 )
 """The orders of the Renyi divergence to try; at order 1 it is the KL divergence."""
 HOCKEY_STICKS = tuple(float(order) for order in 2.0 ** np.arange(-2.0, 20.0, 0.25))
+
+_SAFETY = 1e-11
+"""About a hundred times the relative error of some dozen operations on logarithms of at most 800."""
 
 _ORDERS_OF = {Divergence.KL: (1.0,), Divergence.RENYI: ORDERS, Divergence.HOCKEY_STICK: HOCKEY_STICKS}
 
@@ -54,7 +69,9 @@ def certified(
         >>> certified(FlipNoise(0.01, 0.6), Radii(delete=3), np.array([0.7, 0.999]))
         array([False,  True])
     """
-    return _certified(noise, point_of(noise, radii), *_pairs(p_lower, p_upper), Divergence.named(divergence))
+    return _certified(
+        noise, point_of(noise, radii), *_pairs(p_lower, p_upper), chosen(Divergence, divergence, "divergence")
+    )
 
 
 def critical_probability(noise: Noise, radii: AnyRadii, divergence: str = "renyi") -> float:
@@ -65,7 +82,7 @@ def critical_probability(noise: Noise, radii: AnyRadii, divergence: str = "renyi
         >>> round(critical_probability(FlipNoise(0.8, 0.8, categories=256), Radii(change=1)), 4)
         0.943
     """
-    point, kind = point_of(noise, radii), Divergence.named(divergence)
+    point, kind = point_of(noise, radii), chosen(Divergence, divergence, "divergence")
     below, above = 0.5, 1.0
     if not _certified(noise, point, *_pairs(np.array([above]), None), kind)[0]:
         return math.inf
@@ -96,7 +113,7 @@ def certify(
     """
     tight = certify_tightly(votes, alpha, rule)
     radius = largest_radius(tight.noise, tight.p_lower, tight.p_upper, along, divergence, limit)
-    how = f"{Divergence.named(divergence)} divergence, {tight.rule}"
+    how = f"{chosen(Divergence, divergence, 'divergence')} divergence, {tight.rule}"
     promise = Promise("Dvijotham et al. 2020", Subject.SMOOTHED, f"r changes, all of kind {along}", how, alpha)
     return Proofs(promise, tight.label, radius, tight.abstained, ids=votes.ids, checked=votes.checked)
 
@@ -116,7 +133,11 @@ def largest_radius(
         >>> largest_radius(FlipNoise(0.01, 0.6), np.array([0.6, 0.9, 0.999]), along="add")
         array([0, 0, 2])
     """
-    kind, axis, most = Divergence.named(divergence), axis_index(noise, along), checked_count(limit, "limit")
+    kind, axis, most = (
+        chosen(Divergence, divergence, "divergence"),
+        axis_index(noise, along),
+        checked_count(limit, "limit"),
+    )
     lower, upper = _pairs(p_lower, p_upper)
     pairs, index = np.unique(np.stack([lower.ravel(), upper.ravel()]), axis=1, return_inverse=True)
     if kind is Divergence.HOCKEY_STICK:
@@ -160,7 +181,7 @@ def divergence_bound(noise: Noise, radii: AnyRadii, divergence: str, order: floa
         >>> round(divergence_bound(FlipNoise(0.01, 0.6), Radii(delete=1), "kl"), 6)
         0.458879
     """
-    kind = Divergence.named(divergence)
+    kind = chosen(Divergence, divergence, "divergence")
     if isinstance(order, bool) or not isinstance(order, numbers.Real) or not 0.0 < order < math.inf:
         raise InvalidInputError(f"expected a positive, finite order, got {order!r}")
     if kind is Divergence.KL and order != 1.0:
@@ -180,3 +201,74 @@ def _certified(
     for order in _ORDERS_OF[divergence]:
         proved |= bound_at(noise, point, divergence, order) < threshold_at(p_lower, p_upper, divergence, order)
     return proved & (p_lower > p_upper)
+
+
+def threshold_at(p_lower: FloatArray, p_upper: FloatArray, divergence: Divergence, order: float) -> FloatArray:
+    """The smallest divergence at which the runner-up may catch up, rounded down."""
+    if divergence is Divergence.HOCKEY_STICK:
+        gap = np.nextafter(p_lower - p_upper, -1.0)
+        return np.asarray((order * gap - abs(order - 1.0)) / 2 - 4e-16 * (1.0 + order))
+    # The power mean of order 1 - k of the two probabilities; for k = 1 it is their geometric mean.
+    with np.errstate(divide="ignore", over="ignore"):
+        if order == 1.0:
+            mean = np.sqrt(p_lower * p_upper)
+        else:
+            logs = np.log(p_lower), np.log(p_upper)
+            power = 1.0 - order
+            mean = np.exp((np.logaddexp(power * logs[0], power * logs[1]) - math.log(2.0)) / power)
+    moved = p_lower + p_upper - 2.0 * mean * (1.0 + _SAFETY) - _SAFETY * 1e-3
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log1p(-np.clip(moved, 0.0, 1.0)) * (1.0 - _SAFETY))
+
+
+@lru_cache(maxsize=4096)
+def bound_at(noise: Noise, point: Point, divergence: Divergence, order: float) -> float:
+    """An upper bound on D(noisy changed input || noisy input) for noise that flips entries."""
+    parts_of(noise)  # refuses other laws, for which more changes are not known to be worse
+    if divergence is Divergence.HOCKEY_STICK:
+        # The largest Q(S) - k P(S) over all sets S; Q(S) is at most (1 + slack) times the sum of its masses.
+        regions = regions_at(noise, point)
+        apart = np.maximum(regions.adversarial * (1.0 + regions.slack) - order * regions.clean, 0.0)
+        rounded = 8.0 * ROUNDOFF * (1.0 + order)
+        return math.fsum(apart) - max(1.0 - order, 0.0) + rounded
+    total = 0.0
+    for part, counts in by_part(noise, point):
+        for kind, count in zip(kinds_of(part), counts, strict=True):
+            if count:
+                total += count * _entry_divergence(part, kind, order)
+    return total * (1.0 + _SAFETY) + _SAFETY * 1e-3
+
+
+def _entry_divergence(part: FlipNoise, kind: str, order: float) -> float:
+    """The Renyi divergence for one changed entry; at order 1 it is the KL divergence."""
+    terms, largest = [], 1.0
+    for p, q, times in _outcomes(part, kind):
+        # Subnormal numbers have lost their digits; treating them as zero errs on the safe side or not at all.
+        if q < TINY or times == 0:
+            continue
+        if p < TINY:
+            if order >= 1.0:
+                return math.inf  # the changed entry can show a value that the clean one could not
+            continue
+        log_ratio = math.log(q) - math.log(p)
+        largest = max(largest, abs(math.log(q)) + abs(order - 1.0) * (abs(math.log(q)) + abs(math.log(p))))
+        if order == 1.0:
+            terms.append(times * q * log_ratio)
+        else:
+            terms.append(math.log(times) + math.log(q) + (order - 1.0) * log_ratio)
+    if not terms:
+        return math.inf
+    rounded = 64.0 * ROUNDOFF * (largest + abs(math.log(part.categories)))
+    if order == 1.0:
+        return max(0.0, math.fsum(terms) + rounded + 64.0 * ROUNDOFF * math.fsum(map(abs, terms)))
+    return max(0.0, float(np.logaddexp.reduce(terms)) / (order - 1.0) + rounded / abs(order - 1.0))
+
+
+def _outcomes(part: FlipNoise, kind: str) -> Iterator[tuple[float, float, int]]:
+    """The outcomes of noise on an entry: probability before and after the change, and how many values share them."""
+    before = part.p_plus if kind == "add" else part.p_minus
+    after = part.p_plus if kind == "delete" else part.p_minus
+    others = part.categories - 1
+    yield 1.0 - before, after / others, 1
+    yield before / others, 1.0 - after, 1
+    yield before / others, after / others, part.categories - 2

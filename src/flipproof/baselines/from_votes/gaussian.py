@@ -15,8 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from flipproof.base.values import FloatArray
-from flipproof.baselines.from_votes.vote_bounds import checked_votes, proofs_of
-from flipproof.baselines.proofs import Proofs
+from flipproof.baselines.proofs import Proofs, checked_votes, proofs_of
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import Rule

@@ -15,8 +15,7 @@ from fractions import Fraction
 from math import comb, factorial
 
 from flipproof.base.values import checked_count
-from flipproof.baselines.from_votes.vote_bounds import checked_votes
-from flipproof.baselines.proofs import Proofs
+from flipproof.baselines.proofs import Proofs, checked_votes
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.certify import certify as certify_votes
 from flipproof.smoothing.votes import Votes

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.base.values import BoolArray, IntArray, checked_count
-from flipproof.baselines.checked_arguments import check_width, checked_nodes, checked_radii, graph_of
+from flipproof.baselines.checked_arguments import check_width, checked_gcn, checked_nodes, checked_radii, graph_of
 from flipproof.baselines.gcn.attribute_bounds import (
     PORTION,
     BitThreat,
@@ -33,7 +33,6 @@ from flipproof.baselines.gcn.attribute_bounds import (
     hidden_bounds,
 )
 from flipproof.baselines.gcn.attribute_margins import Paths, chords, lowest, paths_to, relaxed, rounding
-from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.baselines.proofs import Proofs
 from flipproof.datasets import NodeDataset
 from flipproof.errors import TooLargeError

@@ -16,11 +16,10 @@ import numpy as np
 
 from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray, checked_count
-from flipproof.baselines.checked_arguments import graph_of
+from flipproof.baselines.checked_arguments import checked_gcn, graph_of
 from flipproof.baselines.gcn.attribute_bounds import BitThreat, Scene, Weights
 from flipproof.baselines.gcn.attribute_margins import margin_bounds
 from flipproof.baselines.gcn.attributes import scene_of, threat_of
-from flipproof.baselines.gcn.module import checked_gcn
 from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -129,7 +128,10 @@ def _trained(module: GCN, graph: Graph, labels: Any, split: Split, settings: Rob
     scene = scene_of(module, graph)
     threat = threat_of(scene, settings.local, [settings.total])
     lesson = _Lesson(module, graph, scene, threat, split.train, known, settings)
-    optimizer = torch.optim.Adam(_trainable(module), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    trained = [weights for weights in module.parameters() if weights.requires_grad and not weights.is_inference()]
+    if not trained:
+        raise InvalidInputError("expected a GCN with weights that require gradients, got one whose weights are frozen")
+    optimizer = torch.optim.Adam(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay)
     Stream(seed)  # refuses an invalid seed
     rng, losses = np.random.Generator(np.random.Philox(seed)), []
     with single_threaded(), torch.random.fork_rng(devices=[]):
@@ -140,16 +142,11 @@ def _trained(module: GCN, graph: Graph, labels: Any, split: Split, settings: Rob
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            losses.append(_finite(float(loss.detach())))
+            losses.append(float(loss.detach()))
+            if not math.isfinite(losses[-1]):
+                raise TrainingError(f"expected a finite loss, got {losses[-1]}; lower learning_rate")
     module.eval()
     return losses
-
-
-def _trainable(module: GCN) -> list[torch.nn.Parameter]:
-    found = [weights for weights in module.parameters() if weights.requires_grad and not weights.is_inference()]
-    if not found:
-        raise InvalidInputError("expected a GCN with weights that require gradients, got one whose weights are frozen")
-    return found
 
 
 class _Lesson:
@@ -187,9 +184,3 @@ class _Lesson:
             decided = self._logits().argmax(dim=1)
         decided[self._train] = self._labels[self._train]
         return decided
-
-
-def _finite(loss: float) -> float:
-    if not math.isfinite(loss):
-        raise TrainingError(f"expected a finite loss, got {loss}; lower learning_rate")
-    return loss

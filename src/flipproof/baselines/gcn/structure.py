@@ -19,7 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,23 +30,21 @@ from flipproof.base.progress import one_by_one
 from flipproof.base.values import BoolArray, FloatArray, IntArray, as_array, checked_count, read_only
 from flipproof.baselines.checked_arguments import (
     check_width,
+    checked_gcn,
     checked_local,
     checked_nodes,
     checked_radii,
     graph_of,
     local_of_each,
 )
-from flipproof.baselines.gcn.module import checked_gcn
-from flipproof.baselines.gcn.structure_bounds import Layers, Surroundings, slack_of
-from flipproof.baselines.gcn.structure_search import Reached, logits, search
+from flipproof.baselines.gcn.structure_bounds import Hidden, Layers, Surroundings, slack_of
+from flipproof.baselines.gcn.structure_program import Relaxation
 from flipproof.baselines.proofs import Proofs
 from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.noise.spaces.graph import Graph, plain_attributes
 from flipproof.theory.certificate import Promise, Subject
-
-SYSTEM = "Zügner and Günnemann 2020"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +116,8 @@ def certify(
     at_node = "at each node at most its budget" if np.ndim(local) else f"at most {local} at a node"
     threat = "r edges are deleted" + ("" if local is None else f", {at_node}")
     rule = f"linear programs, at most {node_limit} for a node and a radius, and branching"
-    return Proofs(Promise(SYSTEM, Subject.BASE, threat, rule), margins.label, margins.radius, margins.abstained)
+    promise = Promise("Zügner and Günnemann 2020", Subject.BASE, threat, rule)
+    return Proofs(promise, margins.label, margins.radius, margins.abstained)
 
 
 def bounds(
@@ -130,7 +131,9 @@ def bounds(
     progress: bool = False,
 ) -> Margins:
     """The bounds on which `certify` bases its radii; it takes the arguments of `certify`."""
-    module, graph = checked_gcn(model), _undirected(graph_of(graph, "structure"))
+    module, graph = checked_gcn(model), graph_of(graph, "structure")
+    if graph.edges.directed:
+        raise InvalidInputError("expected an undirected graph, got a directed one; see NodeDataset.standardised")
     radii, limit = checked_radii(budgets, "budgets"), checked_count(node_limit, "node_limit")
     targets, at_nodes = checked_nodes(nodes, graph.nodes), local_of_each(checked_local(local), graph.nodes)
     adjacency = _adjacency(graph)
@@ -145,7 +148,8 @@ def bounds(
         found[i] = _searches(around, here, int(label[i]), radii, limit)
     lower, upper, programs = np.moveaxis(found, 2, 0)
     programs = programs.sum(axis=1).astype(np.int64)
-    abstained = (lower[:, 0] <= 0.0) | (label != _own_labels(module, graph)[targets])
+    in_single = NodeClassifier(module, classes=module.second_bias.numel())([graph.clean()])[0]
+    abstained = (lower[:, 0] <= 0.0) | (label != in_single[targets])
     return Margins(label, np.array(radii[1:], dtype=np.int64), lower[:, 1:], upper[:, 1:], programs, abstained)
 
 
@@ -159,12 +163,6 @@ def _searches(around: Surroundings, layers: Layers, label: int, budgets: Iterabl
         else:
             found.append(Reached(-np.inf, found[-1].upper, 0))
     return found[1:]
-
-
-def _own_labels(module: Any, graph: Graph) -> IntArray:
-    """The network's predictions in float32."""
-    classifier = NodeClassifier(module, classes=module.second_bias.numel())
-    return np.asarray(classifier([graph.clean()])[0])
 
 
 def _surroundings(adjacency: Any, target: int, local: IntArray, most: int) -> tuple[Surroundings, IntArray]:
@@ -215,7 +213,78 @@ def _adjacency(graph: Graph) -> Any:
     return sp.csr_array((ones, (heads[proper], tails[proper])), shape=(graph.nodes, graph.nodes))
 
 
-def _undirected(graph: Graph) -> Graph:
-    if graph.edges.directed:
-        raise InvalidInputError("expected an undirected graph, got a directed one; see NodeDataset.standardised")
-    return graph
+class Reached(NamedTuple):
+    """Bounds on the margin of a prediction under the worst deletions.
+
+    Attributes:
+        lower: the proved lower bound.
+        upper: the margin under the worst deletions that were found or already known.
+        programs: the number of linear programs solved.
+    """
+
+    lower: float
+    upper: float
+    programs: int
+
+
+def search(around: Surroundings, layers: Layers, label: int, known: float, node_limit: int) -> Reached:
+    """Bounds the margin of a label over all others until its sign is known or the limit on programs is reached.
+
+    One tree holds all other classes. The search always continues with the part that has the lowest bound. The program
+    improves this bound; if that is not enough, the part is split by the edge that the program deletes most, into "it is
+    deleted" and "it is kept". A part in which nothing more can be deleted is a single graph, with a point as interval.
+
+    Args:
+        around: the target and the edges that may be deleted.
+        layers: the layers of the GCN, at these nodes.
+        label: the label of the target.
+        known: the margin under already known deletions.
+        node_limit: how many programs may be solved.
+    """
+    ticks, programs, upper = count(), 0, min(known, margin(around, layers, label))
+    parts: list[tuple[float, int, tuple[int, int], Relaxation]] = []
+
+    def put(part: Surroundings, classes: list[tuple[int, int]], least: float) -> None:
+        hidden = Hidden.of(part, layers)
+        for pair in classes:
+            relaxation = Relaxation.between(part, layers, hidden, pair)
+            heappush(parts, (max(least, relaxation.interval), next(ticks), pair, relaxation))
+
+    put(around, [(label, other) for other in range(layers.output_bias.size) if other != label], -np.inf)
+    while parts and parts[0][0] <= 0.0 < upper and programs < node_limit:
+        if not parts[0][3].around.most.any():
+            upper = min(upper, margin(parts[0][3].around, layers, label))
+            break
+        bound, tick, pair, relaxation = heappop(parts)
+        solution, programs = relaxation.solved(), programs + 1
+        bound = max(bound, solution.bound)
+        if bound > 0.0:
+            heappush(parts, (bound, tick, pair, relaxation))
+            continue
+        upper = min(upper, margin(_deleted(relaxation.around, solution.deleted), layers, label))
+        edge = int(np.where(relaxation.around.deletable > 0, solution.deleted, -1.0).argmax())
+        put(relaxation.around.delete(edge), [pair], bound)
+        put(relaxation.around.keep(edge), [pair], bound)
+    return Reached(parts[0][0] if parts else np.inf, upper, programs)
+
+
+def logits(around: Surroundings, layers: Layers) -> FloatArray:
+    """The target's logits if nothing more is deleted, in plain float64."""
+    hidden = np.stack([row.product(layers.inputs) for row in around.rows]) + layers.hidden_bias
+    return around.rows[0].product(np.maximum(hidden, 0.0) @ layers.outputs) + layers.output_bias
+
+
+def margin(around: Surroundings, layers: Layers, label: int) -> float:
+    """The margin of the label over the best other class if nothing more is deleted."""
+    of_classes = logits(around, layers)
+    return float(of_classes[label] - np.delete(of_classes, label).max(initial=-np.inf))
+
+
+def _deleted(around: Surroundings, amounts: FloatArray) -> Surroundings:
+    """The surroundings after deleting the edges with the largest amounts, as many as the budgets allow."""
+    for edge in np.argsort(-amounts, kind="stable"):
+        for _ in range(int(min(np.ceil(amounts[edge]), around.deletable[edge]))):
+            around = around.delete(int(edge))
+        if around.budget == 0:
+            break
+    return around

@@ -140,7 +140,8 @@ class _Program:
     def _ranges(self) -> list[tuple[FloatArray, FloatArray]]:
         around, entries, low, high = self.around, self.entries, self.relaxation.low, self.relaxation.high
         largest = np.zeros(around.inner)
-        largest[self._ends_of_target()] = entries.high[self._entries_of_target()]
+        of_target = np.concatenate([entries.loops[:1], entries.places[around.rows[0].edges]])
+        largest[self._ends_of_target()] = entries.high[of_target]
         return [
             (np.zeros(around.free.size), around.deletable.astype(float)),
             (np.zeros(around.degrees.size - 1), around.most[:-1].astype(float)),
@@ -151,9 +152,6 @@ class _Program:
 
     def _ends_of_target(self) -> IntArray:
         return np.concatenate([[0], self.around.rows[0].ends])
-
-    def _entries_of_target(self) -> IntArray:
-        return np.concatenate([self.entries.loops[:1], self.entries.places[self.around.rows[0].edges]])
 
     def _add_entries(self) -> None:
         entries, rows = self.entries, self.inequalities

@@ -19,7 +19,7 @@ solver's marginals supply l and a start, and the bound comes from `worst_values`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,13 +55,6 @@ def flow_bounds(walk: Walk, targets: IntArray) -> FloatArray:
     return np.maximum(bounds, _LEAST_FLOW)
 
 
-class Marginals(NamedTuple):
-    """A solver's output: the price of the global budget, and what a walk from each node earns at that price."""
-
-    price: float
-    values: FloatArray
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
     """The linear program of a walk from one target, for any rewards.
@@ -90,8 +83,8 @@ class Program:
 
     def bound(self, visit: FloatArray) -> float:
         """An upper bound on what the walk earns from visits under all switches within the budgets."""
-        solved = self.marginals(visit)
-        return self.proved(visit, solved.price, solved.values) if solved else np.inf
+        solved = self._marginals(visit)
+        return self.proved(visit, *solved) if solved else np.inf
 
     def proved(self, visit: FloatArray, price: float, start: FloatArray | None = None) -> float:
         """The bound that a price on the global budget gives; it is valid for every price of at least 0."""
@@ -100,8 +93,8 @@ class Program:
         paid = price * self.total
         return within + paid + 4.0 * ROUNDOFF * (abs(within) + paid)
 
-    def marginals(self, visit: FloatArray) -> Marginals | None:
-        """HiGHS's solution of the dual program, or None if it finds none."""
+    def _marginals(self, visit: FloatArray) -> tuple[float, FloatArray] | None:
+        """The price of the global budget and the earnings from each node at it, from HiGHS; None if it finds none."""
         from scipy.optimize import linprog
 
         walk = self.walk
@@ -118,7 +111,7 @@ class Program:
             return None
         price = -scale * float(solved.ineqlin.marginals[-1])
         values = -scale * solved.eqlin.marginals / self.bounds
-        return Marginals(max(price, 0.0), values) if np.isfinite(price) and np.isfinite(values).all() else None
+        return (max(price, 0.0), values) if np.isfinite(price) and np.isfinite(values).all() else None
 
     def _balance(self) -> tuple[Any, Any]:
         """Visits of every node as its outflow over a, and the rows visits - inflow, each divided by u."""

@@ -49,9 +49,7 @@ def classifier_of_arrays(arrays: Mapping[str, NDArray[Any]], name: str = "a file
         arrays: the arrays by name.
         name: the name of their source, for messages.
     """
-    kinds = (LinearRows, ForestRows)
-    fields = {kind: {key for key in kind.__dataclass_fields__ if not key.startswith("_")} for kind in kinds}
-    found = next((kind for kind in kinds if fields[kind] == set(arrays)), None)
+    found = next((kind for kind in (LinearRows, ForestRows) if set(kind.names()) == set(arrays)), None)
     if found is None:
         got = ", ".join(sorted(map(str, arrays))[:8]) or "nothing"
         raise FileFormatError(f"expected the arrays of a linear model or of trees, got {name} with {got}")

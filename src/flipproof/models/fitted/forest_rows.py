@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from flipproof.base.values import FloatArray, IntArray, RowArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.models.fitted.forest_kernels import Chains, TreeNodes, chain_heads, dense_labels, sparse_labels
-from flipproof.models.fitted.row_arrays import finite_numbers, integer_list, rows_of
-from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+from flipproof.models.fitted.linear_rows import ArrayClassifier, finite_numbers, integer_list, rows_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ForestRows:
+class ForestRows(ArrayClassifier):
     """Decision trees that vote by the shares of classes in their leaves; the label has the largest mean share.
 
     Tree t has the nodes from starts[t] to starts[t + 1] - 1, its root first, and every child after its parent. A row
@@ -68,21 +66,6 @@ class ForestRows:
     def columns(self) -> int:
         """The number of columns of a row."""
         return int(self.width[0])
-
-    @property
-    def trees(self) -> int:
-        """The number of trees."""
-        return self.starts.size - 1
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the arrays."""
-        return fingerprint(("ForestRows", self.arrays()))
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays that define the classifier, by name."""
-        names = ("starts", "left", "right", "features", "thresholds", "values", "width")
-        return {name: getattr(self, name) for name in names}
 
     def __call__(self, batch: RowArray) -> IntArray:
         """Labels [rows] of an array [rows, ...] or of a sparse matrix [rows, columns]."""

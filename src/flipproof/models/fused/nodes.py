@@ -8,25 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, cast
+from typing import Any, ClassVar, TypeGuard, cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from flipproof.base.values import FloatArray, IntArray
+from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.adapters.torch_modules import device_of, evaluating, torch
-from flipproof.models.fused.heads import APPNPHead, GCNHead, Head, TorchHead, TwoLayers
-from flipproof.models.fused.kernels import Adjacency, WeightTable, noisy_products, normalised
+from flipproof.models.fused.kernels import (
+    Adjacency,
+    WeightTable,
+    gcn_logits,
+    largest,
+    noisy_products,
+    normalised,
+    page_rank,
+    perceptron,
+)
 from flipproof.models.fused.row_sums import fixed_point, in_large_pages, padded
-from flipproof.models.networks.node_modules import APPNP, GAT, GCN, RowsLinear
+from flipproof.models.networks.node_modules import APPNP, GAT, GCN, Neighbours, RowsLinear
 from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.edges import Edges
-from flipproof.noise.spaces.noisy_graphs import NoisyGraph
-
-if TYPE_CHECKING:
-    from flipproof.noise.spaces.noisy_graphs import GraphSampler
+from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
 
 Network = GCN | APPNP | GAT
 
@@ -35,6 +42,94 @@ FUSED_VERSION = 1
 
 _AT_ONCE_BYTES, _MOST_AT_ONCE = 40 * 10**6, 16
 """Limits on the samples whose first layer is computed together: it should not exceed the processor's cache by much."""
+
+
+Structure = Adjacency | Neighbours
+"""What a network computes from the edges: the normalised adjacency, or for attention the edges sorted by target."""
+
+
+class Head:
+    """Computes labels of the nodes of one graph from features [nodes, units] and the structure."""
+
+    __slots__ = ()
+    classes: int
+
+    def logits(self, features: NDArray[np.float32], structure: Structure) -> NDArray[np.float32]:
+        """Logits [nodes, at least `classes`], with nodes in the order of the features; columns may be padded."""
+        raise NotImplementedError
+
+    def write_labels(self, out: IntArray, order: IntArray, features: NDArray[np.float32], structure: Structure) -> None:
+        """Writes labels; that of the i-th node goes to order[i]."""
+        logits = self.logits(features, structure)
+        undefined = largest(out, order, logits, self.classes)
+        if undefined:
+            raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {len(logits)} rows")
+
+    def scores(self, features: NDArray[np.float32], structure: Structure) -> NDArray[np.float32]:
+        """Logits [nodes, classes], with nodes in the order of the features."""
+        return self.logits(features, structure)[:, : self.classes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoLayers:
+    """The biases of the first layer, and the second layer with one row of weights per hidden unit; all padded."""
+
+    first_bias: NDArray[np.float32]
+    second: NDArray[np.float32]
+    second_bias: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GCNHead(Head):
+    """Both propagations of a `GCN`, from X W, which may differ between samples or stay the same."""
+
+    layers: TwoLayers
+    classes: int
+    noisy_features: bool
+
+    def logits(self, features: NDArray[np.float32], structure: Structure) -> NDArray[np.float32]:
+        """Logits [nodes, classes], padded."""
+        layers, logits = self.layers, np.empty((len(features), len(self.layers.second_bias)), np.float32)
+        gcn_logits(
+            logits, features, structure, layers.first_bias, layers.second, layers.second_bias, self.noisy_features
+        )
+        return logits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class APPNPHead(Head):
+    """The steps of an `APPNP`, from X W if the head has layers, else from the output of the layers."""
+
+    layers: TwoLayers | None
+    steps: int
+    teleport: float
+    classes: int
+
+    def logits(self, features: NDArray[np.float32], structure: Structure) -> NDArray[np.float32]:
+        """Logits [nodes, classes], padded."""
+        if self.layers is not None:
+            products, layers = features, self.layers
+            features = np.empty((len(products), len(layers.second_bias)), np.float32)
+            perceptron(features, products, layers.first_bias, layers.second, layers.second_bias)
+        logits = np.empty_like(features)
+        page_rank(logits, features, structure, self.steps, self.teleport)
+        return logits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TorchHead(Head):
+    """The rest of a network after X W, on edges without noise; for attention, where sums take little of the time."""
+
+    module: GAT
+    width: int
+    classes: int
+
+    def logits(self, features: NDArray[np.float32], structure: Structure) -> NDArray[np.float32]:
+        """Logits [nodes, classes]."""
+        rows = torch.from_numpy(features)[:, : self.width].contiguous()
+        with evaluating(self.module):
+            logits: NDArray[np.float32] = self.module.combine(rows, structure).numpy()  # type: ignore[arg-type]  # what a GAT makes of edges
+        return logits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +253,7 @@ def fused_nodes(module: torch.nn.Module, sampler: GraphSampler, classes: int) ->
         return "its attributes are not bits that flip"
     if not sampler.nodes.size:
         return "the graph has no nodes"
-    if sampler.attribute_columns != module.first.weight.shape[0] or _classes(module) != classes:
+    if sampler.attribute_columns != module.first.weight.shape[0] or _second(module).shape[1] != classes:
         return "the network does not fit the graph"
     structure, order = _structure(module, sampler)
     features = _features(module, sampler, order)
@@ -188,10 +283,6 @@ def _parts_as_shipped(module: Network) -> bool:
     if isinstance(module, GAT):
         biases = {}
     return units == inputs and all(shapes.get(name) == shape for name, shape in biases.items())
-
-
-def _classes(module: Network) -> int:
-    return int(_second(module).shape[1])
 
 
 def _second(module: Network) -> Any:

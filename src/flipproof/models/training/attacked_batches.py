@@ -9,21 +9,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
-from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier, NodeForward
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, edge_tensor
 from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import device_of, torch
 from flipproof.models.training.attacks import Attack, FlipAttack
-from flipproof.models.training.batches import NodeBatches, RowBatches
-from flipproof.models.training.fitting import Answers, loss_of
+from flipproof.models.training.fitting import Answers, NodeBatches, RowBatches, loss_of
 from flipproof.noise.ablation import HIDDEN, AblationNoise
 from flipproof.noise.gaussian import GaussianNoise, RealRows
 from flipproof.noise.laws import sampler_of
@@ -37,7 +34,6 @@ AttackedNoise = FlipNoise | AblationNoise | GaussianNoise
 Rows = DenseRows | SparseRows | RealRows
 
 
-@singledispatch
 def response(noise: AttackedNoise, noisy: NDArray[Any]) -> Any:
     """The average change of noisy entries per unit of change of the clean entries.
 
@@ -51,21 +47,10 @@ def response(noise: AttackedNoise, noisy: NDArray[Any]) -> Any:
         >>> response(AblationNoise(entries=10, kept=2), np.array([1, 0])), response(GaussianNoise(3.0), np.ones(2))
         (0.2, 1.0)
     """
-    raise InvalidInputError(f"expected noise whose mean follows the input, got {noise!r}")
-
-
-@response.register
-def _response_of_flips(noise: FlipNoise, noisy: NDArray[Any]) -> float:
-    return 1.0 - noise.p_plus - noise.p_minus
-
-
-@response.register
-def _response_of_numbers(noise: GaussianNoise, noisy: NDArray[Any]) -> float:
-    return 1.0
-
-
-@response.register
-def _response_of_shown(noise: AblationNoise, noisy: NDArray[Any]) -> Any:
+    if isinstance(noise, FlipNoise):
+        return 1.0 - noise.p_plus - noise.p_minus
+    if isinstance(noise, GaussianNoise):
+        return 1.0
     shown = noisy != HIDDEN
     return noise.kept / noise.entries if shown.all() else shown.astype(np.float64)
 
@@ -211,26 +196,18 @@ def _slopes(answers: Answers, inputs: list[Any], noise: AttackedNoise) -> list[N
     ]
 
 
-@singledispatch
 def values_of(space: Any, rows: IntArray) -> NDArray[Any]:
     """Some rows of a space, as an array that may be written to."""
+    if isinstance(space, SparseRows):
+        return np.asarray(space.matrix[rows].toarray().astype(np.uint8))
     return np.asarray(space.values[rows])
 
 
-@values_of.register
-def _(space: SparseRows, rows: IntArray) -> NDArray[Any]:
-    return np.asarray(space.matrix[rows].toarray().astype(np.uint8))
-
-
-@singledispatch
 def with_values(space: Any, values: NDArray[Any]) -> Rows:
     """A space of the same kind with these rows."""
-    made: Rows = type(space)(values)
-    return made
-
-
-@with_values.register
-def _(space: SparseRows, values: NDArray[Any]) -> SparseRows:
+    if not isinstance(space, SparseRows):
+        made: Rows = type(space)(values)
+        return made
     # Several times faster than scipy's conversion of a dense array.
     rows, columns = np.divmod(np.flatnonzero(values.astype(bool)), values.shape[1])
     starts = np.searchsorted(rows, np.arange(len(values) + 1))

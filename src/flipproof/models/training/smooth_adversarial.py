@@ -26,7 +26,6 @@ those of `flipproof.train`, around x' instead of x; votes never use these stream
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -37,9 +36,8 @@ from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import torch
 from flipproof.models.training.attacked_batches import AttackedNodes, AttackedNoise, AttackedRows, Rows
 from flipproof.models.training.attacks import Attack, BallAttack, FlipAttack
-from flipproof.models.training.batches import VALIDATION_FROM
-from flipproof.models.training.fitting import Batches, History
-from flipproof.models.training.train import batches_of, checked_options, learn
+from flipproof.models.training.fitting import VALIDATION_FROM, Batches, History, learn
+from flipproof.models.training.train import batches_of, checked_settings
 from flipproof.noise.ablation import AblationNoise
 from flipproof.noise.gaussian import GaussianNoise
 from flipproof.noise.laws import space_for
@@ -48,6 +46,7 @@ from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.space import check_categories
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import TrainingSettings
+from flipproof.smoothing.voting.chunks import checked_memory
 from flipproof.theory.law import FlipNoise
 
 __all__ = ["Attack", "BallAttack", "FlipAttack", "train_against"]
@@ -103,27 +102,27 @@ def train_against(
         >>> classifier(rows[:4])
         array([0, 1, 0, 1])
     """
-    settings, limit = checked_options(settings, seed, memory_limit)
+    settings = checked_settings(settings, seed)
     if settings.noisy_samples < 1:
         raise InvalidInputError(
             "expected noisy_samples of at least 1, got 0; what is attacked is a smoothed classifier"
         )
     _check_attack(attack, noise)
     space = _checked_space(classifier, inputs, noise)
-    plain, train_labels = batches_of(classifier, space, labels, split, noise, settings, seed, limit)
+    plain, train_labels = batches_of(classifier, space, labels, split, noise, settings, seed, memory_limit)
     batches: Batches = plain
     if not attack.is_empty:
-        batches = _attacked(plain, classifier, space, noise, attack, settings, seed, limit)
+        batches = _attacked(plain, classifier, space, noise, attack, settings, seed, memory_limit)
     return learn(classifier, batches, train_labels, settings, seed, progress)
 
 
 def _attacked(
     plain: Any, classifier: Any, space: Graph | Rows, noise: AttackedNoise, attack: Any, settings: TrainingSettings,
-    seed: int, memory_limit: int,
+    seed: int, memory_limit: str | int,
 ) -> Batches:  # fmt: skip
     """The batches with an attack. The caller has checked that classifier, batches and attack fit the space."""
     if isinstance(space, Graph):
-        _check_fits_dense(space, settings.noisy_samples, memory_limit)
+        _check_fits_dense(space, settings.noisy_samples, checked_memory(memory_limit))
         return AttackedNodes(plain, classifier, space, noise, attack, seed)
     samples = settings.epochs * len(plain.portions(0)) * plain.copies
     if samples > VALIDATION_FROM:
@@ -175,14 +174,10 @@ def _checked_space(classifier: object, inputs: Any, noise: AttackedNoise) -> Gra
     return space
 
 
-@singledispatch
-def _check_bits(space: Rows, name: str) -> None:
+def _check_bits(space: Any, name: str) -> None:
     """Refuses dense rows that are not bits; sparse rows are always bits, and real numbers need not be."""
-
-
-@_check_bits.register
-def _(space: DenseRows, name: str) -> None:
-    check_categories(space.values, 2, name, "an attack on bits")
+    if isinstance(space, DenseRows):
+        check_categories(space.values, 2, name, "an attack on bits")
 
 
 def _check_fits_dense(graph: Graph, copies: int, memory_limit: int) -> None:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
-from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from flipproof.base.progress import progress_line
-from flipproof.base.threads import single_threaded
-from flipproof.base.values import IntArray
+from flipproof.base.values import IntArray, as_array, checked_count, sorted_rows
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.graph_classifier import GraphClassifier
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import device_of, torch
-from flipproof.models.training.batches import VALIDATION_FROM, LabelledNodes, NodeBatches, RowBatches
-from flipproof.models.training.fitting import Batches, History, checked_targets, class_weights, fit
+from flipproof.models.training.fitting import (
+    VALIDATION_FROM,
+    History,
+    LabelledNodes,
+    NodeBatches,
+    RowBatches,
+    checked_targets,
+    learn,
+)
 from flipproof.noise.laws import Law, is_joint, sampler_of, space_of
-from flipproof.noise.sampling.samplers import Stream
+from flipproof.noise.sampling.samplers import Role, Stream
 from flipproof.noise.spaces.graph import checked_graph
-from flipproof.run_folder.split import Split
+from flipproof.run_folder.split import Split, checked_labels, label_array
 from flipproof.run_folder.task import TrainingSettings
-from flipproof.smoothing.voting.chunks import check_fits, checked_memory
-from flipproof.smoothing.voting.evaluation import input_size
+from flipproof.smoothing.voting.evaluation import check_memory
 
 TrainableClassifier = NodeClassifier | GraphClassifier | TorchClassifier
 """A classifier with a module to train."""
@@ -75,67 +78,23 @@ def train(
         >>> classifier([graph.clean()])
         array([[0, 0, 1, 1]])
     """
-    settings, limit = checked_options(settings, seed, memory_limit)
-    batches, train_labels = batches_of(classifier, inputs, labels, split, noise, settings, seed, limit)
+    settings = checked_settings(settings, seed)
+    batches, train_labels = batches_of(classifier, inputs, labels, split, noise, settings, seed, memory_limit)
     return learn(classifier, batches, train_labels, settings, seed, progress)
 
 
-def checked_options(
-    settings: TrainingSettings | None, seed: int, memory_limit: str | int
-) -> tuple[TrainingSettings, int]:
-    """Returns the settings, or the defaults if there are none, and the memory limit in bytes."""
+def checked_settings(settings: TrainingSettings | None, seed: int) -> TrainingSettings:
+    """Returns the settings, or the defaults if there are none; refuses an invalid seed, too."""
     settings = TrainingSettings() if settings is None else settings
     if not isinstance(settings, TrainingSettings):
         raise InvalidInputError(f"expected TrainingSettings, got {type(settings).__name__}")
     Stream(seed)  # refuses an invalid seed
-    return settings, checked_memory(memory_limit)
-
-
-def learn(
-    classifier: TrainableClassifier,
-    batches: Batches,
-    train_labels: IntArray,
-    settings: TrainingSettings,
-    seed: int,
-    progress: bool,
-) -> History:
-    """Trains with any batches, on one thread, with torch's generator at the seed.
-
-    Args:
-        classifier: the classifier whose module is trained.
-        batches: the data to learn from.
-        train_labels: the labels of all training inputs, for balancing the classes.
-        settings: the settings of training.
-        seed: the seed of dropout.
-        progress: whether to show a line in a terminal.
-    """
-    weights = None
-    if settings.balanced:
-        weights = class_weights(train_labels, classifier.classes, device_of(classifier.module))
-    start = time.perf_counter()
-    line_shown = progress_line("training", ("note", "elapsed"), of=settings.epochs, show=progress)
-    with single_threaded(), _seeded(seed), line_shown as line:
-
-        def show(history: History) -> None:
-            line.update(more=1, note=_note(history, settings))
-
-        history = fit(classifier.module, batches, settings, weights, show)
-    history.seconds = time.perf_counter() - start
-    return history
-
-
-def _note(history: History, settings: TrainingSettings) -> str:
-    """The progress of training in a few words."""
-    waited = history.epochs - 1 - history.best_epoch
-    return (
-        f"epoch {history.epochs}, loss {history.loss[-1]:.3f}, validation {history.validation_loss[-1]:.3f}, "
-        f"accuracy {history.validation_accuracy[-1]:.3f}, waited {waited}/{settings.patience}"
-    )
+    return settings
 
 
 def batches_of(
     classifier: TrainableClassifier, inputs: Any, labels: ArrayLike, split: Split, noise: Law | None,
-    settings: TrainingSettings, seed: int, memory_limit: int,
+    settings: TrainingSettings, seed: int, memory_limit: str | int,
 ) -> tuple[NodeBatches | RowBatches, IntArray]:  # fmt: skip
     """The batches that `train` learns from, and the labels of the training inputs."""
     if isinstance(classifier, NodeClassifier):
@@ -145,7 +104,7 @@ def batches_of(
 
 def _node_batches(
     classifier: NodeClassifier, inputs: Any, labels: ArrayLike, split: Split, noise: Law | None,
-    settings: TrainingSettings, seed: int, memory_limit: int,
+    settings: TrainingSettings, seed: int, memory_limit: str | int,
 ) -> tuple[NodeBatches, IntArray]:  # fmt: skip
     """The nodes of a graph as batches, and the labels that are learned."""
     graph = checked_graph(inputs, "; see Graph.from_pyg and others")
@@ -159,7 +118,7 @@ def _node_batches(
     sampler: Any = None
     if settings.noisy_samples:
         sampler = sampler_of(graph, _checked_noise(noise, "noisy_samples=0 trains without"), seed)
-        check_fits(input_size(sampler, classifier), memory_limit, settings.noisy_samples)
+    check_memory(memory_limit, settings.noisy_samples, sampler, classifier)
     batches = NodeBatches(
         classifier.forward(), classifier.classes, graph.clean(), train, validated, sampler, settings.noisy_samples
     )
@@ -168,7 +127,7 @@ def _node_batches(
 
 def _row_batches(
     classifier: TrainableClassifier, inputs: Any, labels: ArrayLike, split: Split, noise: Law | None,
-    settings: TrainingSettings, seed: int, memory_limit: int,
+    settings: TrainingSettings, seed: int, memory_limit: str | int,
 ) -> tuple[RowBatches, IntArray]:  # fmt: skip
     """Rows or small graphs as batches, and the labels that are learned."""
     if not hasattr(classifier, "logits"):
@@ -190,7 +149,7 @@ def _row_batches(
     if settings.epochs * copies > VALIDATION_FROM:
         raise InvalidInputError(f"expected fewer than {VALIDATION_FROM} noisy copies, got {settings.epochs * copies}")
     batch_size = min(settings.batch_size, split.train.size)
-    check_fits(input_size(sampler, classifier), memory_limit, copies * batch_size)
+    check_memory(memory_limit, copies * batch_size, sampler, classifier)
     batches = RowBatches(classifier, sampler, known, split.train, split.validation, copies, batch_size, seed)
     return batches, known[split.train]
 
@@ -206,9 +165,51 @@ def _check_trainable(module: torch.nn.Module) -> None:
         raise InvalidInputError("expected a module with weights to train, got none")
 
 
-@contextlib.contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seeds torch's generator inside and restores its state afterwards."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        yield
+def fit_estimator(
+    estimator: Any, inputs: Any, labels: ArrayLike, rows: ArrayLike, noise: Law, copies: int = 10, seed: int = 0,
+    memory_limit: str | int = "2GB",
+) -> Any:  # fmt: skip
+    """Fits an estimator to noisy copies of some rows, drawn by the exact sampler of votes from a separate stream.
+
+    Args:
+        estimator: any scikit-learn classifier, or a pipeline that ends in one. It is fitted in place and returned.
+        inputs: rows, as `vote` takes them.
+        labels: class numbers, one per input; only those of `rows` are used.
+        rows: the numbers of the inputs to learn from.
+        noise: the law of the noise; use the law of the later votes.
+        copies: the number of noisy copies of every row; 0 means the rows without noise.
+        seed: the seed of the noise.
+        memory_limit: the memory that all copies together may take.
+
+    Example:
+        >>> from sklearn.naive_bayes import BernoulliNB
+        >>> from flipproof import FlipNoise
+        >>> rows = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]])
+        >>> model = fit_estimator(BernoulliNB(), rows, [0, 1], [0, 1], FlipNoise(0.1, 0.4), copies=20)
+        >>> model.predict([[1, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0]])
+        array([0, 1])
+    """
+    if not hasattr(estimator, "fit"):
+        raise InvalidInputError(f"expected an estimator with fit, got {type(estimator).__name__}")
+    space, copies = space_of(inputs), checked_count(copies, "copies")
+    sampler = sampler_of(space, noise if copies else noise.without_noise(), seed)
+    chosen = _checked_rows(rows, sampler.rows)
+    known = checked_labels(label_array(labels, sampler.rows)[chosen], chosen.size)
+    check_memory(memory_limit, max(1, copies) * chosen.size, sampler)
+    if np.unique(known).size < 2:
+        raise InvalidInputError("expected labels of at least two classes among rows, got 1")
+    batch = sampler.draw(Role.TRAIN, range(max(1, copies)), chosen)
+    if not hasattr(batch, "shape"):
+        raise InvalidInputError(f"expected rows, got {type(space).__name__}")
+    flat = sorted_rows(batch) if sp.issparse(batch) else batch.reshape(batch.shape[0], -1)
+    estimator.fit(flat, np.tile(known, max(1, copies)))
+    return estimator
+
+
+def _checked_rows(rows: ArrayLike, inputs: int) -> IntArray:
+    chosen = as_array(rows, "rows")
+    if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
+        raise InvalidInputError(f"expected a list of row numbers, got {chosen.dtype} of shape {list(chosen.shape)}")
+    if chosen.min() < 0 or chosen.max() >= inputs:
+        raise InvalidInputError(f"expected rows from 0 to {inputs - 1}, got {chosen.min()} to {chosen.max()}")
+    return chosen.astype(np.int64)

@@ -83,22 +83,19 @@ def _pairs(rows: Rows, above: Mapping[str, Any], below: Mapping[str, Any]) -> li
     return [(first[seed], second[seed]) for seed in first if seed in second]
 
 
-def _of_model(model: str) -> dict[str, Any]:
-    return {**_BY_RULE, "along": "delete", "model": model}
+def _deleted(**facts: Any) -> dict[str, Any]:
+    """What rows have that hold the mean radius for deletions with these facts."""
+    return {**_BY_RULE, "along": "delete", **facts}
 
 
 def _of_noise(noise: str, along: str = "delete", samples: int = 100_000) -> dict[str, Any]:
-    return {**_BY_RULE, "noise": noise, "along": along, "samples": samples}
-
-
-def _of_copies(copies: int) -> dict[str, Any]:
-    return {**_BY_RULE, "along": "delete", "noisy_samples": copies}
+    return _deleted(noise=noise, along=along, samples=samples)
 
 
 def _best_single_copy(rows: Rows) -> float | None:
     """The smallest lead of m = 1 over any larger m, averaged over the seeds that both have."""
     others = sorted({row["noisy_samples"] for row in rows if row["noisy_samples"] > 1})
-    leads = [_lead(_of_copies(1), _of_copies(copies))(rows) for copies in others]
+    leads = [_lead(_deleted(noisy_samples=1), _deleted(noisy_samples=copies))(rows) for copies in others]
     return min((lead for lead in leads if lead is not None), default=None)
 
 
@@ -166,7 +163,7 @@ def _models() -> list[PaperClaim]:
     )
     return [
         PaperClaim(study, f"{first.upper()} above {second.upper()}: lead in the mean radius, delete", source, 0.0,
-              _lead(_of_model(first), _of_model(second)))
+              _lead(_deleted(model=first), _deleted(model=second)))
         for study, first, second, source in orders
     ]  # fmt: skip
 
@@ -174,7 +171,7 @@ def _models() -> list[PaperClaim]:
 def _training() -> list[PaperClaim]:
     claims = [
         PaperClaim("training", f"m = {copies} above m = 0: lead in mean radius, delete, in the worst seed", Basis.TEXT,
-              0.0, _lead(_of_copies(copies), _of_copies(0), worst=True))
+              0.0, _lead(_deleted(noisy_samples=copies), _deleted(noisy_samples=0), worst=True))
         for copies in (1, 5, 10)
     ]  # fmt: skip
     return [

@@ -10,8 +10,7 @@ from typing import Any
 from flipproof.errors import InvalidInputError
 from flipproof.files.whole import replacing
 from flipproof.reproduction.pages.claims import CLAIMS
-from flipproof.reproduction.pages.markdown import table
-from flipproof.reproduction.pages.rows import Rows, read_rows
+from flipproof.reproduction.pages.rows import Rows, read_rows, table
 from flipproof.reproduction.pages.sections import SECTIONS
 
 _HEAD = (

@@ -1,9 +1,9 @@
-"""Stores the rows of experiments in files, and finds numbers in them."""
+"""Rows of experiments: stores them in files, finds numbers in them, and puts them into tables and lines of text."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ _NOT_NAMES = ("seed", "value", "published", "seconds", "epochs", "certified_accu
 
 
 def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
-    """Writes the results of an experiment, with all that they depend on, as JSON, and its rows as a table.
+    """Writes the results of an experiment with all that they depend on: JSON, and a table of its rows with the commit.
 
     Args:
         base: the path of the files, without a suffix.
@@ -31,18 +31,13 @@ def write_rows(base: Path, found: Mapping[str, Any]) -> list[Path]:
     head = {"format": _KIND.format, "version": _KIND.version} | {k: v for k, v in found.items() if k != "rows"}
     lines = ",\n  ".join(json.dumps(row, allow_nan=False) for row in found["rows"])
     text = json.dumps(head, indent=1, allow_nan=False)[:-2] + f',\n "rows": [\n  {lines}\n ]\n}}\n'
-    files = {f"{base.name}.json": text, f"{base.name}.csv": _table(found)}
+    made = {name: found["made"].get(name) for name in ("date", "commit")}
+    files = {f"{base.name}.json": text, f"{base.name}.csv": csv_text(found["rows"], {"scale": found["scale"], **made})}
     make_folder(base.parent)
     for name, content in files.items():
         with replacing(base.parent / name) as stream:
             stream.write(content.encode())
     return [base.parent / name for name in files]
-
-
-def _table(found: Mapping[str, Any]) -> str:
-    """The table as text: one line per row, with the time and the commit at which it was made."""
-    made = {name: found["made"].get(name) for name in ("date", "commit")}
-    return csv_text(found["rows"], {"scale": found["scale"], **made})
 
 
 def read_rows(path: Path) -> dict[str, Any]:
@@ -109,3 +104,102 @@ def _mean_row(name: dict[str, Any], members: list[Row]) -> dict[str, Any]:
     spread = float(numbers.std(ddof=1)) if numbers.size > 1 else None
     known = members[0].get("published")
     return {**name, "value": float(numbers.mean()), "spread": spread, "of": numbers.size, "published": known}
+
+
+def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A Markdown table.
+
+    Example:
+        >>> print(table(("a", "b"), [("1", "2")]))
+        | a | b |
+        |---|---|
+        | 1 | 2 |
+    """
+    rows = [head, ["---"] * len(head), *lines]
+    cells = [" | ".join(row) if row[0] != "---" else "|".join(row) for row in rows]
+    return "\n".join(f"|{line}|" if line.startswith("---") else f"| {line} |" for line in cells)
+
+
+def with_spread(row: dict[str, Any], digits: int = 2) -> str:
+    """The mean of a summarised row, and its spread over seeds.
+
+    Example:
+        >>> with_spread({"value": 9.6349, "spread": 0.147, "of": 5})
+        '9.63 ± 0.15'
+    """
+    spread = "" if row["spread"] is None else f" ± {row['spread']:.{digits}f}"
+    return f"{row['value']:.{digits}f}{spread}"
+
+
+def number(rows: Rows, digits: int = 2, **wanted: Any) -> str:
+    """The mean of some rows with its spread over seeds; "-" if there are none."""
+    found = summarised(matching(rows, **wanted))
+    if len(found) > 1:
+        raise FileFormatError(f"expected rows with {wanted} that differ in their seeds alone, got others")
+    return with_spread(found[0], digits) if found else "-"
+
+
+def seeds_of(rows: Rows, **wanted: Any) -> str:
+    """The number of values in the matching rows."""
+    return str(len(values(rows, **wanted)))
+
+
+def distinct(rows: Rows, *names: str) -> Iterator[dict[str, Any]]:
+    """Every distinct combination of the named columns, in the order of the rows."""
+    yield from (
+        dict(zip(names, key, strict=True))
+        for key in dict.fromkeys(tuple(row.get(name) for name in names) for row in rows)
+    )
+
+
+def prose(text: str) -> str:
+    """Joins text with any line breaks into one paragraph.
+
+    Example:
+        >>> prose('''One
+        ...     sentence.''')
+        'One sentence.'
+    """
+    return " ".join(text.split())
+
+
+_SHOWN = (
+    "accuracy of the majority", "certified accuracy", "critical probability", "exponent of the time in entries",
+    "mean difference of certified ratios", "mean radius", "seconds", "smoothed accuracy",
+)  # fmt: skip
+_LEFT_OUT = (
+    "value",
+    "spread",
+    "of",
+    "published",
+    "dataset",
+    "inputs",
+    "spared",
+    "alpha",
+    "published_by",
+    "proved_about",
+)
+
+
+def summary_lines(rows: Iterable[Row]) -> Iterator[str]:
+    """The most important results of an experiment, one per line."""
+    chosen = [row for row in summarised(rows) if row["published"] is not None or row["measure"] in _SHOWN]
+    names = {name for row in chosen for name in row} - {"measure", *_LEFT_OUT}
+    same = {name for name in names if len({str(row.get(name)) for row in chosen}) == 1}
+    if same and chosen:
+        yield f"all: {_words({name: chosen[0][name] for name in chosen[0] if name in same})}"
+    words = [_words({name: value for name, value in row.items() if name not in same}) for row in chosen]
+    width = max(map(len, words), default=0)
+    for name, row in zip(words, chosen, strict=True):
+        spread = "" if row["spread"] is None else f" +- {row['spread']:.3g}"
+        known = "" if row["published"] is None else f"   published {row['published']:g}"
+        yield f"{name:<{width}}  {row['value']:>10.4g}{spread}{known}"
+
+
+def _words(row: Mapping[str, Any]) -> str:
+    """The columns of a row; numbers with their names."""
+    return ", ".join(
+        f"{name} {value:g}" if isinstance(value, int | float) else f"{value}"
+        for name, value in row.items()
+        if name not in _LEFT_OUT and value not in (None, "")
+    )

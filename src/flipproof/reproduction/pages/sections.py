@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from flipproof.reproduction.pages.markdown import distinct, number, prose, seeds_of, table
-from flipproof.reproduction.pages.rows import Rows, matching, mean, summarised, values
+from flipproof.reproduction.pages.rows import (
+    Rows,
+    distinct,
+    matching,
+    mean,
+    number,
+    prose,
+    seeds_of,
+    summarised,
+    table,
+    values,
+)
 from flipproof.reproduction.pages.table_sections import efficiency, table_1, table_2
 
 Section = Callable[[Rows], Iterator[str]]

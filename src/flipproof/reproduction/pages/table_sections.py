@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flipproof.reproduction.pages.markdown import distinct, number, prose, table, with_spread
-from flipproof.reproduction.pages.rows import Rows, matching, mean, summarised, values
+from flipproof.reproduction.pages.rows import (
+    Rows,
+    distinct,
+    matching,
+    mean,
+    number,
+    prose,
+    summarised,
+    table,
+    values,
+    with_spread,
+)
 
 _TWO_CLASS = "two-class"
 

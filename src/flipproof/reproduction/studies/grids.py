@@ -8,9 +8,8 @@ import numpy as np
 
 from flipproof.base.values import FloatArray
 from flipproof.reproduction.scale import Scale
-from flipproof.reproduction.studies.cora import ATTRIBUTES, STRUCTURE, node_task
 from flipproof.reproduction.studies.lines import JOINT
-from flipproof.reproduction.studies.trial import Outcome, Row, Trial
+from flipproof.reproduction.studies.trial import ATTRIBUTES, STRUCTURE, Outcome, Row, Trial, node_task
 from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.statistics.bounds import Rule
 from flipproof.theory.law import FlipNoise, as_flip_noise
@@ -23,10 +22,6 @@ _PROBABILITIES = {
     ATTRIBUTES: ((0.0, 0.001, 0.01), (0.0, 0.2, 0.4, 0.6, 0.8)),
     STRUCTURE: ((0.0, 0.0001, 0.001), (0.0, 0.2, 0.4, 0.6)),
 }
-
-
-def _one(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
-    return [Trial(node_task(scale, _USUAL, seed=seeds[0]), scale.samples)]
 
 
 def _heatmap_rows(scaled: ScaledStudy) -> list[Row]:
@@ -64,10 +59,6 @@ def _test_ratios(outcome: Outcome, rule: Rule) -> FloatArray:
     """The certified ratio of test inputs, by numbers of additions and deletions."""
     certificates, test = outcome.certificates(rule), outcome.inputs.split.test
     return np.array([[certificates.certified(Radii(add=a, delete=d))[test].mean() for d in _DELETES] for a in _ADDS])
-
-
-def _joint_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
-    return [Trial(node_task(scale, JOINT, "both", seed=seeds[0]), scale.samples)]
 
 
 def _joint_rows(scaled: ScaledStudy) -> list[Row]:
@@ -110,7 +101,13 @@ def _accuracy_rows(scaled: ScaledStudy) -> list[Row]:
     return rows
 
 
-HEATMAP = Study("heatmap", "Certified ratio over additions and deletions, GCN, attributes", _one, _heatmap_rows)
+HEATMAP = Study(
+    "heatmap", "Certified ratio over additions and deletions, GCN, attributes",
+    lambda scale, seeds: _every_seed(scale, seeds[:1]), _heatmap_rows,
+)  # fmt: skip
 RULES = Study("rules", "Multi-class against two-class rule over the radii", _every_seed, _rule_rows)
-JOINT_PAIRS = Study("joint-pairs", "Joint noise: every pair of radii", _joint_trials, _joint_rows)
+JOINT_PAIRS = Study(
+    "joint-pairs", "Joint noise: every pair of radii",
+    lambda scale, seeds: [Trial(node_task(scale, JOINT, "both", seed=seeds[0]), scale.samples)], _joint_rows,
+)  # fmt: skip
 CLEAN_ACCURACY = Study("clean-accuracy", "Accuracy over flip probabilities", _accuracy_trials, _accuracy_rows)

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from flipproof.pipeline.kinds.kind import kind_named
-from flipproof.pipeline.steps import Samples
 from flipproof.reproduction.scale import Scale
-from flipproof.reproduction.studies.cora import ATTRIBUTES, STRUCTURE, node_task
-from flipproof.reproduction.studies.trial import Row, Trial
+from flipproof.reproduction.studies.trial import ATTRIBUTES, STRUCTURE, Row, Trial, node_task
 from flipproof.reproduction.study import ScaledStudy, Study
 from flipproof.run_folder.task import ModelSpec, Reading, Shares, Task
 from flipproof.theory.law import FlipNoise, JointNoise
@@ -24,12 +22,13 @@ _Tasks = Callable[[Scale, int], list[Task]]
 """Gives the tasks of an experiment for a scale and a seed."""
 
 
-def line_study(name: str, title: str, tasks: _Tasks, samples: Callable[[Scale], Samples], spread: bool = True) -> Study:
-    """Makes an experiment with one line per task and seed; it uses a single seed if `spread` is False."""
+def line_study(name: str, title: str, tasks: _Tasks, spread: bool = False, all_samples: bool = False) -> Study:
+    """Makes an experiment with one line per task; `spread` repeats it with every seed, `all_samples` draws the most."""
 
     def trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
         used = seeds if spread else seeds[:1]
-        return [Trial(task, samples(scale)) for seed in used for task in tasks(scale, seed)]
+        samples = scale.samples if all_samples else scale.many
+        return [Trial(task, samples) for seed in used for task in tasks(scale, seed)]
 
     return Study(name, title, trials, _rows)
 
@@ -50,10 +49,6 @@ def _every_model(noise: FlipNoise, noisy: str) -> _Tasks:
     return lambda scale, seed: [node_task(scale, noise, noisy, model, seed) for model in _MODELS]
 
 
-def _every_noise(scale: Scale, seed: int) -> list[Task]:
-    return [node_task(scale, FlipNoise(*pair), seed=seed) for pair in _TRADEOFFS]
-
-
 def _training_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
     """Trials for several numbers of noisy copies; the slow ones, with many copies, use few seeds."""
     chosen = dict.fromkeys(_COPIES, seeds) | dict.fromkeys(scale.slow_copies, seeds[: scale.slow_seeds])
@@ -62,10 +57,6 @@ def _training_trials(scale: Scale, seeds: tuple[int, ...]) -> list[Trial]:
         for copies, used in chosen.items()
         for seed in used
     ]
-
-
-def _pubmed(scale: Scale, seed: int) -> list[Task]:
-    return [node_task(scale, FlipNoise(0.01, 0.6), seed=seed, dataset="pubmed")]
 
 
 def _joint(scale: Scale, seed: int) -> list[Task]:
@@ -94,28 +85,27 @@ def _mutag(scale: Scale, seed: int) -> list[Task]:
     return [Task("graphs", "mutag", ModelSpec("gin"), STRUCTURE, FlipNoise(0.2, 0.4), training, Shares(), seed=seed)]
 
 
-def _many(scale: Scale) -> Samples:
-    return scale.many
-
-
-def _all(scale: Scale) -> Samples:
-    return scale.samples
-
-
 MODELS_ATTRIBUTES = line_study(
-    "models-attributes", "GCN, GAT and APPNP, attributes of Cora-ML", _every_model(FlipNoise(0.01, 0.6), ATTRIBUTES),
-    _many,
+    "models-attributes", "GCN, GAT and APPNP, attributes of Cora-ML",
+    _every_model(FlipNoise(0.01, 0.6), ATTRIBUTES), spread=True,
 )  # fmt: skip
 MODELS_STRUCTURE = line_study(
-    "models-structure", "GCN, GAT and APPNP, edges of Cora-ML", _every_model(FlipNoise(0.001, 0.4), STRUCTURE), _many
-)
-MODELS_DELETION = line_study(
-    "models-deletion", "GCN, GAT and APPNP, deleted edges of Cora-ML", _every_model(FlipNoise(0.0, 0.4), STRUCTURE),
-    _many,
+    "models-structure", "GCN, GAT and APPNP, edges of Cora-ML",
+    _every_model(FlipNoise(0.001, 0.4), STRUCTURE), spread=True,
 )  # fmt: skip
-TRADEOFFS = line_study("tradeoffs", "Certified ratio of a GCN over noises on attributes", _every_noise, _many, False)
+MODELS_DELETION = line_study(
+    "models-deletion", "GCN, GAT and APPNP, deleted edges of Cora-ML",
+    _every_model(FlipNoise(0.0, 0.4), STRUCTURE), spread=True,
+)  # fmt: skip
+TRADEOFFS = line_study(
+    "tradeoffs", "Certified ratio of a GCN over noises on attributes",
+    lambda scale, seed: [node_task(scale, FlipNoise(*pair), seed=seed) for pair in _TRADEOFFS],
+)  # fmt: skip
 TRAINING = Study("training", "Noisy copies in training", _training_trials, _rows)
-JOINT_LINES = line_study("joint", "Noise on edges and attributes of Cora-ML", _joint, _all, False)
-PUBMED = line_study("pubmed", "Attributes of PubMed", _pubmed, _many, False)
-MNIST = line_study("mnist", "Black and white MNIST", _mnist, _many, False)
-MUTAG = line_study("mutag", "Edges of molecules, MUTAG", _mutag, _many)
+JOINT_LINES = line_study("joint", "Noise on edges and attributes of Cora-ML", _joint, all_samples=True)
+PUBMED = line_study(
+    "pubmed", "Attributes of PubMed",
+    lambda scale, seed: [node_task(scale, FlipNoise(0.01, 0.6), seed=seed, dataset="pubmed")],
+)  # fmt: skip
+MNIST = line_study("mnist", "Black and white MNIST", _mnist)
+MUTAG = line_study("mutag", "Edges of molecules, MUTAG", _mutag, spread=True)

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.noise.laws import Law
 from flipproof.pipeline.steps import Samples
+from flipproof.reproduction.scale import Scale
 from flipproof.run_folder.split import Inputs
-from flipproof.run_folder.task import Task
+from flipproof.run_folder.task import Average, ModelSpec, PerClass, Task, TrainingSettings
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certify import certify
 from flipproof.smoothing.votes import Votes
@@ -150,3 +152,24 @@ class Outcome:
 def published(row: Row, numbers: Mapping[tuple[Any, ...], float], *names: str) -> Row:
     """The row with the paper's number for it, if there is one."""
     return {**row, "published": numbers.get(tuple(row.get(name) for name in names))}
+
+
+ATTRIBUTES, STRUCTURE = "attributes", "structure"
+
+
+def node_task(
+    scale: Scale,
+    noise: Law,
+    noisy: str = ATTRIBUTES,
+    model: str = "gcn",
+    seed: int = 0,
+    noisy_samples: int = 1,
+    dataset: str = "cora_ml",
+) -> Task:
+    """A node task with 20 training and 20 validation nodes per class, Adam with 1e-3 and 1e-3, patience of 50 epochs.
+
+    With several noisy copies, their probabilities are averaged, as in the appendix ("Training").
+    """
+    average = Average.SOFTMAX if noisy_samples > 1 else Average.LOG_SOFTMAX
+    training = TrainingSettings(noisy_samples=noisy_samples, average=average, epochs=scale.epochs)
+    return Task("nodes", dataset, ModelSpec(model), noisy, noise, training, PerClass(), seed=seed)

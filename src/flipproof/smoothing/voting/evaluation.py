@@ -15,7 +15,7 @@ from flipproof.noise.laws import as_given
 from flipproof.noise.sampling.samplers import JointSampler, Role, Sampler
 from flipproof.smoothing.classifier import FUSED, TORCH, Classifier, ClassifierError, check_engine
 from flipproof.smoothing.voting.answers import Answer
-from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan, InputSize, check_fits
+from flipproof.smoothing.voting.chunks import OUT_OF_MEMORY, Chunk, ChunkPlan, InputSize, check_fits, checked_memory
 
 _ROLES = {"select": Role.SELECT, "estimate": Role.ESTIMATE}
 
@@ -247,6 +247,13 @@ def input_size(sampler: Sampler, classifier: Any = None) -> InputSize:
     messages = getattr(classifier, "bytes_per_edge", 0) * (0.0 if joint is None else joint.expected_edges)
     drawn = sampler.bytes_per_row
     return InputSize(drawn + dense, drawn + int(dense + messages), joint is not None)
+
+
+def check_memory(memory_limit: object, copies: int, sampler: Sampler | None, classifier: Any = None) -> None:
+    """Refuses a memory limit that is none, or that is too low for this many noisy inputs at once, if any are drawn."""
+    most = checked_memory(memory_limit)
+    if sampler is not None:
+        check_fits(input_size(sampler, classifier), most, copies)
 
 
 def is_out_of_memory(error: Exception) -> bool:
