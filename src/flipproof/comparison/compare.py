@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,12 +150,12 @@ def _chosen(prepared: PreparedTask, systems: Iterable[str] | None) -> list[str]:
 def _entries(setting: Setting, system: str, file: Path) -> list[Entry]:
     """What a system proves; proofs of a slow system are read from its file if that was made with the same settings."""
     rival, settings = RIVALS[system], _settings_record(setting)
-    known = _known_entries(file, settings) if rival.slow else None
+    known = known_entries(file, settings) if rival.slow else None
     if known is not None and all(_answers(entry, setting) for entry in known):
         return known
     entries = list(rival.entries(setting))
     if rival.slow:
-        write_json(file, _ENTRIES, {"asked": settings, "entries": [entry.to_record() for entry in entries]})
+        write_entries(file, settings, entries)
     return entries
 
 
@@ -176,7 +176,12 @@ def _answers(entry: Entry, setting: Setting) -> bool:
     return len(entry.proofs) == setting.inputs.size and bool((radius <= setting.terms.radii[-1]).all())
 
 
-def _known_entries(file: Path, settings: Mapping[str, Any]) -> list[Entry] | None:
+def write_entries(file: Path, settings: Mapping[str, Any], entries: Sequence[Entry]) -> None:
+    """Keeps the entries of a slow system, and the settings that they were made with."""
+    write_json(file, _ENTRIES, {"asked": settings, "entries": [entry.to_record() for entry in entries]})
+
+
+def known_entries(file: Path, settings: Mapping[str, Any]) -> list[Entry] | None:
     """Reads the entries of a file made with these settings; None if there is no such file or it is damaged."""
     if not file.exists():
         return None
