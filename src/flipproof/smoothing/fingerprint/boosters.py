@@ -1,4 +1,4 @@
-"""The contents of boosted trees of LightGBM, XGBoost and CatBoost, whose trees are behind handles of other languages."""
+"""The contents of boosted trees of LightGBM, XGBoost and CatBoost, which are kept behind handles of C++ objects."""
 
 from __future__ import annotations
 
