@@ -86,9 +86,8 @@ def small_booster(library, labels, native):
     if library == "xgboost":
         model = module.XGBClassifier(n_estimators=3).fit(X, labels)
         return model.get_booster() if native else model
-    return (module.CatBoost if native else module.CatBoostClassifier)(
-        {**catboost_settings(), "loss_function": "Logloss"}
-    ).fit(X, labels)
+    settings = {**catboost_settings(), "loss_function": "Logloss"}
+    return (module.CatBoost(settings) if native else module.CatBoostClassifier(**settings)).fit(X, labels)
 
 
 @pytest.mark.parametrize("native", [True, False])

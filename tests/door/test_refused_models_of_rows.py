@@ -220,8 +220,21 @@ def test_hugging_face_may_not_be_a_classifier():
 
 
 def test_nobody_classifies_texts_by_a_module_alone():
-    module = network(lambda nn: nn.Linear(6, 2))
-    refused("expected numbers for the module Sequential, got texts; give a function", module, Formed(DATA, Sentences()))
+    module = network(lambda nn: nn.Linear(6, 2), lambda nn: nn.Dropout())
+    refused(
+        r"got texts; say how to encode and call: call=lambda model, batch: model\(enc",
+        module,
+        Formed(DATA, Sentences()),
+    )
+    taken(module.train(), Formed(DATA, Sentences()), call=by_lengths)
+
+
+def by_lengths(model, texts):
+    """Six numbers for each text, for a network that would be random if it were not told to evaluate."""
+    import torch
+
+    lengths = torch.tensor([[len(text) % number for number in range(2, 8)] for text in texts], dtype=torch.float32)
+    return model(lengths)
 
 
 def test_rows_may_have_to_be_dense():

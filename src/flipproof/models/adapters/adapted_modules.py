@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from flipproof.errors import FlipproofError, InvalidInputError, reason_of
-from flipproof.models.adapters.adapted_functions import classes_of_labels
+from flipproof.models.adapters.adapted_functions import adapted_function, classes_of_labels
 from flipproof.models.adapters.clean_pass import clean_batch, rows_in
 from flipproof.models.adapters.given_rows import is_frame, library_of
-from flipproof.models.adapters.row_module import PlainCall, RowModule, TokenCall
+from flipproof.models.adapters.row_module import ModuleCall, PlainCall, RowModule, TokenCall
 from flipproof.models.adapters.score_function import as_numbers
 from flipproof.models.adapters.scores import LOGIT, PROBABILITY, Cut, checked_columns, checked_threshold
 from flipproof.models.adapters.torch_modules import checked_module, torch
@@ -25,10 +25,10 @@ _OWN_CALL = "call it in its own way: call=lambda model, rows: model(...)"
 
 def adapted_module(model: Any, space: Space, noise: Law, options: ModelOptions) -> Classifier:
     """The adapter of a module of rows, or an error that says what to do."""
-    module, name = checked_module(model), type(model).__name__
+    module = checked_module(model)
     batch = clean_batch(space, noise)
     if not hasattr(batch, "shape") or is_frame(batch):
-        raise _no_numbers(name, batch)
+        return _of_anything(module, space, noise, options, "a data frame" if is_frame(batch) else "texts")
     if options.call is None:
         _check_purpose(module)
     call: Callable[[Any, Any], Any] = options.call or _call_of(module, space)
@@ -182,9 +182,12 @@ def _arguments(module: Any) -> tuple[str, ...]:
         return ()
 
 
-def _no_numbers(name: str, batch: Any) -> InvalidInputError:
-    what = "a data frame" if is_frame(batch) else "texts"
-    return InvalidInputError(
-        f"expected numbers for the module {name}, got {what}; give a function that turns a batch of these into scores: "
-        "fp.vote(lambda batch: model(encoded(batch)).detach().numpy(), data, noise)"
-    )
+def _of_anything(module: Any, space: Space, noise: Law, options: ModelOptions, what: str) -> Classifier:
+    """The adapter of a module whose inputs are no numbers: only the user knows how to encode them."""
+    name = type(module).__name__
+    if options.call is None:
+        raise InvalidInputError(
+            f"expected numbers for the module {name}, got {what}; say how to encode and call: "
+            "call=lambda model, batch: model(encoded(batch))"
+        )
+    return adapted_function(ModuleCall(module, options.call), space, noise, options, name)

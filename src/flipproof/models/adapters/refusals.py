@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
-from flipproof.models.adapters.given_rows import found, library_of
+from flipproof.models.adapters.given_rows import found, last_step, library_of
 
 _PREDICT = "call=lambda model, rows: model.predict(rows)"
 
@@ -38,14 +37,14 @@ def check_fitted(model: Any) -> None:
 def _is_fitted(model: Any) -> bool:
     if library_of(model) == "catboost":
         return bool(model.is_fitted())
-    if "sklearn" not in sys.modules or not hasattr(model, "fit") or not hasattr(model, "get_params"):
-        return True
+    if type(last_step(model)).__module__.partition(".")[0] not in ("sklearn", "lightgbm", "xgboost"):
+        return (
+            True  # an estimator of the user's own need not follow their conventions, and says itself if it is unfitted
+        )
     try:
         require("sklearn.utils.validation").check_is_fitted(model)
     except require("sklearn.exceptions").NotFittedError:
-        return found(model, "classes_") is not None
-    except TypeError:  # not quite an estimator of scikit-learn
-        return True
+        return False
     return True
 
 

@@ -10,6 +10,7 @@ import scipy.sparse
 
 from flipproof.base.values import IntArray, RowArray
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.score_function import as_numbers
 from flipproof.models.adapters.scores import Cut
 from flipproof.models.adapters.tensors import dense_tensor
 from flipproof.models.adapters.torch_modules import call_module, device_of, evaluating, labels_of, torch
@@ -48,6 +49,19 @@ class TokenCall:
         ids = rows if self.padding is None else torch.where(is_token, rows, self.padding)
         attended = is_token | ~is_token.any(dim=1, keepdim=True)
         return module(input_ids=ids, attention_mask=attended.long())
+
+
+@dataclass(frozen=True, eq=False)
+class ModuleCall:
+    """A function of a batch of texts or of a data frame: the user's own call of a module, in evaluation mode."""
+
+    module: Any
+    call: Callable[[Any, Any], Any]
+
+    def __call__(self, batch: Any) -> Any:
+        """Scores or labels, an array."""
+        with evaluating(self.module):
+            return as_numbers(output_tensor(self.call(self.module, batch)))
 
 
 @dataclass(frozen=True, eq=False)
