@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 
 @pair
@@ -54,11 +54,16 @@ class Frames:
     """Numbers as a data frame with these columns."""
 
     columns: tuple[str, ...]
+    categories: tuple[str, ...] = ()
     bytes_per_row: int = 1_000
 
     def __call__(self, drawn):
         pandas = pytest.importorskip("pandas")
-        return pandas.DataFrame(drawn.astype(np.int64), columns=list(self.columns))
+        frame = pandas.DataFrame(drawn.astype(np.int64), columns=list(self.columns))
+        if not self.categories:
+            return frame
+        names = np.array(self.categories)
+        return frame.apply(lambda column: pandas.Categorical(names[column], categories=self.categories))
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,48 @@ def an_estimator_of_a_data_frame():
 def lightgbm_of_a_data_frame():
     lightgbm = pytest.importorskip("lightgbm")
     return frame_pair(lightgbm.LGBMClassifier(n_estimators=4, min_child_samples=2, verbose=-1, n_jobs=1))
+
+
+CATEGORIES = Frames(COLUMNS, ("low", "mid", "high", "top"))
+
+
+@pair
+def lightgbm_of_categories():
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMClassifier(n_estimators=4, min_child_samples=2, min_data_per_group=1, verbose=-1, n_jobs=1)
+    model.fit(CATEGORIES(X), TWO)
+    return Pair(model, lambda batch: places(model, batch), Formed(DATA, CATEGORIES))
+
+
+@pair
+def lightgbm_booster_of_categories():
+    model = lightgbm_of_categories().model.booster_
+    return Pair(model, lambda batch: model.predict(batch) > 0.5, Formed(DATA, CATEGORIES))
+
+
+@pair
+def xgboost_booster_of_categories():
+    xgboost = pytest.importorskip("xgboost")
+    matrix = xgboost.DMatrix(CATEGORIES(X), TWO, enable_categorical=True)
+    model = xgboost.train({"objective": "binary:logistic"}, matrix, 4)
+    return Pair(
+        model,
+        lambda batch: model.predict(xgboost.DMatrix(batch, enable_categorical=True)) > 0.5,
+        Formed(DATA, CATEGORIES),
+    )
+
+
+@pair
+def catboost_of_strings():
+    catboost = pytest.importorskip("catboost")
+    model = catboost.CatBoostClassifier(**catboost_settings(), cat_features=list(COLUMNS)).fit(CATEGORIES(X), TWO)
+    return Pair(model, lambda batch: places(model, batch), Formed(DATA, CATEGORIES))
+
+
+@pair
+def a_pipeline_of_strings():
+    model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(CATEGORIES(X), TWO)
+    return Pair(model, lambda batch: places(model, batch), Formed(DATA, CATEGORIES))
 
 
 @pair

@@ -1,8 +1,11 @@
 """Models of rows go in as they are: votes count the labels that each model itself gives to the same noisy inputs."""
 
+import itertools
+import math
 import pickle
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -136,3 +139,43 @@ def test_a_cut_is_exact():
         1,
     ]
     assert fp.vote(Fixed(), rows, still, 1, 1, progress=False).estimation.argmax(1).tolist() == [0, 0, 0, 0]
+
+
+WHOLE = np.array(list(itertools.product((0, 1), repeat=5)))
+"""All inputs of five bits."""
+
+
+def smoothed_exactly(labels, noise):
+    """The exact probability of label 1 after noise, for each of all inputs."""
+    kept = {0: Fraction(noise.p_plus), 1: Fraction(noise.p_minus)}  # that a bit with this value flips
+
+    def probability(clean, noisy):
+        return math.prod(kept[a] if a != b else 1 - kept[a] for a, b in zip(clean, noisy, strict=True))
+
+    rows = WHOLE.tolist()
+    return [sum(probability(clean, rows[i]) for i in np.flatnonzero(labels)) for clean in rows]
+
+
+def test_no_input_in_the_ball_of_a_certified_one_changes_its_label():
+    model = lightgbm_on_bits()
+    noise = fp.FlipNoise(0.05, 0.3)
+    certificates = fp.certify(fp.vote(model, WHOLE, noise, 100, 5_000, progress=False), alpha=1e-6)
+    label = certificates.predictions.label
+    exact = smoothed_exactly(model.predict(WHOLE) > 0.5, noise)
+    compared = 0
+    for add, delete in itertools.product(range(3), repeat=2):
+        certified = certificates.certified(fp.Radii(add=add, delete=delete))
+        for i, j in itertools.product(np.flatnonzero(certified), range(len(WHOLE))):
+            added, deleted = ((WHOLE[j] > WHOLE[i]).sum(), (WHOLE[j] < WHOLE[i]).sum())
+            if added <= add and deleted <= delete:
+                assert (exact[j] > Fraction(1, 2)) == bool(label[i])
+                compared += 1
+    assert compared > 100
+
+
+def lightgbm_on_bits():
+    lightgbm = pytest.importorskip("lightgbm")
+    bits = np.random.default_rng(0).integers(0, 2, (300, 5))
+    labels = bits[:, 0] + bits[:, 1] + bits[:, 2] > bits[:, 3] + 1
+    settings = {"objective": "binary", "verbose": -1, "min_data_in_leaf": 2, "num_threads": 1}
+    return lightgbm.train(settings, lightgbm.Dataset(bits, labels), 10)

@@ -5,7 +5,15 @@ import pytest
 
 import flipproof as fp
 from tests.door.row_boosters import catboost_settings, lightgbm_booster, xgboost_booster
-from tests.door.row_functions import COLUMNS, Formed, Frames, Sentences
+from tests.door.row_functions import (
+    CATEGORIES,
+    COLUMNS,
+    Formed,
+    Frames,
+    Sentences,
+    lightgbm_booster_of_categories,
+    lightgbm_of_categories,
+)
 from tests.door.row_modules import bert, network
 from tests.door.row_pairs import BITS, DATA, FEWER, FLIPS, NUMBERS, OF_BITS, THREE, TWO, WORDS, X
 
@@ -43,6 +51,7 @@ def taken(model, data=None, noise=FLIPS, **options):
 )
 def test_what_was_not_fitted_is_to_be_fitted(make):
     refused("that was not fitted; call fit first", make())
+    refused("that was not fitted; call fit first", make().predict)
     taken(make().fit(X, TWO))
 
 
@@ -266,6 +275,14 @@ def test_a_model_of_a_data_frame_gets_it_or_is_refused():
         refused("in their order, got f, a, .* select them: ", model, Formed(DATA, Frames(tuple("fabcde"))))
         refused("there is no a, b, c: give the data frame", model, Formed(DATA, Frames(tuple("xyzdef"))))
         taken(model, Formed(DATA, Frames(COLUMNS)))
+
+
+def test_codes_of_categories_are_not_what_a_booster_was_fitted_on():
+    """LightGBM would take them, and be another model."""
+    pytest.importorskip("lightgbm")
+    for model in (lightgbm_of_categories().model, lightgbm_booster_of_categories().model):
+        refused(r"give the data frame it was fitted on: fp.vote\(model, df, noise\)", model)
+        taken(model, Formed(DATA, CATEGORIES))
 
 
 def test_what_is_no_model_at_all_is_refused():

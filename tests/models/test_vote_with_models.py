@@ -150,9 +150,9 @@ def test_a_model_by_itself_is_adapted(model):
 
 
 def test_a_model_that_does_not_fit_is_told_what_to_do():
-    with pytest.raises(fp.InvalidInputError, match="expected a fitted model, got BernoulliNB .* call fit first"):
+    with pytest.raises(fp.InvalidInputError, match=r"expected a fitted model, got BernoulliNB .* call fit first"):
         vote(BernoulliNB(), [[1, 0, 0]])
-    with pytest.raises(fp.InvalidInputError, match="expected GCN to take rows .*; a model of graphs needs a graph"):
+    with pytest.raises(fp.InvalidInputError, match=r"expected GCN to take rows .*; a model of graphs needs a graph"):
         vote(pyg.GCN(3, 4, 2), [[1, 0, 0]])
 
 

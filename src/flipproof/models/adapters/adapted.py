@@ -10,7 +10,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.adapted_estimators import SCORES, adapted_estimator, by_scores, is_estimator
 from flipproof.models.adapters.adapted_functions import adapted_function, called_model
 from flipproof.models.adapters.given_rows import library_of
-from flipproof.models.adapters.refusals import refuse_class
+from flipproof.models.adapters.refusals import check_fitted, refuse_class
 from flipproof.noise.laws import is_joint
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.space import Space
@@ -66,6 +66,7 @@ def _is_method(model: Any, space: Space, options: ModelOptions) -> bool:
 def _adapted_method(model: Any, space: Space, noise: Law, options: ModelOptions) -> Classifier:
     owner, name = model.__self__, model.__name__
     if name in SCORES:
+        check_fitted(owner)
         return by_scores(owner, name, space, noise, options)
     return adapted(owner, space, noise, options)
 
