@@ -137,20 +137,23 @@ def test_logits_for_another_number_of_classes_name_the_samples():
 
 
 @pytest.mark.parametrize(
-    ("model", "words"),
+    "model",
     [
-        (BernoulliNB(), r"got BernoulliNB; wrap it: flipproof.SklearnClassifier\(estimator\)"),
-        (
-            torch.nn.Linear(3, 2),
-            r"got Linear; wrap it: flipproof.TorchClassifier\(module, classes=...\), NodeClassifier",
-        ),
-        (pyg.GCN(3, 4, 2), r"got GCN; wrap it: flipproof.TorchClassifier\(module, classes=...\), NodeClassifier"),
-        (type("Named", (torch.nn.Linear,), {"classes": 2})(3, 2), "got Named; wrap it: flipproof.TorchClassifier"),
+        BernoulliNB().fit([[0, 1, 0], [1, 0, 1]], [0, 1]),
+        torch.nn.Linear(3, 2),
+        # A bare module is no classifier even if it has classes.
+        type("Named", (torch.nn.Linear,), {"classes": 2})(3, 2),
     ],
 )
-def test_a_model_by_itself_is_told_how_to_be_wrapped(model, words):
-    with pytest.raises(fp.InvalidInputError, match=f"expected a classifier, {words}"):
-        vote(model, [[1, 0, 0]])
+def test_a_model_by_itself_is_adapted(model):
+    assert vote(model, [[1, 0, 0]]).estimation.shape == (1, 2)
+
+
+def test_a_model_that_does_not_fit_is_told_what_to_do():
+    with pytest.raises(fp.InvalidInputError, match=r"expected a fitted model, got BernoulliNB .* call fit first"):
+        vote(BernoulliNB(), [[1, 0, 0]])
+    with pytest.raises(fp.InvalidInputError, match=r"expected GCN to take rows .*; a model of graphs needs a graph"):
+        vote(pyg.GCN(3, 4, 2), [[1, 0, 0]])
 
 
 def test_other_weights_are_another_run(tmp_path):

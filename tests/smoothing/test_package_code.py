@@ -65,8 +65,8 @@ def test_a_changed_adapter_is_not_mixed_with_the_old_one(package, tmp_path):
     before = checkpoint.read_bytes()
     edit(
         package / "models" / "adapters" / "sklearn_classifier.py",
-        "        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])\n",
-        "        return 1 - self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])\n",
+        "        return self._numbers(predictions, rows_in(batch))\n",
+        "        return 1 - self._numbers(predictions, rows_in(batch))\n",
     )
     refusal = said_by(package, checkpoint, 50)
     assert "run.ckpt of another: what turns noisy inputs into labels has changed in flipproof since: finish" in refusal
@@ -80,9 +80,8 @@ def test_comments_docstrings_and_layout_are_not_code(package, tmp_path):
     file = package / "models" / "adapters" / "sklearn_classifier.py"
     edit(
         file,
-        "        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])\n",
-        "\n        # as they come\n        return self._numbers(\n"
-        "            np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])  # numbers\n\n",
+        "        return self._numbers(predictions, rows_in(batch))\n",
+        "\n        # as they come\n        return self._numbers(\n            predictions, rows_in(batch))  # numbers\n\n",
     )
     edit(file, '"""The number of labels."""', '"""How many labels there are."""')
     then = said_by(package, checkpoint, 50)

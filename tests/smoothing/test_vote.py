@@ -450,9 +450,9 @@ def test_other_numbers_of_classes_are_refused(classes):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (labels, r"got function; wrap it: flipproof.FunctionClassifier\(function, classes=...\)"),
-        ("model", "expected a classifier, got str$"),
-        (None, "expected a classifier, got NoneType$"),
+        (labels, r"how many labels labels can return, got labels .* \.\.\.; say how many there are: classes=\.\.\.$"),
+        ("model", "expected a classifier, got str; give a trained model or a function of a batch$"),
+        (None, "expected a classifier, got NoneType; give a trained model or a function of a batch$"),
     ],
 )
 def test_what_is_no_classifier_is_told_how_to_become_one(given, words):

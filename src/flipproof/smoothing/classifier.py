@@ -144,7 +144,12 @@ def classifier_of(model: Any, space: Space, noise: Law, options: ModelOptions) -
     """The classifier itself, or the adapter of a model for data of this space under this noise."""
     # A bare module is no classifier even if it has classes: it expects tensors, and its dropout may be on.
     is_module = any(base.__module__.split(".")[0] == "torch" for base in type(model).__mro__)
-    if is_module or not isinstance(model, Classifier) or not isinstance(model.classes, int | np.integer):
+    if (
+        is_module
+        or isinstance(model, type)
+        or not isinstance(model, Classifier)
+        or not isinstance(model.classes, int | np.integer)
+    ):
         adapted: Classifier = provided("adapters").adapted(model, space, noise, options)
         return adapted
     if model.classes < 1:

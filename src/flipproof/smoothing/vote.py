@@ -126,7 +126,7 @@ def vote(
     wanted = {"select": checked_wanted(n_select, "n_select"), "estimate": checked_wanted(n_estimate, "n_estimate")}
     place = Workers(workers, address, timeout)
     check_evaluation(memory_limit, engine, check)
-    if workers == "ray" and (device := device_record(classifier)):
+    if workers == "ray" and (device := device_record(task.classifier)):
         raise InvalidInputError(f"expected a module on the CPU for a Ray cluster, got one on {device['device']}")
     known = None if checkpoint is None else peek_identity(checkpoint)
     recorded = _plan_of(known) if chunk_size is None and known is not None else None

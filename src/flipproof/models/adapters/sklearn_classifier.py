@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray, RowArray, sorted_rows
+from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
-from flipproof.smoothing.classifier import signed
+from flipproof.models.adapters.clean_pass import rows_in
+from flipproof.models.adapters.given_rows import estimator_rows
+from flipproof.models.adapters.refusals import one_output_of
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 
@@ -21,7 +22,8 @@ class SklearnClassifier:
     """Gives each row the number of its predicted class in `estimator.classes_`.
 
     Args:
-        estimator: any fitted classifier, or a pipeline that ends in one.
+        estimator: any fitted classifier with `predict` and `classes_`, also of LightGBM, XGBoost or CatBoost, or a
+            pipeline that ends in one.
 
     Example:
         >>> from sklearn.naive_bayes import BernoulliNB
@@ -43,16 +45,22 @@ class SklearnClassifier:
         if np.ndim(self._classes) != 1 or not self.classes:
             raise InvalidInputError(f"expected a classifier with one label per row, got {name} with several")
 
-    def __call__(self, batch: RowArray) -> IntArray:
-        """Labels [rows] of an array [rows, ...], flattened to two dimensions, or of a sparse matrix [rows, columns]."""
-        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])
+    def __call__(self, batch: Any) -> IntArray:
+        """Labels of an array [rows, ...], flattened to two dimensions, of a sparse matrix, a data frame or texts."""
+        predictions = np.asarray(self.estimator.predict(estimator_rows(self.estimator, batch)))
+        return self._numbers(predictions, rows_in(batch))
 
     @property
-    def label_scores(self) -> Callable[[Any], NDArray[Any]] | None:
-        """A function that gives decision values or probabilities [rows, classes], or None if the estimator has none."""
+    def label_scores(self) -> Callable[[Any], NDArray[Any] | None] | None:
+        """A function that gives decision values or probabilities [rows, classes], or None if the estimator has none.
+
+        The function itself returns None if the scores are not one per class, but, say, one per pair of classes.
+        """
         for name in ("decision_function", "predict_proba"):
             if hasattr(self.estimator, name):
-                return lambda batch: _by_class(getattr(self.estimator, name)(_flat(batch)))
+                return lambda batch: self._by_class(
+                    getattr(self.estimator, name)(estimator_rows(self.estimator, batch)), rows_in(batch)
+                )
         return None
 
     @property
@@ -70,7 +78,17 @@ class SklearnClassifier:
         classes = self.estimator.classes_
         return np.empty((0, 0)) if isinstance(classes, list) else np.asarray(classes)
 
+    def _by_class(self, scores: Any, rows: int) -> NDArray[Any] | None:
+        """Scores [rows, classes]; a single score per row is that of the second of two classes."""
+        array = np.asarray(scores)
+        array = array if array.ndim == 2 else np.stack([-array, array], axis=1)
+        return array if array.shape == (rows, self.classes) else None
+
     def _numbers(self, predictions: NDArray[Any], rows: int) -> IntArray:
+        if predictions.shape == (rows, 1):  # CatBoost writes labels of more than two classes as a column
+            predictions = predictions[:, 0]
+        if predictions.ndim == 2 and len(predictions) == rows:
+            raise InvalidInputError(one_output_of(type(self.estimator).__name__))
         if predictions.shape != (rows,):
             raise InvalidInputError(f"expected predictions of shape ({rows},), got {predictions.shape}")
         order = np.argsort(self._classes)
@@ -80,14 +98,3 @@ class SklearnClassifier:
         if unknown.any():
             raise InvalidInputError(f"expected predictions among classes_, got {predictions[unknown][0]!r}")
         return numbers
-
-
-def _flat(batch: RowArray) -> Any:
-    """Rows in two dimensions; sparse rows get sorted columns."""
-    return sorted_rows(batch) if scipy.sparse.issparse(batch) else signed(batch.reshape(batch.shape[0], -1))
-
-
-def _by_class(scores: NDArray[Any]) -> NDArray[Any]:
-    """Scores [rows, classes]; a single score per row is that of the second of two classes."""
-    array = np.asarray(scores)
-    return array if array.ndim == 2 else np.stack([-array, array], axis=1)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import ADDED_LATER
 from flipproof.errors import InvalidInputError
+from flipproof.smoothing.fingerprint.boosters import booster_contents, is_booster
 from flipproof.smoothing.fingerprint.contents import (
     Contents,
     class_contents,
@@ -245,6 +246,7 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Contents]], ...] = (
     (lambda value: isinstance(getattr(value, "fingerprint", None), str), _with_own_fingerprint),
     (is_tensor, tensor_contents),
     (is_torch_module, torch_module_contents),
+    (is_booster, booster_contents),
     (dataclasses.is_dataclass, _dataclass),
     (
         lambda value: isinstance(getattr(value, "__wrapped__", None), types.FunctionType),

@@ -1,0 +1,56 @@
+"""A function that returns scores of a batch, as a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flipproof.base.values import IntArray
+from flipproof.models.adapters.clean_pass import rows_in
+from flipproof.models.adapters.scores import Cut, columns_of, labels_of_columns
+from flipproof.smoothing.classifier import signed
+from flipproof.smoothing.fingerprint.fingerprints import fingerprint
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreFunction:
+    """Gives each input the class with the largest score, or compares its one score with a cut.
+
+    Args:
+        function: from a batch to scores [rows, classes]; with a cut, to the scores [rows] of the second class.
+        classes: the number of labels.
+        cut: where the second of two classes begins; None: the largest of several scores wins.
+
+    Example:
+        >>> ScoreFunction(lambda rows: rows[:, :2] / 2.0, 2)(np.array([[0, 1], [3, 2]]))
+        array([1, 0])
+    """
+
+    function: Callable[[Any], Any]
+    classes: int
+    cut: Cut | None = None
+
+    def __call__(self, batch: Any) -> IntArray:
+        """Labels [rows] of a batch of inputs."""
+        return labels_of_columns(self.label_scores(batch), rows_in(batch), self.classes)
+
+    def label_scores(self, batch: Any) -> NDArray[Any]:
+        """The scores [rows, classes] behind the labels."""
+        return columns_of(as_numbers(self.function(signed(batch))), self.cut)
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the function and of the rule of decision."""
+        return fingerprint(("ScoreFunction", self.function, self.classes, self.cut))
+
+
+def as_numbers(answer: Any) -> NDArray[Any]:
+    """What a function returned, as an array; tensors are welcome."""
+    if hasattr(answer, "detach"):
+        answer = answer.detach().cpu()
+        answer = answer.float() if str(answer.dtype) == "torch.bfloat16" else answer  # numpy has no such type
+    return np.asarray(answer)
