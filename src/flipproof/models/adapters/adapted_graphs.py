@@ -80,7 +80,8 @@ def _way_to_call(model: Any, many: bool, carried: str | None, options: ModelOpti
     if is_node_module(model):
         return GraphCall()
     how = GraphCall.of(model.forward, many, carried)
-    if carried == "edge_attr" and getattr(model, "supports_edge_attr", True) is False and how.takes_edge_features:
+    weights_alone = getattr(model, "supports_edge_weight", False) and not getattr(model, "supports_edge_attr", True)
+    if carried == "edge_attr" and weights_alone:
         raise InvalidInputError(
             f"expected a model that uses edge_attr, got {type(model).__name__} of PyTorch Geometric, which ignores it; "
             "if it is a weight, data.edge_weight = data.edge_attr and data.edge_attr = None; else make the graph with "

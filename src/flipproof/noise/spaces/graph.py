@@ -326,7 +326,10 @@ def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
     except InvalidInputError as error:
         if noisy == STRUCTURE:
             raise
-        hint = "noise on attributes needs zeros and ones or categories; noisy='structure' takes any attributes"
+        hint = (
+            "noise on attributes needs zeros and ones or categories; noisy='structure' takes any attributes, as in "
+            "Graph.from_pyg(data, noisy='structure')"
+        )
         raise InvalidInputError(f"{error} ({hint})") from error
     plain = plain_attributes(attributes)
     if plain.ndim != 2 or plain.shape[0] != nodes:
