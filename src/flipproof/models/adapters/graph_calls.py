@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,6 +33,40 @@ _ALIASES = {
 _ROLE_OF = {alias: role for role, aliases in _ALIASES.items() for alias in aliases}
 DATA = "data"
 BY_HAND = "say how the model is called: call=lambda model, data: model(data.x, data.edge_index)"
+
+
+def check_is_drawn(batch: Any) -> None:
+    """Refuses the user's own graphs in the place of noisy copies, and says how to get the labels of these."""
+    first = batch[0] if isinstance(batch, list | tuple) and batch else batch
+    if hasattr(batch, "graph_of_node") or (
+        first is not batch and hasattr(first, "nodes") and hasattr(first, "edge_index")
+    ):
+        return
+    clean = ""
+    if hasattr(first, "edge_index"):
+        clean = "([Graph.from_pyg(data, noisy='structure').clean()])"
+        if first is not batch or hasattr(batch, "to_data_list"):
+            clean = "(Graphs.from_pyg(graphs, noisy='structure').clean())"
+    elif hasattr(first, "clean"):
+        clean = "([graph.clean()])" if hasattr(first, "edges") else "(graphs.clean())"
+    if clean:
+        raise InvalidInputError(
+            f"expected graphs as vote draws them, got {type(first).__name__}; the labels of graphs as they are: "
+            f"classifier{clean}"
+        )
+
+
+def check_ignores_nothing(module: Any, graph: Any) -> None:
+    """Refuses to leave out what edges carry where the module could take it."""
+    if graph.edge_features is None:
+        return
+    with contextlib.suppress(TypeError, ValueError):
+        taken = [name for name in inspect.signature(module.forward).parameters if _ROLE_OF.get(name) in EDGE_NAMES]
+        if taken:
+            raise InvalidInputError(
+                f"expected edges that carry nothing, as this adapter leaves out {taken[0]}, got edge features; give "
+                "vote the module itself, which then gets them, or make the graph with edge_features=False"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
-from flipproof.models.adapters.graph_calls import GraphCall, GraphInputs, Reading, plain_answer
+from flipproof.models.adapters.graph_calls import GraphCall, GraphInputs, Reading, check_is_drawn, plain_answer
 from flipproof.models.adapters.tensors import (
     AttributeForm,
     TensorCache,
@@ -76,6 +76,7 @@ class GraphModel:
 
     def label_scores(self, batch: Sequence[NoisyGraph] | GraphUnion) -> NDArray[Any]:
         """The scores [..., classes] behind the labels."""
+        check_is_drawn(batch)
         scores = [self.reading.scores(answer, rows) for answer, rows in self.answers(batch)]
         return np.concatenate(scores) if is_union(batch) else np.stack(scores)
 
@@ -165,6 +166,7 @@ class GraphFunction:
 
     def label_scores(self, batch: Sequence[NoisyGraph] | GraphUnion) -> NDArray[Any]:
         """The scores [..., classes] behind the labels."""
+        check_is_drawn(batch)
         scores = [self.reading.scores(answer, rows) for answer, rows in self.answers(batch)]
         return np.concatenate(scores) if is_union(batch) else np.stack(scores)
 
