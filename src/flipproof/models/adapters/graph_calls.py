@@ -30,6 +30,7 @@ _ALIASES = {
     "num_nodes": ("num_nodes",),
     "num_graphs": ("num_graphs", "batch_size"),
 }
+_DENSE = {"adj", "adjacency", "adj_matrix", "adjacency_matrix", "A"}
 _ROLE_OF = {alias: role for role, aliases in _ALIASES.items() for alias in aliases}
 DATA = "data"
 BY_HAND = "say how the model is called: call=lambda model, data: model(data.x, data.edge_index)"
@@ -60,13 +61,14 @@ def check_ignores_nothing(module: Any, graph: Any) -> None:
     """Refuses to leave out what edges carry where the module could take it."""
     if graph.edge_features is None:
         return
-    with contextlib.suppress(TypeError, ValueError):
+    taken: list[str] = []
+    with contextlib.suppress(TypeError, ValueError):  # no signature, as in a compiled module
         taken = [name for name in inspect.signature(module.forward).parameters if _ROLE_OF.get(name) in EDGE_NAMES]
-        if taken:
-            raise InvalidInputError(
-                f"expected edges that carry nothing, as this adapter leaves out {taken[0]}, got edge features; give "
-                "vote the module itself, which then gets them, or make the graph with edge_features=False"
-            )
+    if taken:
+        raise InvalidInputError(
+            f"expected edges that carry nothing, as this adapter leaves out {taken[0]}, got edge features; give vote "
+            "the module itself, which then gets them, or make the graph with edge_features=False"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,12 @@ class GraphCall:
 
 def _roles(required: list[str], many: bool, carried: str | None) -> list[str]:
     """The roles of required arguments. Two arguments with other names are x and edge_index, as everywhere in PyG."""
+    for name in _DENSE.intersection(required):
+        raise InvalidInputError(
+            f"expected a model that takes edge_index or adj_t, got forward({', '.join(required)}) with {name}; for a "
+            "dense matrix: call=lambda model, data: model(data.x, to_dense_adj(data.edge_index, "
+            "max_num_nodes=data.num_nodes)[0]), with to_dense_adj of torch_geometric.utils"
+        )
     roles = [_ROLE_OF.get(name) for name in required]
     if None in roles and len(required) == (3 if many else 2) and not set(roles) - {None, "x", "edge_index", "batch"}:
         return ["x", "edge_index", "batch"][: len(required)]
