@@ -18,18 +18,39 @@ DOORS = [
     lambda data: space_of(pyg.Batch.from_data_list([data, data])),
     lambda data: fp.vote(fp.FunctionClassifier(len, 2), data, fp.FlipNoise(0.1, 0.2), 1, 1),
 ]
+SPACES = [fp.Graph.from_pyg, *DOORS[2:-1]]
+NAMES = ["edge_attr", "edge_weight", "edge_type"]
 
 
 def path(**carried):
     return pyg.Data(x=torch.eye(3), edge_index=PATH, y=torch.tensor([0, 1, 1]), **carried)
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("name", ["edge_attr", "edge_weight", "edge_type"])
-def test_what_edges_carry_is_refused_at_every_door(door, name):
-    carried = torch.ones(4, dtype=torch.int64 if name == "edge_type" else torch.float32)
-    with pytest.raises(fp.InvalidInputError, match=f"got {name}: noise draws edges anew.*set data.{name} = None"):
-        door(path(**{name: carried}))
+CARRIED = {name: torch.ones(4, dtype=torch.int64 if name == "edge_type" else torch.float32) for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dataset_has_no_place_for_what_edges_carry(name):
+    with pytest.raises(fp.InvalidInputError, match=f"got {name}: a dataset has no place.*set data.{name} = None"):
+        from_pyg(path(**{name: CARRIED[name]}))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("door", SPACES)
+def test_what_edges_carry_is_refused_if_noise_adds_edges(door, name):
+    space = door(path(**{name: CARRIED[name]}))
+    adding = fp.JointNoise(structure=fp.FlipNoise(0.1, 0.2))
+    with pytest.raises(fp.InvalidInputError, match=f"p_plus = 0\\) to edges that carry {name}.*edge_features=False"):
+        space.sampler(adding, 0)
+    space.sampler(fp.JointNoise(structure=fp.FlipNoise(0.0, 0.2)), 0)
+    space.sampler(fp.JointNoise(attributes=fp.FlipNoise(0.1, 0.2)), 0)
+
+
+@pytest.mark.parametrize("door", [fp.Graph.from_pyg, lambda data, **options: fp.Graphs.from_pyg([data], **options)])
+def test_what_edges_carry_is_left_out_on_request(door):
+    space = door(path(edge_attr=CARRIED["edge_attr"]), edge_features=False)
+    space.sampler(fp.JointNoise(structure=fp.FlipNoise(0.1, 0.2)), 0)
+    assert space.clean().edge_features is None
 
 
 @pytest.mark.parametrize("door", DOORS[:-1])

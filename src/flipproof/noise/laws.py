@@ -15,9 +15,8 @@ from flipproof.noise import ablation as ablation
 from flipproof.noise import gaussian as gaussian
 from flipproof.noise.sampling.samplers import Form, Role, Sampler, registered_sampler
 from flipproof.noise.sampling.samplers import register_sampler as register_sampler
-from flipproof.noise.spaces.graph import Graph
-from flipproof.noise.spaces.graphs import Graphs
-from flipproof.noise.spaces.pyg import check_homogeneous
+from flipproof.noise.spaces.given_graphs import space_of_graphs
+from flipproof.noise.spaces.images import is_dataset, is_loader, space_of_dataset
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.space import PartCounts, Space
 from flipproof.theory.base_law import Law as Law
@@ -29,8 +28,8 @@ from flipproof.theory.radii import Scope
 _ROWS_AT_ONCE = 4096
 
 
-def space_of(inputs: Any) -> Space:
-    """The space of the inputs: a space, an array or tensor, a sparse matrix, or one or more networkx or PyG graphs.
+def space_of(inputs: Any, law: Law | None = None) -> Space:
+    """The space of inputs: a space, an array or tensor, a sparse matrix, networkx or PyG graphs, a torch dataset.
 
     Example:
         >>> space_of([[0, 1], [1, 1]]).parts
@@ -40,22 +39,15 @@ def space_of(inputs: Any) -> Space:
         return inputs
     if sp.issparse(inputs):
         return SparseRows(inputs)
-    for graph in inputs[:1] if isinstance(inputs, list | tuple) else (inputs,):
-        check_homogeneous(graph)
-    if hasattr(inputs, "to_data_list"):  # a PyG Batch: noise must not add edges between its graphs
-        return Graphs.from_pyg(inputs.to_data_list())
-    if hasattr(inputs, "edge_index"):
-        # A PyG dataset also has an edge_index, for all its graphs together, but no num_nodes.
-        return Graph.from_pyg(inputs) if hasattr(inputs, "num_nodes") else Graphs.from_pyg(inputs)
-    if hasattr(inputs, "is_directed") and hasattr(inputs, "edges"):
-        return Graph.from_networkx(inputs)
+    if (graphs := space_of_graphs(inputs, law)) is not None:
+        return graphs
     if hasattr(inputs, "columns") and hasattr(inputs, "iloc"):
         raise InvalidInputError("expected an array, a sparse matrix or a space, got a data frame; see flipproof.Table")
-    if isinstance(inputs, list | tuple) and inputs:
-        if all(isinstance(item, Graph) for item in inputs):
-            return Graphs(tuple(inputs))
-        if all(hasattr(item, "edge_index") for item in inputs):
-            return Graphs.from_pyg(inputs)
+    if is_loader(inputs):
+        raise InvalidInputError(f"expected a dataset, got {type(inputs).__name__}: give its dataset, loader.dataset")
+    if is_dataset(inputs):
+        found = space_of_dataset(inputs, law)
+        return space_of(found, law) if isinstance(found, list) else found
     return DenseRows(inputs)
 
 
@@ -71,7 +63,7 @@ def space_for(inputs: Any, law: Law, tokenizer: Callable[[str], Sequence[str]] |
     if isinstance(inputs, Space):
         return inputs
     found: Space | None = law.space_of(inputs) if isinstance(law, Law) else None
-    return space_of(inputs) if found is None else found
+    return space_of(inputs, law) if found is None else found
 
 
 def law_for(space: Space, law: Law) -> Law:

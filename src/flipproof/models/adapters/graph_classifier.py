@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.graph_calls import check_ignores_nothing, check_is_drawn
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
 from flipproof.models.adapters.torch_modules import (
     call_module,
@@ -73,8 +74,10 @@ class GraphClassifier:
 
     def label_scores(self, union: GraphUnion) -> Any:
         """The logits [graphs, classes] behind the labels, a tensor."""
+        check_is_drawn(union)
         if not hasattr(union, "graph_of_node"):
             raise InvalidInputError("expected many graphs, got something else: wrap one graph in Graphs([graph])")
+        check_ignores_nothing(self.module, union)
         with evaluating(self.module):
             return torch.cat([self.logits(part) for part in union.cut(self.graphs_at_once)])
 

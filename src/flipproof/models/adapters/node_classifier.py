@@ -11,6 +11,7 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
+from flipproof.models.adapters.graph_calls import check_ignores_nothing, check_is_drawn
 from flipproof.models.adapters.tensors import AttributeForm, TensorCache, attribute_tensor, check_unchanged, edge_tensor
 from flipproof.models.adapters.torch_modules import (
     call_module,
@@ -144,6 +145,9 @@ class NodeClassifier:
             raise InvalidInputError("expected one graph with a label per node, got a collection: use GraphClassifier")
         if hasattr(graphs, "shape"):
             raise InvalidInputError("expected a graph, got rows: use TorchClassifier or SklearnClassifier")
+        check_is_drawn(graphs)
+        for graph in graphs[:1]:
+            check_ignores_nothing(self.module, graph)
         forward = self.forward()
         with evaluating(self.module):
             made = [made_of(checked_logits(forward(graph), graph.nodes, self.classes)) for graph in graphs]

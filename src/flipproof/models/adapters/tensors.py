@@ -66,6 +66,11 @@ def _shared(array: NDArray[Any]) -> torch.Tensor:
     return torch.from_numpy(array) if array.flags.writeable else torch.tensor(array)
 
 
+def plain_tensor(array: NDArray[Any], device: torch.device | str) -> torch.Tensor:
+    """A tensor of real numbers as float32, or of integers as int64."""
+    return dense_tensor(array, torch.float32 if array.dtype.kind == "f" else torch.int64, device)
+
+
 def edge_tensor(graph: NoisyGraph | GraphUnion, device: torch.device | str) -> torch.Tensor:
     """The edges of a graph in the form of torch_geometric, [2, edges]."""
     edges = np.asarray(graph.edge_index)
@@ -84,6 +89,18 @@ def attribute_tensor(graph: NoisyGraph | GraphUnion, form: AttributeForm, device
     if form is AttributeForm.SPARSE:
         return sparse_tensor(attributes, device)
     return dense_tensor(attributes, torch.float32, device)
+
+
+def adjacency_tensor(edges: torch.Tensor, weights: torch.Tensor | None, nodes: int) -> torch.Tensor:
+    """The transposed adjacency matrix of a graph, as torch_geometric's `ToSparseTensor` makes it: `adj_t`."""
+    order = torch.argsort(edges[1] * nodes + edges[0])
+    values = edges.new_ones(edges.shape[1], dtype=torch.float32) if weights is None else weights[order]
+    starts = torch.zeros(nodes + 1, dtype=torch.int64, device=edges.device)
+    starts[1:] = torch.cumsum(torch.bincount(edges[1], minlength=nodes), 0)
+    _quieten_sparse_tensors()
+    return torch.sparse_csr_tensor(
+        starts, edges[0][order], values, size=(nodes, nodes, *values.shape[1:]), check_invariants=False
+    )
 
 
 class TensorCache:

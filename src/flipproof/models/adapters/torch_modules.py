@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import operator
+import sys
 import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,11 @@ _WIDEST = 2**24
 _LOCK = threading.Lock()
 _IN_USE: dict[int, tuple[int, list[tuple[Any, bool]]]] = {}
 """By the id of a module: the number of threads that evaluate it, and the previous training flag of each part."""
+
+
+def is_module(value: object) -> bool:
+    """Whether a value is a `torch.nn.Module`; torch is not loaded to find out."""
+    return "torch" in sys.modules and isinstance(value, torch.nn.Module)
 
 
 def checked_module(module: Any) -> Any:
@@ -153,8 +159,8 @@ def check_takes(module: torch.nn.Module, *names: str) -> None:
         graph = ", ".join(f"{name}={name}" for name in names)
         does = f"returns model(Data({graph}))" if len(signature.parameters) == 1 else "calls it as it is meant"
         raise InvalidInputError(
-            f"expected a module with forward({wanted}), got {kind} with forward{signature}; give a small module whose "
-            f"forward(self, {wanted}) {does}"
+            f"expected a module with forward({wanted}), got {kind} with forward{signature}; give vote the module "
+            f"itself, which finds out how to call it, or a small module whose forward(self, {wanted}) {does}"
         ) from error
 
 
@@ -163,16 +169,24 @@ def call_module(module: torch.nn.Module, *inputs: Any) -> Any:
     try:
         return module(*inputs)
     except RuntimeError as error:
-        types = {weight.dtype for weight in module.parameters() if weight.is_floating_point()}
-        given_type = getattr(inputs[0], "dtype", None)  # a transform may return anything
-        if given_type is None or not given_type.is_floating_point or not types or given_type in types:
+        explained = of_other_type(module, inputs[0], error)
+        if explained is None:
             raise
-        given, found = _name(given_type), " and ".join(sorted(map(_name, types)))
-        convert = "module.float()" if given == "float32" else f"module.to(torch.{given})"
-        reason = " ".join(str(error).split())
-        raise InvalidInputError(
-            f"expected weights of the type of the input, {given}, got {found} ({reason}); call {convert} first"
-        ) from error
+        raise explained from error
+
+
+def of_other_type(module: torch.nn.Module, given: Any, error: RuntimeError) -> InvalidInputError | None:
+    """What to do about an error, if no weight of the module has the type of its input."""
+    types = {weight.dtype for weight in module.parameters() if weight.is_floating_point()}
+    given_type = getattr(given, "dtype", None)  # a transform may return anything
+    if given_type is None or not given_type.is_floating_point or not types or given_type in types:
+        return None
+    name, found = _name(given_type), " and ".join(sorted(map(_name, types)))
+    convert = "module.float()" if name == "float32" else f"module.to(torch.{name})"
+    reason = " ".join(str(error).split())
+    return InvalidInputError(
+        f"expected weights of the type of the input, {name}, got {found} ({reason}); call {convert} first"
+    )
 
 
 def _name(dtype: torch.dtype) -> str:

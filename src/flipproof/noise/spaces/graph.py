@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray, as_array, checked_count, checked_kind, one_of, read_only, read_only_csr
+from flipproof.base.values import (
+    ADDED_LATER,
+    IntArray,
+    as_array,
+    checked_count,
+    checked_kind,
+    one_of,
+    read_only,
+    read_only_csr,
+)
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Stream
+from flipproof.noise.spaces.edge_features import EdgeFeatures
 from flipproof.noise.spaces.edges import Edges
+from flipproof.noise.spaces.networkx_graphs import features_of_networkx
+from flipproof.noise.spaces.networkx_graphs import index_of_networkx as index_of_networkx
 from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
-from flipproof.noise.spaces.pyg import index_of_pyg
+from flipproof.noise.spaces.pyg import carried_in_pyg, edges_of_pyg, features_of_pyg
 from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr
 from flipproof.noise.spaces.space import PartCounts, noise_of_parts
 from flipproof.noise.spaces.words import graph_words
@@ -40,6 +52,7 @@ class Graph:
             attributes alone, or None.
         noisy: the parts that get noise: "structure", "attributes" or "both". "both" takes a
             `JointNoise(structure=..., attributes=...)`, the other two take a `FlipNoise`.
+        edge_features: what the edges carry, or None.
 
     Example:
         >>> graph = Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], nodes=3)
@@ -50,11 +63,14 @@ class Graph:
     edges: Edges
     attributes: Any = None
     noisy: str = STRUCTURE
+    edge_features: EdgeFeatures | None = field(default=None, metadata={ADDED_LATER: True})
     joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         one_of(PARTS, self.noisy, "noisy")
         checked_kind(self.edges, Edges, "edges")
+        if self.edge_features is not None:
+            checked_kind(self.edge_features, EdgeFeatures, "edge_features").check_columns(self.edges)
         object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.nodes, self.noisy))
 
     @classmethod
@@ -67,6 +83,7 @@ class Graph:
         noisy: str | None = None,
         directed: bool = False,
         duplicates: str = "refuse",
+        edge_features: Any = None,
     ) -> Graph:
         """A graph from two rows of node numbers, as in PyTorch Geometric: undirected edges in both directions.
 
@@ -77,13 +94,17 @@ class Graph:
             noisy: the parts that get noise; by default both if there are attributes.
             directed: whether (u, v) and (v, u) are different entries.
             duplicates: "refuse" or "merge" edges that appear more than once.
+            edge_features: what the edges carry: numbers, one row for each column of `edge_index`, if noise adds no
+                edges; or a function `f(x_source, x_target)` of the attributes of both ends (see `EdgeFeatures`). A
+                mapping such as {"edge_weight": numbers} says which argument of models they are.
         """
         merge = merges_duplicates(duplicates)
         if nodes is None and attributes is None:
             raise InvalidInputError("expected the number of nodes or attributes, got neither; give nodes=")
         nodes = checked_count(_rows_of(attributes) if nodes is None else nodes, "nodes")
         edges = Edges.from_index(edge_index, nodes, directed=directed, merge_duplicates=merge)
-        return cls(edges, attributes, ("both" if attributes is not None else STRUCTURE) if noisy is None else noisy)
+        noisy = ("both" if attributes is not None else STRUCTURE) if noisy is None else noisy
+        return cls(edges, attributes, noisy, EdgeFeatures.given(edge_features, edge_index, edges))
 
     @classmethod
     def from_scipy(
@@ -97,33 +118,49 @@ class Graph:
 
     @classmethod
     def from_networkx(
-        cls, graph: Any, attributes: Any = None, *, noisy: str | None = None, duplicates: str = "refuse"
+        cls,
+        graph: Any,
+        attributes: Any = None,
+        *,
+        noisy: str | None = None,
+        duplicates: str = "refuse",
+        edge_features: Any = None,
     ) -> Graph:
         """A graph from a networkx graph, directed if that is; nodes are numbered in the order of `graph.nodes`.
 
-        Edge data, such as weights, is dropped.
+        Edge data, such as weights, is left out with a warning. `edge_features="weight"` keeps the weights, a function
+        computes features from both ends of an edge (see `from_edge_index`), and False leaves edge data out silently.
         """
         index, directed = index_of_networkx(graph)
-        return cls.from_edge_index(index, len(graph), attributes, noisy=noisy, directed=directed, duplicates=duplicates)
+        features = features_of_networkx(graph, edge_features)
+        return cls.from_edge_index(
+            index, len(graph), attributes, noisy=noisy, directed=directed, duplicates=duplicates, edge_features=features
+        )
 
     @classmethod
     def from_pyg(
-        cls, data: Any, *, noisy: str | None = None, directed: bool = False, duplicates: str = "refuse"
+        cls,
+        data: Any,
+        *,
+        noisy: str | None = None,
+        directed: bool = False,
+        duplicates: str = "refuse",
+        edge_features: Any = None,
     ) -> Graph:
-        """A graph from a PyTorch Geometric `Data`: its `edge_index` and `x`.
+        """A graph from a PyTorch Geometric `Data`: its `edge_index`, its `x`, and what its edges carry.
 
-        Edges that carry data (`edge_attr`, `edge_weight`, `edge_type`) are refused: noise draws edges anew, and the
-        data of an observed edge would tell the model that the edge is real.
+        Edges may carry `edge_attr`, `edge_weight` or `edge_type` if noise adds no edges: an edge that is added again
+        would carry something else than the observed one. `edge_features=False` leaves out what edges carry; a
+        function of both ends of an edge (see `from_edge_index`) replaces it, for observed edges too.
         """
-        index, nodes = index_of_pyg(data)
-        return cls.from_edge_index(
-            index,
-            nodes,
-            getattr(data, "x", None),
-            noisy=noisy,
-            directed=directed,
-            duplicates=duplicates,
+        index, nodes = edges_of_pyg(data)
+        x, features = getattr(data, "x", None), features_of_pyg(data, edge_features)
+        graph = cls.from_edge_index(
+            index, nodes, x, noisy=noisy, directed=directed, duplicates=duplicates, edge_features=features
         )
+        if graph.edge_features is not None and not graph.edge_features.are_stored:
+            graph.edge_features.check_observed(carried_in_pyg(data), graph.plain_attributes, index)
+        return graph
 
     @property
     def nodes(self) -> int:
@@ -147,7 +184,11 @@ class Graph:
 
     def clean(self) -> NoisyGraph:
         """The graph as models take it, without noise."""
-        return NoisyGraph(self.nodes, self.edges.index(), self.plain_attributes)
+        index, features = self.edges.index(), self.edge_features
+        if features is not None:
+            carried = features.values if features.are_stored else features.of_ends(self.plain_attributes, index)
+            return NoisyGraph(self.nodes, index, self.plain_attributes, carried)
+        return NoisyGraph(self.nodes, index, self.plain_attributes)
 
     def sampler(self, noise: Noise, seed: int) -> GraphSampler:
         """Draws noisy copies of the graph."""
@@ -161,7 +202,8 @@ class Graph:
     def scope(self, noise: Noise) -> Scope:
         """What noise can change: one row for the whole graph, since an attacker may change it anywhere."""
         nodes = np.array([0, self.nodes])
-        return graph_scope([self.edges], self.attributes, nodes, noise_of_parts(noise, self.parts))
+        noises = noise_of_parts(noise, self.parts)
+        return graph_scope([self.edges], self.attributes, nodes, noises, self.edge_features)
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any] | None:
         """The words for changes, as fields of a report's subject; the user's word `entries` takes precedence."""
@@ -197,7 +239,13 @@ def graph_counts(edges: list[Edges], attributes: Any) -> PartCounts:
     return {STRUCTURE: structure, ATTRIBUTES: (0, 0) if count_values is None else next(iter(count_values().values()))}
 
 
-def graph_scope(edges: list[Edges], attributes: Any, offsets: IntArray, noises: Mapping[str, FlipNoise]) -> Scope:
+def graph_scope(
+    edges: list[Edges],
+    attributes: Any,
+    offsets: IntArray,
+    noises: Mapping[str, FlipNoise],
+    edge_features: EdgeFeatures | None = None,
+) -> Scope:
     """The scope of several graphs, one row for each; the nodes of graph i start at offsets[i]."""
     entries, nonzeros = [], []
     for part in noises:
@@ -209,12 +257,17 @@ def graph_scope(edges: list[Edges], attributes: Any, offsets: IntArray, noises: 
             entries.append(np.diff(offsets) * width)
             nonzeros.append(np.diff(np.concatenate([[0], np.cumsum(attributes.nonzeros())])[offsets]))
     zeros = np.stack(entries, axis=1) - np.stack(nonzeros, axis=1)
-    return Scope(zeros, np.stack(nonzeros, axis=1), _left_alone(attributes, noises))
+    return Scope(zeros, np.stack(nonzeros, axis=1), _left_alone(attributes, noises, edge_features))
 
 
-def _left_alone(attributes: Any, noises: Mapping[str, FlipNoise]) -> tuple[str, ...]:
-    """The names of what gets no noise; self-loops never get any."""
-    structure = ("self-loops",) if STRUCTURE in noises else ("the edges",)
+def _left_alone(
+    attributes: Any, noises: Mapping[str, FlipNoise], edge_features: EdgeFeatures | None
+) -> tuple[str, ...]:
+    """The names of what gets no noise; self-loops and observed features of edges never get any."""
+    noisy = STRUCTURE in noises
+    structure: tuple[str, ...] = ("self-loops",) if noisy else ("the edges",)
+    if edge_features is not None and edge_features.are_stored:
+        structure += ("the features of observed edges",) if noisy else ("their features",)
     return structure if attributes is None or ATTRIBUTES in noises else ("the attributes", *structure)
 
 
@@ -224,19 +277,6 @@ def adjacency_csr(adjacency: Any) -> tuple[IntArray, NDArray[np.int32]]:
     if adjacency.shape[0] != adjacency.shape[1]:
         raise InvalidInputError(f"expected a square adjacency matrix, got shape {adjacency.shape}")
     return starts, columns
-
-
-def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:
-    """The edge index of a networkx graph, both directions of an undirected edge, and whether it is directed."""
-    if not all(callable(getattr(graph, name, None)) for name in ("edges", "is_directed")):
-        raise InvalidInputError(f"expected a networkx graph, got {type(graph).__name__}")
-    number = {node: i for i, node in enumerate(graph.nodes)}
-    pairs = [(number[u], number[v]) for u, v in graph.edges()]
-    index = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    directed = bool(graph.is_directed())
-    if not directed:
-        index = np.concatenate([index, index[::-1, index[0] != index[1]]], axis=1)
-    return index, directed
 
 
 def merges_duplicates(given: Any) -> bool:
@@ -285,7 +325,10 @@ def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
     except InvalidInputError as error:
         if noisy == STRUCTURE:
             raise
-        hint = "noise on attributes needs zeros and ones or categories; noisy='structure' takes any attributes"
+        hint = (
+            "noise on attributes needs zeros and ones or categories; noisy='structure' takes any attributes, as in "
+            "Graph.from_pyg(data, noisy='structure')"
+        )
         raise InvalidInputError(f"{error} ({hint})") from error
     plain = plain_attributes(attributes)
     if plain.ndim != 2 or plain.shape[0] != nodes:

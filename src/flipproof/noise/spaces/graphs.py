@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from flipproof.base.values import IntArray, checked_items
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Role
+from flipproof.noise.spaces.edge_features import EdgeFeatures, UnionFeatures
 from flipproof.noise.spaces.graph import (
     ATTRIBUTES,
     STRUCTURE,
@@ -44,6 +45,7 @@ class GraphUnion:
     attributes: Any
     graph_of_node: IntArray
     graphs: int
+    edge_features: Any = None
 
     def cut(self, size: int) -> Iterator[GraphUnion]:
         """Splits these graphs into unions of `size` graphs; the last union may have fewer."""
@@ -61,6 +63,7 @@ class GraphUnion:
                 attributes=None if self.attributes is None else self.attributes[which],
                 graph_of_node=self.graph_of_node[which] - bounds[i],
                 graphs=int(bounds[i + 1] - bounds[i]),
+                edge_features=None if self.edge_features is None else self.edge_features[edges[i] : edges[i + 1]],
             )
             for numbers, count in ((part.edge_index, part.nodes), (part.graph_of_node, part.graphs)):
                 if numbers.size and not 0 <= numbers.min() <= numbers.max() < count:
@@ -93,6 +96,7 @@ class Graphs:
         for what, kinds in (
             ("noise on the same parts", {graph.noisy for graph in graphs}),
             ("directed edges in all or in none", {graph.edges.directed for graph in graphs}),
+            ("edges that carry the same in all graphs", {_kind_of(graph.edge_features) for graph in graphs}),
         ):
             if len(kinds) > 1:
                 raise InvalidInputError(f"expected graphs with {what}, got {sorted(map(str, kinds))}")
@@ -118,13 +122,25 @@ class Graphs:
         return int(self.offsets[-1])
 
     @property
+    def edge_features(self) -> EdgeFeatures | None:
+        """What the edges of the first graph carry; those of all other graphs carry the same under the same name."""
+        return self.graphs[0].edge_features
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """Which parts noise may touch."""
         return self.graphs[0].parts
 
+    def clean(self) -> GraphUnion:
+        """The graphs as models take them, without noise."""
+        sampler = GraphsSampler(self, None, None)
+        return sampler.draw(Role.SELECT, range(1), np.arange(len(self)))
+
     def sampler(self, noise: Noise, seed: int) -> GraphsSampler:
         """Draws noisy copies of the graphs."""
         noises = noise_of_parts(noise, self.parts)
+        if self.edge_features is not None:
+            self.edge_features.check_noise(noises.get(STRUCTURE))
         edges = [graph.edges for graph in self.graphs]
         return GraphsSampler(
             self,
@@ -135,7 +151,7 @@ class Graphs:
     def scope(self, noise: Noise) -> Scope:
         """What noise can change, in one row for each graph."""
         edges, noises = [graph.edges for graph in self.graphs], noise_of_parts(noise, self.parts)
-        return graph_scope(edges, self.attributes, self.offsets, noises)
+        return graph_scope(edges, self.attributes, self.offsets, noises, self.edge_features)
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any] | None:
         """The words for changes, as fields of a report's subject; the user's word `entries` takes precedence."""
@@ -159,9 +175,11 @@ class GraphsSampler:
     attributes: SparseSampler | DenseSampler | None
     _ranks: Pieces = field(init=False, repr=False)
     _loops: Pieces = field(init=False, repr=False)
+    _features: UnionFeatures | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         edges = [graph.edges for graph in self.space.graphs]
+        object.__setattr__(self, "_features", UnionFeatures.of(self.space.graphs))
         object.__setattr__(self, "_ranks", Pieces.joined([graph.ranks for graph in edges]))
         object.__setattr__(self, "_loops", Pieces.joined([graph.loops for graph in edges]))
 
@@ -186,7 +204,8 @@ class GraphsSampler:
         )
         plain = plain_attributes(self.space.attributes)
         width = 0 if plain is None else 8 * int(plain.shape[1])
-        return int((48 * ones + (16 + width) * self.space.nodes) / self.rows) + 256
+        carried = 0 if self.space.edge_features is None else 32 * self.space.edge_features.width
+        return int(((48 + carried) * ones + (16 + width) * self.space.nodes) / self.rows) + 256
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> GraphUnion:
         """One noisy graph per (sample, graph), ordered by sample."""
@@ -201,13 +220,18 @@ class GraphsSampler:
         else:
             ranks = Pieces(*self.structure.draw(role, samples, rows))
         directed = self.space.graphs[0].edges.directed
-        return GraphUnion(
+        drawn = GraphUnion(
             nodes=int(offsets[-1]),
             edge_index=union_index(ranks, self._loops.taken(copies), offsets, directed),
             attributes=self._draw_attributes(role, samples, nodes),
             graph_of_node=np.repeat(np.arange(sizes.size), sizes),
             graphs=int(sizes.size),
         )
+        if self._features is None:
+            return drawn
+        local = np.arange(drawn.nodes) - np.repeat(offsets[:-1], sizes)
+        carried = self._features.of_copies(copies, ranks, drawn.edge_index, drawn.attributes, local)
+        return replace(drawn, edge_features=carried)
 
     def _draw_attributes(self, role: Role, samples: range, nodes: IntArray) -> Any:
         if self.attributes is not None:
@@ -223,6 +247,15 @@ def naming_graph(number: int) -> Iterator[None]:
         yield
     except InvalidInputError as error:
         raise InvalidInputError(f"graph {number}: {error}") from error
+
+
+def _kind_of(features: EdgeFeatures | None) -> str:
+    """What edges carry, for the comparison of graphs."""
+    if features is None:
+        return "nothing"
+    if features.values is None:
+        return f"{features.name} by the function {id(features.function)}"
+    return f"{features.name} of shape {features.values.shape[1:]}"
 
 
 def _stacked(attributes: list[Any]) -> Any:

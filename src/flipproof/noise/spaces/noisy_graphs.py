@@ -12,6 +12,7 @@ import numpy as np
 from flipproof.base.values import IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, LoopArguments, Role, Sampler
+from flipproof.noise.spaces.edge_features import EdgeFeatures
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.rows import rows_between
 
@@ -21,11 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyGraph:
-    """One noisy copy of a graph, as models take it. All copies share the objects that noise does not change."""
+    """One noisy copy of a graph, as models take it. All copies share the objects that noise does not change.
+
+    Attributes:
+        nodes: the number of nodes.
+        edge_index: [2, edges], as in PyTorch Geometric.
+        attributes: one row per node, an array or a CSR matrix, or None.
+        edge_features: what the edges carry, one row for each column of `edge_index`, or None.
+    """
 
     nodes: int
     edge_index: IntArray
     attributes: Any
+    edge_features: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +45,7 @@ class NoisyGraphs(Sequence[NoisyGraph]):
     nodes: int
     edge_index_of: Callable[[int], IntArray]
     attributes_of: Callable[[int], Any]
+    features_of: Callable[[int, IntArray, Any], Any] = lambda i, edge_index, attributes: None
 
     def __len__(self) -> int:
         return self.copies
@@ -45,7 +55,8 @@ class NoisyGraphs(Sequence[NoisyGraph]):
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(self.copies))]
         i = range(self.copies)[i]
-        return NoisyGraph(self.nodes, self.edge_index_of(i), self.attributes_of(i))
+        edge_index, attributes = self.edge_index_of(i), self.attributes_of(i)
+        return NoisyGraph(self.nodes, edge_index, attributes, self.features_of(i, edge_index, attributes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,8 +79,15 @@ class GraphSampler:
     around: Neighbourhood | None = None
     _index: Any = field(init=False, repr=False)
     _plain: Any = field(init=False, repr=False)
+    _features: EdgeFeatures | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        features = self.graph.edge_features
+        if features is not None:
+            features.check_noise(None if self.structure is None else self.structure.noise)
+            if self.around is not None:
+                features = features.within(self.graph.edges, self.around.numbers, self.around.nodes)
+        object.__setattr__(self, "_features", features)
         object.__setattr__(self, "_index", read_only(self.edges.index()) if self.structure is None else None)
         plain = self.graph.plain_attributes if self.attributes is None else None
         if plain is not None and self.around is not None:
@@ -106,7 +124,8 @@ class GraphSampler:
         """Memory for one copy's noisy edges (ranks, an index of both directions, a copy of it) and attributes."""
         edges = self.expected_edges if self.structure else 0.0
         attributes = self.attributes.bytes_per_row * self.nodes.size if self.attributes else 0
-        return int(72 * edges) + attributes + 4096
+        carried = 0.0 if self._features is None else 4 * self._features.width * self.expected_edges
+        return int(72 * edges + 8 * carried) + attributes + 4096
 
     @property
     def places(self) -> IntArray | None:
@@ -151,8 +170,10 @@ class GraphSampler:
 
     def draw(self, role: Role, samples: range, rows: IntArray) -> NoisyGraphs:
         """One noisy graph per sample."""
+        ranks = None if self.structure is None else self.draw_ranks(role, samples)
+        index_of = (lambda i: self._index) if ranks is None else (lambda i: self.edges.index(ranks[i]))
         return NoisyGraphs(
-            len(samples), self.outputs, self._draw_structure(role, samples), self._draw_attributes(role, samples)
+            len(samples), self.outputs, index_of, self._draw_attributes(role, samples), self._features_of(ranks)
         )
 
     @property
@@ -166,9 +187,10 @@ class GraphSampler:
         return self._plain
 
     @property
-    def shared(self) -> tuple[Any, Any]:
-        """The edges and the attributes that all noisy copies share; None for a part that gets noise."""
-        return self._index, self._plain
+    def shared(self) -> tuple[Any, ...]:
+        """The edges and the attributes that all noisy copies share, None for a part that gets noise, and features."""
+        carried = None if self._features is None or self.structure is not None else self._features.values
+        return (self._index, self._plain) if carried is None else (self._index, self._plain, carried)
 
     def draw_ranks(self, role: Role, samples: range) -> list[IntArray]:
         """The sorted ranks of the edges of every sample, if the structure gets noise."""
@@ -181,11 +203,16 @@ class GraphSampler:
             ranks = self.edges.ranks[kept]
         return [ranks[starts[i] : starts[i + 1]] for i in range(len(samples))]
 
-    def _draw_structure(self, role: Role, samples: range) -> Callable[[int], IntArray]:
-        if self.structure is None:
-            return lambda i: self._index
-        ranks = self.draw_ranks(role, samples)
-        return lambda i: self.edges.index(ranks[i])
+    def _features_of(self, ranks: list[IntArray] | None) -> Callable[[int, IntArray, Any], Any]:
+        """What gives the features of the edges of a noisy copy; the ranks of its edges are known if they get noise."""
+        features, edges, nodes = self._features, self.edges, None if self.around is None else self.around.nodes
+        if features is None:
+            return lambda i, edge_index, attributes: None
+        if not features.are_stored:
+            return lambda i, edge_index, attributes: features.of_ends(attributes, edge_index, nodes)
+        if ranks is None:
+            return lambda i, edge_index, attributes: features.values
+        return lambda i, edge_index, attributes: features.of_ranks(edges, ranks[i])
 
     def _draw_attributes(self, role: Role, samples: range) -> Callable[[int], Any]:
         if self.attributes is None:

@@ -1,0 +1,242 @@
+"""Every error that models and data of graphs meet says what to do, and doing it works."""
+
+import numpy as np
+import pytest
+
+import flipproof as fp
+from flipproof.errors import FlipproofWarning
+
+torch, pyg = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
+nx, nn = pytest.importorskip("networkx"), pytest.importorskip("torch_geometric.nn")
+
+PATH = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+NOISE = fp.JointNoise(structure=fp.FlipNoise(0.0, 0.3), attributes=fp.FlipNoise(0.1, 0.2))
+ADDING = fp.JointNoise(structure=fp.FlipNoise(0.1, 0.3), attributes=fp.FlipNoise(0.1, 0.2))
+
+
+def path(**more):
+    return pyg.Data(**({"x": torch.eye(3), "edge_index": PATH} | more))
+
+
+def module(forward):
+    kind = type("Mine", (torch.nn.Module,), {"forward": forward})
+    made = kind()
+    made.layer = torch.nn.Linear(3, 2)
+    return made
+
+
+def votes(model, data=None, noise=NOISE, **options):
+    return fp.vote(model, path() if data is None else data, noise, 5, 5, **options)
+
+
+def refused(match, model, data=None, noise=NOISE, **options):
+    with pytest.raises(fp.InvalidInputError, match=match):
+        votes(model, data, noise, **options)
+
+
+PLAIN = module(lambda self, x, edge_index: self.layer(x))
+WEIGHTED = module(lambda self, x, edge_index, edge_weight: self.layer(x) * edge_weight.sum())
+MAYBE = module(lambda self, x, edge_index, edge_weight=None: self.layer(x))
+
+
+def test_models_and_data_of_several_kinds():
+    model = module(lambda self, x_dict, edge_index_dict: x_dict)
+    refused(r"one kind of nodes and edges, got forward\(x_dict, edge_index_dict\).*to_homogeneous", model)
+    data = pyg.HeteroData()
+    data["user"].x, data["item"].x = torch.eye(3)[:2], torch.eye(3)[2:]
+    data["user", "buys", "item"].edge_index = torch.tensor([[0, 1], [0, 0]])
+    refused("got HeteroData.*to_homogeneous", PLAIN, data)
+    one = data.to_homogeneous(add_edge_type=False)
+    votes(PLAIN, fp.Graph.from_pyg(one, directed=True))
+
+
+def test_a_tuple_is_no_answer():
+    model = module(lambda self, x, edge_index: (self.layer(x), x))
+    refused(r"got a tuple of 2; .*call=lambda model, data: model\(data.x, data.edge_index\)\[0\]", model)
+    votes(model, call=lambda model, data: model(data.x, data.edge_index)[0])
+    named = module(lambda self, x, edge_index: {"scores": self.layer(x)})
+    refused(r"got a dict of 1; .*\['scores'\]", named)
+    votes(named, call=lambda model, data: model(data.x, data.edge_index)["scores"])
+
+
+def test_arguments_that_nobody_knows():
+    model = module(lambda self, x, edge_index, temperature: self.layer(x) / temperature)
+    refused(r"got forward\(x, edge_index, temperature\) with temperature; say how .*call=", model)
+    votes(model, call=lambda model, data: model(data.x, data.edge_index, 2.0))
+    dense = module(lambda self, x, adj: self.layer(adj @ x))
+    refused(r"got forward\(x, adj\) with adj; for a dense matrix: call=.*to_dense_adj\(", dense)
+    from torch_geometric.utils import to_dense_adj
+
+    votes(dense, call=lambda model, data: model(data.x, to_dense_adj(data.edge_index, max_num_nodes=data.num_nodes)[0]))
+
+
+def test_labels_need_their_number():
+    model = module(lambda self, x, edge_index: self.layer(x).argmax(dim=1))
+    refused("got none: give classes=", model)
+    assert votes(model, classes=2).classes == 2
+    refused("got none: give classes=", lambda graph: np.zeros(graph.nodes, int))
+    assert votes(lambda graph: np.zeros(graph.nodes, int), classes=2).classes == 2
+    refused(r"expected logits of 5 classes, got 2; leave out classes=", PLAIN, classes=5)
+    with pytest.raises(fp.ClassifierError, match=r"expected labels in \[0, 2\), got 7"):
+        votes(lambda graph: np.full(graph.nodes, 7), classes=2)
+
+
+def test_a_threshold_is_for_one_score():
+    refused("a threshold only for a model with one score, got 2 logits", PLAIN, threshold=0.5)
+    votes(PLAIN)
+
+
+def test_edges_that_lack_what_the_model_takes():
+    refused("expected a graph with edge_weight, which the model takes, got one without", WEIGHTED)
+    votes(WEIGHTED, path(edge_weight=torch.ones(4)))
+
+
+def test_features_under_another_name():
+    data = path(edge_attr=torch.ones(4, 2))
+    refused(r"carry edge_weight, as the model takes it, got edge_attr: .*call=.*edge_features=False", MAYBE, data)
+    votes(MAYBE, data, call=lambda model, data: model(data.x, data.edge_index, data.edge_attr))
+    votes(MAYBE, fp.Graph.from_pyg(data, edge_features=False))
+    data.edge_weight, data.edge_attr = data.edge_attr[:, 0], None
+    votes(MAYBE, data)
+
+
+def test_weights_under_the_name_that_gcn_ignores():
+    model, data = nn.models.GCN(3, 4, 1, 2), path(edge_attr=torch.rand(4))
+    refused(r"got GCN of PyTorch Geometric, which ignores it; .*data.edge_weight = data.edge_attr", model, data)
+    votes(model, fp.Graph.from_pyg(data, edge_features=False))
+    data.edge_weight, data.edge_attr = data.edge_attr, None
+    votes(model, data)
+
+
+def test_two_kinds_of_features_are_one_too_many():
+    data = path(edge_attr=torch.ones(4, 2), edge_weight=torch.ones(4))
+    refused("carry one thing, got edge_attr and edge_weight: set one of them to None", MAYBE, data)
+    data.edge_attr = None
+    votes(MAYBE, data)
+
+
+def test_explicit_adapters_leave_nothing_out():
+    data = path(edge_weight=torch.ones(4))
+    with pytest.raises(fp.ClassifierError, match=r"leaves out edge_weight.*give vote the module itself"):
+        votes(fp.NodeClassifier(MAYBE, classes=2), data)
+    votes(MAYBE, data)
+    votes(fp.NodeClassifier(PLAIN, classes=2), data)  # it has no argument for them
+
+
+def test_wider_weights():
+    model = nn.models.GraphSAGE(3, 4, 1, 2).double()
+    refused(r"expected weights of the type of the input, float32, got float64 .*call module.float\(\) first", model)
+    votes(model.float())
+    of_data = module(lambda self, data: self.layer(data.x)).double()
+    refused(r"call module.float\(\) first", of_data)
+    votes(of_data.float())
+
+
+def test_a_classifier_called_with_data():
+    data = path()
+    explicit = fp.NodeClassifier(PLAIN, classes=2)
+    told = (
+        r"expected graphs as vote draws them, got Data; .*classifier\(\[Graph.from_pyg\(data, noisy='structure'\).clean"
+    )
+    with pytest.raises(fp.InvalidInputError, match=told):
+        explicit(data)
+    labels = explicit([fp.Graph.from_pyg(data, noisy="structure").clean()])
+    assert np.array_equal(labels[0], PLAIN(data.x, data.edge_index).argmax(dim=1))
+    with pytest.raises(fp.InvalidInputError, match=r"got Graph; .*classifier\(\[graph.clean\(\)\]\)"):
+        explicit(fp.Graph.from_pyg(data))
+    pooling = module(lambda self, x, edge_index, batch: nn.global_mean_pool(self.layer(x), batch))
+    many = fp.GraphClassifier(pooling, classes=2)
+    for graphs in ([data, data], pyg.Batch.from_data_list([data, data])):
+        with pytest.raises(
+            fp.InvalidInputError, match=r"classifier\(Graphs.from_pyg\(graphs, noisy='structure'\).clean"
+        ):
+            many(graphs)
+    assert many(fp.Graphs.from_pyg([data, data], noisy="structure").clean()).shape == (2,)
+
+
+def test_a_whole_data_needs_no_explicit_adapter():
+    of_data = module(lambda self, data: self.layer(data.x))
+    with pytest.raises(fp.InvalidInputError, match="give vote the module itself, which finds out how to call it"):
+        fp.NodeClassifier(of_data, classes=2)
+    votes(of_data)
+
+
+def test_one_label_for_nodes_or_graphs():
+    whole = module(lambda self, x, edge_index: self.layer(x).mean(dim=0, keepdim=True))
+    refused(r"for each of 3 nodes, got an array of shape \(1, 2\); for one label .*\[data\]", whole)
+    assert len(votes(whole, [path()])) == 1
+    refused(r"for each of 2 graphs, got an array of shape \(6, 2\); pool .*global_mean_pool", PLAIN, [path(), path()])
+    pooled = {"call": lambda model, data: nn.global_mean_pool(model(data.x, data.edge_index), data.batch)}
+    assert len(votes(PLAIN, [path(), path()], **pooled)) == 2
+
+
+def test_what_a_noisy_copy_lacks():
+    model = module(lambda self, data: self.layer(data.pos_of_mine))
+    refused("a noisy copy has x, edge_index, num_nodes, batch and what edges carry, and nothing else", model)
+    places = torch.eye(3)
+    votes(module(lambda self, x, edge_index: self.layer(x + places)))
+    no_x = pyg.Data(edge_index=PATH, num_nodes=3)
+    refused(
+        "with x, which the model takes, got one without: give the graph attributes", PLAIN, no_x, fp.FlipNoise(0, 0.2)
+    )
+    no_x.x = torch.eye(3)
+    votes(PLAIN, no_x)
+
+
+def test_what_is_no_model_of_graphs():
+    refused("got dict; say how it is called with call=", {})
+    votes({"bias": 1.0}, call=lambda model, data: data.x[:, :2] + model["bias"])
+
+
+def test_weights_of_networkx_are_not_dropped_silently():
+    graph = nx.Graph([(0, 1, {"weight": 2.0}), (1, 2, {"weight": 3.0}), (2, 2, {"weight": 5.0})])
+    with pytest.warns(FlipproofWarning, match=r"carry weight, which no model gets: keep it .*edge_features='weight'"):
+        fp.Graph.from_networkx(graph)
+    clean = fp.Graph.from_networkx(graph, np.eye(3), edge_features="weight").clean()
+    carried = dict(zip(map(tuple, clean.edge_index.T.tolist()), clean.edge_features, strict=True))
+    assert carried == {(0, 1): 2, (1, 0): 2, (1, 2): 3, (2, 1): 3, (2, 2): 5}
+    votes(WEIGHTED, fp.Graph.from_networkx(graph, np.eye(3), edge_features="weight"))
+    assert fp.Graph.from_networkx(graph, edge_features=False).clean().edge_features is None
+    graph.add_edge(0, 2)
+    with pytest.raises(fp.InvalidInputError, match=r"every edge to carry 'weight', got \(0, 2\) without"):
+        fp.Graph.from_networkx(graph, edge_features="weight")
+
+
+def test_real_attributes_get_no_noise():
+    data = path(x=torch.tensor([[0.5, 1.0, 2.0]] * 3))
+    refused(r"noisy='structure'\)", PLAIN, data, fp.FlipNoise(0.1, 0.3))
+    votes(PLAIN, fp.Graph.from_pyg(data, noisy="structure"), fp.FlipNoise(0.1, 0.3))
+    votes(PLAIN, data, fp.JointNoise(structure=fp.FlipNoise(0.1, 0.3)))
+
+
+def test_functions_have_to_agree_with_what_edges_carry():
+    data = path(edge_weight=torch.tensor([0.0, 0.0, 0.0, 1.0]))
+    same = {"edge_features": lambda x_source, x_target: (x_source == x_target).mean(axis=1)}
+    with pytest.raises(
+        fp.InvalidInputError, match=r"gives the edge_weight of observed edges.*0.33\d* for 0.0 at the edge"
+    ):
+        fp.Graph.from_pyg(data, **same)
+    data.edge_weight = torch.full((4,), 1 / 3)
+    votes(WEIGHTED, fp.Graph.from_pyg(data, **same), ADDING)
+    data.edge_weight = None
+    votes(WEIGHTED, fp.Graph.from_pyg(data, edge_features={"edge_weight": same["edge_features"]}), ADDING)
+
+
+def test_features_of_a_wrong_number_or_kind():
+    for features, match in [
+        (np.ones(3), r"expected features of 4 edges, got an array of shape \(3,\)"),
+        ({"weight": np.ones(4)}, "expected features of edges named edge_attr, edge_weight, edge_type, got 'weight'"),
+        ({}, "under one name"),
+        (["a"] * 4, "expected features of edges to be numbers"),
+        (lambda x_source, x_target: np.ones(2), r"one row for each of 4 edges, got shape \(2,\)"),
+    ]:
+        with pytest.raises(fp.InvalidInputError, match=match):
+            fp.Graph.from_edge_index(PATH, 3, edge_features=features).clean()
+    twice = torch.cat([PATH, PATH], dim=1)
+    with pytest.raises(
+        fp.InvalidInputError, match=r"got 4 duplicates; merge them first \(torch_geometric.utils.coalesce"
+    ):
+        fp.Graph.from_edge_index(twice, 3, duplicates="merge", edge_features=np.ones(8))
+    plain, weighted = fp.Graph.from_pyg(path()), fp.Graph.from_pyg(path(edge_weight=torch.ones(4)))
+    with pytest.raises(fp.InvalidInputError, match="edges that carry the same in all graphs, got"):
+        fp.Graphs([plain, weighted])
