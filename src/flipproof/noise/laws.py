@@ -19,6 +19,8 @@ from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.pyg import check_homogeneous
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.space import PartCounts, Space
+from flipproof.noise.spaces.texts import Texts
+from flipproof.noise.spaces.tokenizing import texts_in
 from flipproof.theory.base_law import Law as Law
 from flipproof.theory.base_law import checked_law
 from flipproof.theory.base_law import law_from_record as law_from_record
@@ -27,7 +29,7 @@ from flipproof.theory.scope import Scope
 
 
 def space_of(inputs: Any) -> Space:
-    """The space of the inputs: a space, an array or tensor, a sparse matrix, or one or more networkx or PyG graphs.
+    """The space of the inputs: a space, an array or tensor, a sparse matrix, texts, or networkx or PyG graphs.
 
     Example:
         >>> space_of([[0, 1], [1, 1]]).parts
@@ -37,6 +39,8 @@ def space_of(inputs: Any) -> Space:
         return inputs
     if sp.issparse(inputs):
         return SparseRows(inputs)
+    if (texts := texts_in(inputs)) is not None:
+        return Texts(texts)
     for graph in inputs[:1] if isinstance(inputs, list | tuple) else (inputs,):
         check_homogeneous(graph)
     if hasattr(inputs, "to_data_list"):  # a PyG Batch: noise must not add edges between its graphs
@@ -64,11 +68,21 @@ def checked_any_law(law: Any) -> Law:
 def space_for(inputs: Any, law: Law, tokenizer: Callable[[str], Sequence[str]] | None = None) -> Space:
     """The space of the inputs under a law: a law may choose its own space, as Gaussian noise does for real numbers."""
     if tokenizer is not None:
-        raise InvalidInputError(f"expected a tokenizer only with a list of texts, got {type(inputs).__name__}")
+        return _tokenized(inputs, tokenizer)
     if isinstance(inputs, Space):
         return inputs
     found: Space | None = law.space_of(inputs) if isinstance(law, Law) else None
     return space_of(inputs) if found is None else found
+
+
+def _tokenized(inputs: Any, tokenizer: Callable[[str], Sequence[str]]) -> Texts:
+    """Texts that are cut by the user's tokenizer."""
+    texts = None if isinstance(inputs, Space) else texts_in(inputs)
+    if texts is None:
+        advice = "; of a data frame, give one column" if hasattr(inputs, "columns") else ""
+        advice = "; give it to the space: Texts(texts, tokenizer=...)" if isinstance(inputs, Space) else advice
+        raise InvalidInputError(f"expected a tokenizer only with a list of texts, got {type(inputs).__name__}{advice}")
+    return Texts(texts, tokenizer)
 
 
 def law_for(space: Space, law: Law) -> Law:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 4)
 
 
+_GAPS_CLOSE = (
+    "An input is a sequence of entries: `add` inserts one anywhere, `delete` deletes one anywhere, and the gaps close."
+)
 _NOT_CHECKED = "It was not checked that the classifier always gives the same label to the same noisy input."
 
 
@@ -115,10 +118,11 @@ def _claim(certificates: Certificates) -> str:
     fixed = "all that gets no noise" if scope is None else ", ".join(("the model", *scope.fixed))
     run = certificates.votes.run
     unchecked = "" if run is None or run.checked else f" {_NOT_CHECKED}"
+    closing = f" {_GAPS_CLOSE}" if scope is not None and scope.closes_gaps else ""
     return (
         f"With probability at least 1 - {certificates.alpha:g} over the random samples, {over}: unless the input "
         f"abstained, the smoothed classifier predicts `label`. It does so after any changes of one kind, up to "
         f"`max_KIND` of them, where KIND is one of {', '.join(axes)}, and after any changes of all kinds together, up "
         f"to `max_any` of them, as long as these stay the same: {fixed}. The smoothed classifier predicts the label "
-        f"that the classifier gives most probably to a noisy copy, as `noise` describes it.{unchecked}"
+        f"that the classifier gives most probably to a noisy copy, as `noise` describes it.{closing}{unchecked}"
     )

@@ -88,12 +88,14 @@ def _vote_counts(archive: ArrayArchive, ranges: Mapping[str, Any]) -> VoteCounts
 
 def scope_record(scope: Scope) -> dict[str, Any]:
     """The part of a scope that holds for all inputs, as JSON values; its counts are written as arrays."""
-    return {"fixed": list(scope.fixed), "makes_room": scope.makes_room}
+    closing = {"closes_gaps": True} if scope.closes_gaps else {}  # older records do not know it
+    return {"fixed": list(scope.fixed), "makes_room": scope.makes_room, **closing}
 
 
 def _scope(archive: ArrayArchive, record: Mapping[str, Any]) -> Scope:
     counts = {name: _counts(archive, name) for name in SCOPE_COUNTS}
-    return Scope(**counts, fixed=tuple(record["fixed"]), makes_room=record["makes_room"])
+    closing = record.get("closes_gaps", False)
+    return Scope(**counts, fixed=tuple(record["fixed"]), makes_room=record["makes_room"], closes_gaps=closing)
 
 
 def compact(counts: IntArray) -> NDArray[Any]:

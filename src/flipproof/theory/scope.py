@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, read_only
 from flipproof.errors import InvalidInputError
-from flipproof.theory.law import Law, Noise
+from flipproof.theory.law import Law, Noise, as_flip_noise
 from flipproof.theory.radii import UNBOUNDED, Axis, axes_of
 
 
@@ -26,6 +26,8 @@ class Scope:
         fixed: what gets no noise, as noun phrases: certificates hold only while it stays unchanged.
         makes_room: whether a deletion makes room for an addition, as when a token is hidden and another token is
             written in its place.
+        closes_gaps: whether inputs are sequences in which deletions close the gap and additions go anywhere. Then
+            there is always room for another addition, and `zeros` says nothing (docs/theory.md, statement 27).
 
     Example:
         >>> scope = Scope(zeros=[[7], [9]], nonzeros=[[3], [1]], fixed=("the padding",))
@@ -37,6 +39,7 @@ class Scope:
     nonzeros: IntArray
     fixed: tuple[str, ...] = ()
     makes_room: bool = False
+    closes_gaps: bool = False
 
     def __post_init__(self) -> None:
         for name in ("zeros", "nonzeros"):
@@ -47,17 +50,20 @@ class Scope:
             )
         if not isinstance(self.fixed, tuple) or not all(isinstance(words, str) for words in self.fixed):
             raise InvalidInputError(f"expected fixed to be a tuple of texts, got {self.fixed!r}")
-        if not isinstance(self.makes_room, bool):
-            raise InvalidInputError(f"expected makes_room to be True or False, got {self.makes_room!r}")
+        for name in ("makes_room", "closes_gaps"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidInputError(f"expected {name} to be True or False, got {getattr(self, name)!r}")
+        if self.makes_room and self.closes_gaps:
+            raise InvalidInputError("expected gaps that close or gaps that make room, got both")
 
     def __len__(self) -> int:
         return int(self.zeros.shape[0])
 
     def __eq__(self, other: object) -> bool:
-        """Whether both scopes have the same numbers of entries, fixed things and `makes_room`."""
+        """Whether both scopes have the same numbers of entries, fixed things and rules about gaps."""
         if not isinstance(other, Scope):
             return NotImplemented
-        same = self.fixed == other.fixed and self.makes_room == other.makes_room
+        same = all(getattr(self, name) == getattr(other, name) for name in ("fixed", "makes_room", "closes_gaps"))
         return same and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("zeros", "nonzeros"))
 
     __hash__ = None  # type: ignore[assignment]  # arrays have none
@@ -65,21 +71,32 @@ class Scope:
     @property
     def totals(self) -> IntArray:
         """[inputs]: how many changes of all kinds together an input has room for."""
+        if self.closes_gaps:
+            return np.full(len(self), UNBOUNDED)
         each = self.zeros + (2 if self.makes_room else 1) * self.nonzeros
         return np.asarray(each.sum(axis=1))
 
     def fits(self, law: Law, inputs: int) -> bool:
-        """Whether the scope is about this number of inputs and the parts of this law; never for a law without axes."""
-        return bool(law.axes) and self.zeros.shape == (inputs, len(law.part_names))
+        """Whether the scope is about this number of inputs and the parts of this law; never for a law without axes.
+
+        Only noise that deletes fits sequences whose gaps close.
+        """
+        shape_fits = bool(law.axes) and self.zeros.shape == (inputs, len(law.part_names))
+        return shape_fits and (not self.closes_gaps or only_deletes(law))
 
     def room(self, noise: Noise) -> IntArray:
         """[inputs, axes]: how many changes of each kind an input has room for, whatever else is changed."""
         freed = self.nonzeros if self.makes_room else np.zeros_like(self.nonzeros)
-        return self._by_axis(noise, self.zeros + freed)
+        return self._by_axis(noise, self._additions + freed)
 
     def room_alone(self, noise: Noise) -> IntArray:
         """[inputs, axes]: how many changes of each kind an input has room for if no other kind of change is made."""
-        return self._by_axis(noise, self.zeros)
+        return self._by_axis(noise, self._additions)
+
+    @property
+    def _additions(self) -> IntArray:
+        """[inputs, parts]: how many additions there is room for before anything is deleted."""
+        return np.full_like(self.zeros, UNBOUNDED) if self.closes_gaps else self.zeros
 
     def _by_axis(self, noise: Noise, additions: IntArray) -> IntArray:
         if not noise.changes_entries:
@@ -97,7 +114,19 @@ class Scope:
 
     def selected(self, rows: NDArray[Any]) -> Scope:
         """The scope of some inputs."""
-        return Scope(self.zeros[rows], self.nonzeros[rows], self.fixed, self.makes_room)
+        return Scope(self.zeros[rows], self.nonzeros[rows], self.fixed, self.makes_room, self.closes_gaps)
+
+
+def only_deletes(law: Law) -> bool:
+    """Whether the law is one `FlipNoise` that deletes entries and does nothing else.
+
+    Example:
+        >>> from flipproof import FlipNoise
+        >>> only_deletes(FlipNoise(0.0, 0.5)), only_deletes(FlipNoise(0.1, 0.5))
+        (True, False)
+    """
+    noise = as_flip_noise(law)
+    return noise is not None and noise.p_plus == 0.0 and noise.categories == 2
 
 
 def _entry_counts(given: ArrayLike, name: str) -> IntArray:

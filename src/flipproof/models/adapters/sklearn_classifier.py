@@ -45,7 +45,7 @@ class SklearnClassifier:
 
     def __call__(self, batch: RowArray) -> IntArray:
         """Labels [rows] of an array [rows, ...], flattened to two dimensions, or of a sparse matrix [rows, columns]."""
-        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])
+        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), np.shape(batch)[0])
 
     @property
     def label_scores(self) -> Callable[[Any], NDArray[Any]] | None:
@@ -83,7 +83,9 @@ class SklearnClassifier:
 
 
 def _flat(batch: RowArray) -> Any:
-    """Rows in two dimensions; sparse rows get sorted columns."""
+    """Rows in two dimensions; sparse rows get sorted columns, and texts stay a list."""
+    if isinstance(batch, list):
+        return batch
     return sorted_rows(batch) if scipy.sparse.issparse(batch) else signed(batch.reshape(batch.shape[0], -1))
 
 
