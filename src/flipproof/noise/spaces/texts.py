@@ -74,7 +74,7 @@ class Texts:
         (['Free', 'prize', ',', 'call', 'now', '!'], [6, 2])
         >>> sampler = texts.sampler(FlipNoise(0.0, 0.5), seed=7)
         >>> sampler.form(sampler.draw(1, range(2), np.arange(2)))
-        ['prize call !', 'see you', 'Free prize , call', 'see']
+        ['prize !', 'you', 'prize , call !', 'you']
     """
 
     texts: Sequence[str]
