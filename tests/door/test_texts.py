@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import os
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -99,7 +100,15 @@ def test_three_lines():
     assert (pipeline.classes_[certificates.label] == predict(texts)).mean() > 0.5
 
 
-def test_spam(tmp_path):
+def test_the_example_of_the_documents_prints_what_it_says(capsys):
+    pytest.importorskip("sklearn")
+    page = (Path(__file__).parents[2] / "docs" / "other-data.md").read_text()
+    block = next(each for each in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "CountVectorizer" in each)
+    exec(compile(block, "docs/other-data.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == re.findall(r"(?:^print.*|^)# (.*)$", block, re.MULTILINE)
+
+
+def test_spam():
     folder = os.environ.get("FLIPPROOF_DATA")
     if folder is None or not (path := Path(folder, "sms_spam.tsv.gz")).exists():
         pytest.skip("needs the datasets: set FLIPPROOF_DATA")
