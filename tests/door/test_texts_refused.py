@@ -104,6 +104,14 @@ def test_noise_that_does_not_delete():
         tokens.sampler(fp.FlipNoise(0.1, 0.2), 0)
 
 
+def test_noise_with_names_of_parts():
+    joint = fp.JointNoise(tokens=fp.FlipNoise(0.0, 0.5))
+    with pytest.raises(InvalidInputError, match=r"expected a FlipNoise for texts, such as FlipNoise\(0.0, 0.7\)"):
+        prizes(SOME, joint)
+    with pytest.raises(InvalidInputError, match=r"expected FlipNoise\(0.0, p\), which deletes tokens"):
+        fp.Tokens(NUMBERS, 0, gaps="closed").sampler(joint, 0)
+
+
 def test_reprs_are_short():
     assert repr(fp.Texts(SOME)) == f"Texts({len(SOME)} texts of {fp.Texts(SOME).codes.size} tokens)"
     assert repr(fp.Texts(SOME, mask="#")).endswith("tokens, mask='#')")

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray, checked_texts, read_only
+from flipproof.base.values import IntArray, checked_index, checked_texts, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Stream
-from flipproof.noise.spaces.rows import only_noise
 from flipproof.noise.spaces.sequences import DeletingSampler, HidingSampler, KeptEntries, ReplacingSampler, Sequences
 from flipproof.noise.spaces.space import PartCounts
 from flipproof.noise.spaces.tokenizing import texts_in, tokenizer_of, tokens_of
@@ -141,11 +140,12 @@ class Texts:
             >>> Texts(["a b a"]).tokens_of(0)
             ['a', 'b', 'a']
         """
-        return [self.names[code] for code in self.codes[self.starts[number] : self.starts[number + 1]].tolist()]
+        text = checked_index(number, len(self), "number")
+        return [self.names[code] for code in self.codes[self.starts[text] : self.starts[text + 1]].tolist()]
 
     def sampler(self, noise: Noise, seed: int) -> DeletingSampler | HidingSampler | ReplacingSampler:
         """A sampler that deletes, hides or replaces tokens."""
-        part, stream, form = only_noise(noise, self.parts), Stream(seed), self._form()
+        part, stream, form = _flips(noise), Stream(seed), self._form()
         change, clean = self._change(part), Sequences(self.starts, self.codes)
         if change is Change.REPLACED:
             return ReplacingSampler.of(clean, part, stream, form)
@@ -156,7 +156,7 @@ class Texts:
 
     def scope(self, noise: Noise) -> Scope:
         """What noise can change: all tokens; only those of the vocabulary if it replaces them."""
-        change = self._change(only_noise(noise, self.parts))
+        change = self._change(_flips(noise))
         zeros, lengths = np.zeros((len(self), 1), dtype=np.int64), self.lengths[:, None]
         if change is Change.DELETED:
             return Scope(zeros, lengths, closes_gaps=True)
@@ -169,7 +169,7 @@ class Texts:
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any]:
         """The words for changes, as fields of a report's subject; `entries` is the user's word for entries."""
-        change = self._change(only_noise(noise, self.parts))
+        change = self._change(_flips(noise))
         return text_words(change, entries or "words", f"{self.names[0]!r}" if self.names else "the first word")
 
     def counts(self) -> PartCounts:
@@ -207,6 +207,13 @@ class Texts:
     def _form(self) -> TextForm:
         size = _OBJECT + sum(len(name) for name in self.names) // max(1, len(self.names))
         return TextForm(self.names, self.join, (8 + size) * int(self.codes.size) // max(1, len(self)) + 2 * _OBJECT)
+
+
+def _flips(noise: Noise) -> FlipNoise:
+    """The noise, if it is one `FlipNoise`: certificates of edits have no names of parts."""
+    if not isinstance(noise, FlipNoise):
+        raise InvalidInputError(f"expected a FlipNoise for texts, such as FlipNoise(0.0, 0.7), got {noise!r}")
+    return noise
 
 
 def _checked_vocabulary(given: Any) -> tuple[str, ...] | None:

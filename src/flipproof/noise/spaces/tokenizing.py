@@ -115,7 +115,11 @@ def tokenizer_of(given: Any) -> Tokenizer:
 
 def tokens_of(text: str, tokenizer: Tokenizer, number: int) -> list[str]:
     """The tokens of a text, each one text object, as equal tokens recur; refuses what is no list of texts."""
-    tokens = tokenizer(text)
+    try:
+        tokens = tokenizer(text)
+    except Exception as error:  # a tokenizer of the user's may raise anything
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise _no_tokens(f"{reason} for text {number}") from error
     if isinstance(tokens, str) or not isinstance(tokens, Sequence | np.ndarray):
         raise _no_tokens(f"{type(tokens).__name__} for text {number}")
     wrong = next((token for token in tokens if not isinstance(token, str)), None)

@@ -144,7 +144,7 @@ class Tokens:
         """A sampler that replaces tokens, deletes them if gaps close, or hides them if there is a mask."""
         part = only_noise(noise, self.parts)
         if self.gaps == CLOSED:
-            return self._deleting(part, Stream(seed))
+            return self._deleting(noise, part, Stream(seed))
         if self.mask is not None:
             return self._hiding(part, Stream(seed), self.mask)
         return self._replacing(part, Stream(seed))
@@ -172,7 +172,7 @@ class Tokens:
         replaced = self.mask is None and self.gaps == KEPT
         return {"tokens": value_counts(tokens) if replaced else (int(tokens.size), int(tokens.size))}
 
-    def _deleting(self, noise: FlipNoise, stream: Stream) -> PaddedSampler:
+    def _deleting(self, noise: Noise, part: FlipNoise, stream: Stream) -> PaddedSampler:
         if not only_deletes(noise):
             raise InvalidInputError(
                 f"expected FlipNoise(0.0, p), which deletes tokens, for gaps='closed', got {noise}; "
@@ -180,7 +180,7 @@ class Tokens:
             )
         starts = np.concatenate([[0], np.cumsum(self.lengths)])
         clean = Sequences(starts, self.values[~self.is_padding])
-        kept = KeptEntries.of(clean, np.ones(clean.codes.size, dtype=bool), noise, stream)
+        kept = KeptEntries.of(clean, np.ones(clean.codes.size, dtype=bool), part, stream)
         return PaddedSampler(DeletingSampler(clean, kept), self.values.shape[1], self.padding)
 
     def _hiding(self, noise: FlipNoise, stream: Stream, mask: int) -> MaskedSampler:
