@@ -18,9 +18,11 @@ from flipproof.noise.sampling.samplers import Role, as_given
 from flipproof.noise.spaces.tokenizing import split_words
 from flipproof.theory.scope import Scope
 from tests.door.texts_and_models import (
+    LABELS,
     LEARNED,
     REPLACED,
     SOME,
+    TEXTS,
     about_prizes,
     fitted,
     prizes,
@@ -90,6 +92,20 @@ def test_models_and_texts_go_in_as_they_are(name):
     counts = own_counts(labels_of(model), space, noise, votes.classes, 200)
     assert (votes.estimation == counts).all()
     assert len(certificates) == len(SOME)
+
+
+def test_pipelines_are_fitted_to_noisy_texts():
+    pytest.importorskip("sklearn")
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    noise, rows = fp.FlipNoise(0.0, 0.8), np.arange(len(TEXTS))
+    fitted_to_noise = fp.fit_estimator(make_pipeline(CountVectorizer(), MultinomialNB()), TEXTS, LABELS, rows, noise)
+    assert (fitted_to_noise.predict(TEXTS) == LABELS).all()
+    certificates = fp.certify(fp.vote(fitted_to_noise, TEXTS[:8], noise, 100, 1_000, progress=False))
+    assert (certificates.label == LABELS[:8]).all()
+    assert certificates.max_edit_distance().max() >= 1
 
 
 def test_three_lines():

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from flipproof.base.values import IntArray, as_array, checked_count, sorted_rows
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, sampler_of, space_of
-from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.sampling.samplers import Role, as_given
+from flipproof.noise.spaces.space import Space
 from flipproof.run_folder.split import checked_labels, label_array
 from flipproof.smoothing.voting.chunks import check_fits, checked_memory
 from flipproof.smoothing.voting.evaluation import input_size
@@ -50,12 +51,18 @@ def fit_estimator(
     check_fits(input_size(sampler), checked_memory(memory_limit), max(1, copies) * chosen.size)
     if np.unique(known).size < 2:
         raise InvalidInputError("expected labels of at least two classes among rows, got 1")
-    batch = sampler.draw(Role.TRAIN, range(max(1, copies)), chosen)
-    if not hasattr(batch, "shape"):
-        raise InvalidInputError(f"expected rows, got {type(space).__name__}")
-    flat = sorted_rows(batch) if sp.issparse(batch) else batch.reshape(batch.shape[0], -1)
-    estimator.fit(flat, np.tile(known, max(1, copies)))
+    drawn = sampler.draw(Role.TRAIN, range(max(1, copies)), chosen)
+    has_form = getattr(sampler, "form", None) is not None  # such as texts, which go in as they are
+    batch = as_given(sampler, drawn) if has_form else _flat(drawn, space)
+    estimator.fit(batch, np.tile(known, max(1, copies)))
     return estimator
+
+
+def _flat(drawn: Any, space: Space) -> Any:
+    """Noisy rows in two dimensions."""
+    if not hasattr(drawn, "shape"):
+        raise InvalidInputError(f"expected rows, got {type(space).__name__}")
+    return sorted_rows(drawn) if sp.issparse(drawn) else drawn.reshape(drawn.shape[0], -1)
 
 
 def _checked_rows(rows: ArrayLike, inputs: int) -> IntArray:

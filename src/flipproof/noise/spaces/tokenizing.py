@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, reason_of
 
 Tokenizer = Callable[[str], Sequence[str]]
 """Cuts a text into tokens."""
@@ -118,8 +118,7 @@ def tokens_of(text: str, tokenizer: Tokenizer, number: int) -> list[str]:
     try:
         tokens = tokenizer(text)
     except Exception as error:  # a tokenizer of the user's may raise anything
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise _no_tokens(f"{reason} for text {number}") from error
+        raise _no_tokens(f"{reason_of(error)} for text {number}") from error
     if isinstance(tokens, str) or not isinstance(tokens, Sequence | np.ndarray):
         raise _no_tokens(f"{type(tokens).__name__} for text {number}")
     wrong = next((token for token in tokens if not isinstance(token, str)), None)

@@ -103,7 +103,7 @@ _TOKENIZED = "as the tokenizer splits them"
 _CAUTIONS = {
     Change.DELETED: "",
     Change.HIDDEN: " " + _PLACES,
-    Change.REPLACED: " " + _PLACES + " Neither is another word than those of the vocabulary.",
+    Change.REPLACED: " " + _PLACES + " Words that the vocabulary lacks are not covered.",
 }
 
 
