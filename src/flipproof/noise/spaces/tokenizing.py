@@ -45,7 +45,7 @@ def texts_in(inputs: Any) -> tuple[str, ...] | None:
 
 def _items(inputs: Any) -> Sequence[Any] | None:
     """The items of whatever may be a list of texts; None for anything else."""
-    if isinstance(inputs, list | tuple):
+    if isinstance(inputs, Sequence):
         return inputs
     if isinstance(inputs, np.ndarray):
         return inputs.tolist() if inputs.ndim == 1 and inputs.dtype.kind in "UOT" else None
