@@ -97,6 +97,18 @@ def test_without_padding_a_model_gets_a_list():
     assert (votes[0].estimation == votes[1].estimation).all()
 
 
+def test_a_module_gets_padded_tokens():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.Embedding(6, 4, padding_idx=0), torch.nn.Flatten(), torch.nn.Linear(20, 2))
+    space, noise = fp.Tokens(NUMBERS, 0, gaps="closed"), fp.FlipNoise(0.0, 0.8)
+    votes = fp.vote(fp.TorchClassifier(module, 2, dtype="int64"), space, noise, 50, 500, progress=False)
+    drawn = torch.tensor(sampler_of(space, noise, 0).draw(Role.ESTIMATE, range(500), np.arange(3)))
+    labels = module(drawn).argmax(dim=1).reshape(500, 3)
+    assert votes.estimation[:, 1].tolist() == labels.sum(dim=0).tolist()
+    assert fp.certify(votes).max_edit_distance().max() >= 1
+
+
 def test_tokens_are_drawn_like_texts():
     letters = [" ".join("abcdef"[number] for number in row if number) for row in NUMBERS]
     samplers = [sampler_of(space, DELETED, 3) for space in (fp.Texts(letters), fp.Tokens(NUMBERS, 0, gaps="closed"))]
