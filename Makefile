@@ -70,6 +70,7 @@ reproduction-page: $(DEV)
 bench-data: $(DEV)
 	$(BIN)/python benchmarks/spam_words.py
 	$(BIN)/python benchmarks/spam_sequences.py
+	$(BIN)/python benchmarks/spam_texts.py
 	$(BIN)/python benchmarks/molecules.py
 	$(BIN)/python benchmarks/images.py
 	$(BIN)/python benchmarks/cora_ml.py

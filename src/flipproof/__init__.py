@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from flipproof.noise.spaces.rows import DenseRows as DenseRows
     from flipproof.noise.spaces.rows import SparseRows as SparseRows
     from flipproof.noise.spaces.table import Table as Table
+    from flipproof.noise.spaces.texts import Texts as Texts
     from flipproof.noise.spaces.tokens import Tokens as Tokens
     from flipproof.pipeline.audit import verify as verify
     from flipproof.report.writing import in_words as in_words
@@ -92,6 +93,7 @@ _HOMES = {
     "noise.spaces.graphs": ("Graphs",),
     "noise.spaces.rows": ("DenseRows", "SparseRows"),
     "noise.spaces.table": ("Table",),
+    "noise.spaces.texts": ("Texts",),
     "noise.spaces.tokens": ("Tokens",),
     "report.writing": ("in_words", "write_report"),
     "smoothing.certificates": ("Certificates",),

@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import flipproof as fp
-from flipproof.noise.laws import sampler_of, space_of
-from flipproof.noise.laws import as_given
+from flipproof.noise.laws import as_given, sampler_of, space_of
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 4, (80, 6))

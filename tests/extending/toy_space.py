@@ -14,7 +14,7 @@ import flipproof as fp
 from flipproof.noise.sampling.samplers import Sampler
 from flipproof.noise.spaces.space import noise_of_parts
 from flipproof.noise.spaces.words import ANY, ChangeWords
-from flipproof.theory.radii import Scope
+from flipproof.theory.scope import Scope
 
 
 def spelled(rows: Any) -> Any:

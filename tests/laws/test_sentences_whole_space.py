@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from reading import read, spoken_of
+from reading import reached, read, spoken_of
 from worlds import ahead, entry_law
 
 import flipproof as fp
@@ -32,6 +32,8 @@ PAIRS = {
     "levels": 40_000,
     "tokens": 12_000,
     "masked": 12_000,
+    "texts": 12_000,
+    "edited": 12_000,
     "table": 8_000,
     "graphs": 8_000,
     "nodes": 400,
@@ -70,6 +72,10 @@ class Tiny:
     @functools.cached_property
     def points(self):
         return np.array(list(itertools.product(*map(range, self.sizes))))
+
+    def covered(self, reading, clean):
+        """Which points a sentence about a clean one speaks of."""
+        return spoken_of(reading, self.names, clean, self.points, self.empty)
 
     def smoothed(self, labels):
         votes = np.eye(CLASSES)[labels].reshape(*self.sizes, CLASSES)
@@ -132,6 +138,76 @@ def masked(rng):
     law[words, words] = 1.0
     some = lambda points: (points != words).any(axis=1)  # noqa: E731
     return Tiny(noise, [law] * places, lambda points: fp.Tokens(points, mask=words), everything, some, empty=words)
+
+
+WORDS = np.array(list("abcdef"))
+
+
+def as_texts(points, **how):
+    """Words that stand for numbers, with an end that is no word."""
+    return fp.Texts([" ".join(WORDS[point]) for point in points], str.split, **how)
+
+
+def texts(rng):
+    """Words are hidden, or replaced by others of the vocabulary; the last one is the mask, or outside of it."""
+    places, words = int(rng.integers(3, 5)), int(rng.integers(2, 4))
+    if rng.random() < 0.5:
+        world = masked(rng)
+        mask = str(WORDS[world.empty])
+        return dataclasses.replace(world, space_of=lambda points: as_texts(points, mask=mask))
+    noise = flip_noise(rng, words)
+    vocabulary = WORDS[:words].tolist()
+
+    def names(noun, clean):
+        return clean == words if noun == "the words outside of the vocabulary" else np.ones(clean.shape, dtype=bool)
+
+    return Tiny(
+        noise,
+        [entry_law(noise, words + 1)] * places,
+        lambda points: as_texts(points, vocabulary=vocabulary),
+        names,
+        lambda points: (points != words).any(axis=1),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Edited(Tiny):
+    """All sequences of at most so many tokens; the last value stands behind their ends."""
+
+    @functools.cached_property
+    def points(self):
+        end, longest = self.empty, len(self.laws)
+        every = (seq for length in range(longest + 1) for seq in itertools.product(range(end), repeat=length))
+        return np.array([(*sequence, *[end] * (longest - len(sequence))) for sequence in every])
+
+    @functools.cached_property
+    def sequences(self):
+        return [tuple(point[point != self.empty].tolist()) for point in self.points]
+
+    def smoothed(self, labels):
+        number = {sequence: i for i, sequence in enumerate(self.sequences)}
+        probabilities, p = np.zeros((len(labels), CLASSES)), self.noise.p_minus
+        for i, sequence in enumerate(self.sequences):
+            for kept in itertools.product((False, True), repeat=len(sequence)):
+                left = tuple(itertools.compress(sequence, kept))
+                probabilities[i, labels[number[left]]] += np.prod(np.where(kept, 1.0 - p, p))
+        return probabilities
+
+    def covered(self, reading, clean):
+        found = reached(reading, tuple(clean[clean != self.empty].tolist()), self.empty, len(self.laws))
+        return np.array([sequence in found for sequence in self.sequences])
+
+
+def edited(rng):
+    """Sequences of words or numbers, of which noise deletes some, and the gaps close."""
+    tokens, longest = ((1, 5), (2, 4), (3, 3))[int(rng.integers(3))]
+    noise = fp.FlipNoise(0.0, float(rng.choice([rng.uniform(0.3, 0.95), 1.0], p=[0.9, 0.1])))
+    whole = lambda points: [point[point != tokens] for point in points]  # noqa: E731
+    spaces = [
+        lambda points: as_texts(whole(points)),
+        lambda points: fp.Tokens(points, padding=tokens, gaps="closed"),
+    ]
+    return Edited(noise, [np.eye(tokens + 1)] * longest, rng.choice(spaces), everything, empty=tokens)
 
 
 def table(rng):
@@ -214,7 +290,7 @@ def nodes(rng):
     return dataclasses.replace(world, space_of=lambda points: world.space_of(points).graphs[0], inputs=1)
 
 
-KINDS = {each.__name__: each for each in (rows, levels, tokens, masked, table, graphs, nodes)}
+KINDS = {each.__name__: each for each in (rows, levels, tokens, masked, texts, edited, table, graphs, nodes)}
 
 
 # The check
@@ -253,7 +329,7 @@ def violations(world, rng, reword=lambda sentence: sentence):
         reading = read(sentence)
         if reading is None:
             continue
-        covered = spoken_of(reading, world.names, clean, world.points, world.empty)
+        covered = world.covered(reading, clean)
         pairs += int(covered.sum()) - 1
         others = np.flatnonzero(covered & ~first[:, certificates.label[number]])
         wrong += [f"{sentence} {clean} -> {world.points[other]} under {world.noise}" for other in others[:1]]

@@ -83,7 +83,7 @@ class Frame:
     ("data", "message"),
     [
         (Frame(), "got a data frame; see flipproof.Table"),
-        ("text", "expected values to be numbers, got <U4"),
+        ("text", r"expected a list of texts, got a single text 'text'; put it into a list: \[text\]"),
         (None, "expected values to be numbers, got object"),
         ([], r"expected values of shape \[inputs, entries, \.\.\.\], got shape \(0,\)"),
         ([GRAPH, None], "expected values to be numbers, got object"),

@@ -83,6 +83,14 @@ def torch_rows():
     return fp.TorchClassifier(torch.nn.Linear(3, 2), classes=2)
 
 
+def edited_votes():
+    """Votes on sequences whose gaps close."""
+    counts = [[99, 1], [98, 2]]
+    return fp.Votes.from_counts(
+        selection=counts, estimation=counts, noise=fp.FlipNoise(0.0, 0.8), inputs=fp.Texts(["a b", "b"])
+    )
+
+
 def make_calls(folder):
     """All calls by their names. `folder` is where files may be."""
     drawn = fp.vote(fp.FunctionClassifier(first, 2, "first"), fp.DenseRows(BITS), NOISE, 4, 8, progress=False)
@@ -128,6 +136,7 @@ def make_calls(folder):
         "Certificates.certified_ratio": Call(certificates.certified_ratio, kinds),
         "Certificates.claim": Call(certificates.claim, {"index": 0, "along": "any"}),
         "Certificates.frontier": Call(certificates.frontier, {"index": 0, "limit": 5}),
+        "Certificates.max_edit_distance": Call(fp.certify(edited_votes()).max_edit_distance, {"limit": 5}),
         "Certificates.max_l0_radius": Call(certificates.max_l0_radius, {"limit": 5}),
         "Certificates.max_radius": Call(certificates.max_radius, {"along": "add", "limit": 5}),
         "Certificates.plot_heatmap": Call(certificates.plot_heatmap, {"y": "add", "x": "delete"}, slow=4),
@@ -192,7 +201,13 @@ def make_calls(folder):
         "Table.noise": Call(table.noise, {"p_plus": 0.1, "p_minus": 0.2}),
         "Table.scope": Call(table.scope, {"noise": table.noise(0.1, 0.2)}),
         "Table.sampler": Call(table.sampler, {"noise": table.noise(0.1, 0.2), "seed": 0}),
-        "Tokens": Call(fp.Tokens, {"values": [[1, 2, 3]], "padding": 3, "mask": None}),
+        "Texts": Call(
+            fp.Texts, {"texts": ["a b", "b"], "tokenizer": str.split, "mask": None, "vocabulary": None, "join": None}
+        ),
+        "Texts.scope": Call(fp.Texts(["a b"]).scope, {"noise": fp.FlipNoise(0.0, 0.5)}),
+        "Texts.sampler": Call(fp.Texts(["a b"]).sampler, {"noise": fp.FlipNoise(0.0, 0.5), "seed": 0}),
+        "Texts.tokens_of": Call(fp.Texts(["a b"]).tokens_of, {"number": 0}),
+        "Tokens": Call(fp.Tokens, {"values": [[1, 2, 3]], "padding": 3, "mask": None, "gaps": "kept"}),
         "Tokens.scope": Call(fp.Tokens([[1, 2]]).scope, {"noise": mixed}),
         "Tokens.sampler": Call(fp.Tokens([[1, 2]]).sampler, {"noise": mixed, "seed": 0}),
         "TorchClassifier": Call(fp.TorchClassifier, {"module": torch.nn.Linear(3, 2), "classes": 2}),

@@ -13,7 +13,8 @@ from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.page.content import content
 from flipproof.report.section import Section
 from flipproof.report.words.promises import plain_words
-from flipproof.theory.radii import Scope, axes_of, parts_of
+from flipproof.theory.radii import axes_of, parts_of
+from flipproof.theory.scope import Scope
 from page_data import unpacked
 
 ENTRIES = {"": "words", "structure": "edges", "attributes": "attributes"}

@@ -7,7 +7,7 @@ import flipproof as fp
 from flipproof.theory.base_law import Axis, register_law, register_reader
 from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.claims import Claims, Predictions
-from flipproof.theory.radii import Scope
+from flipproof.theory.scope import Scope
 from tests.extending.toy_law import RedrawNoise, RedrawSampler
 
 ALL = fp.Radii(change=50)

@@ -7,7 +7,8 @@ import pytest
 
 import flipproof as fp
 from flipproof.theory.claims import Budget, Claim
-from flipproof.theory.radii import UNBOUNDED, Axis, Scope
+from flipproof.theory.radii import UNBOUNDED, Axis
+from flipproof.theory.scope import Scope
 
 JOINT = fp.JointNoise(a=fp.FlipNoise(0.1, 0.2), b=fp.FlipNoise(0.1, 0.2, 3))
 ADD, DELETE = Axis(None, "add"), Axis(None, "delete")
@@ -26,6 +27,16 @@ def test_a_deletion_makes_room():
     assert scope.totals.tolist() == [7]  # every token replaced, and every empty place filled
 
 
+def test_where_gaps_close_there_is_always_room_for_more():
+    scope, noise = Scope([[0], [0]], [[2], [0]], closes_gaps=True), fp.FlipNoise(0.0, 0.5)
+    assert scope.room(noise).tolist() == scope.room_alone(noise).tolist() == [[UNBOUNDED, 2], [UNBOUNDED, 0]]
+    assert scope.totals.tolist() == [UNBOUNDED, UNBOUNDED]
+    assert scope.selected(np.array([1])) == Scope([[0]], [[0]], closes_gaps=True)
+    assert scope != Scope([[0], [0]], [[2], [0]])
+    assert scope.fits(noise, 2)
+    assert not scope.fits(fp.FlipNoise(0.1, 0.5), 2)
+
+
 @pytest.mark.parametrize(
     ("zeros", "nonzeros", "more"),
     [
@@ -37,6 +48,8 @@ def test_a_deletion_makes_room():
         ([[2**62]], [[1]], {}),
         ([[1]], [[1]], {"fixed": "the padding"}),
         ([[1]], [[1]], {"makes_room": 1}),
+        ([[1]], [[1]], {"closes_gaps": 1}),
+        ([[1]], [[1]], {"makes_room": True, "closes_gaps": True}),
     ],
 )
 def test_other_scopes_are_refused(zeros, nonzeros, more):

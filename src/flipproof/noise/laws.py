@@ -19,17 +19,19 @@ from flipproof.noise.spaces.given_graphs import space_of_graphs
 from flipproof.noise.spaces.images import is_dataset, is_loader, space_of_dataset
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.space import PartCounts, Space
+from flipproof.noise.spaces.texts import Texts
+from flipproof.noise.spaces.tokenizing import texts_in
 from flipproof.theory.base_law import Law as Law
 from flipproof.theory.base_law import law_from_record as law_from_record
 from flipproof.theory.base_law import register_law as register_law
 from flipproof.theory.law import checked_law
-from flipproof.theory.radii import Scope
+from flipproof.theory.scope import Scope
 
 _ROWS_AT_ONCE = 4096
 
 
 def space_of(inputs: Any, law: Law | None = None) -> Space:
-    """The space of inputs: a space, an array or tensor, a sparse matrix, networkx or PyG graphs, a torch dataset.
+    """The space of inputs: a space, an array or tensor, a sparse matrix, texts, graphs, a torch dataset.
 
     Example:
         >>> space_of([[0, 1], [1, 1]]).parts
@@ -39,6 +41,8 @@ def space_of(inputs: Any, law: Law | None = None) -> Space:
         return inputs
     if sp.issparse(inputs):
         return SparseRows(inputs)
+    if (texts := texts_in(inputs)) is not None:
+        return Texts(texts)
     if (graphs := space_of_graphs(inputs, law)) is not None:
         return graphs
     if hasattr(inputs, "columns") and hasattr(inputs, "iloc"):
@@ -59,11 +63,21 @@ def checked_any_law(law: Any) -> Law:
 def space_for(inputs: Any, law: Law, tokenizer: Callable[[str], Sequence[str]] | None = None) -> Space:
     """The space of the inputs under a law: a law may choose its own space, as Gaussian noise does for real numbers."""
     if tokenizer is not None:
-        raise InvalidInputError(f"expected a tokenizer only with a list of texts, got {type(inputs).__name__}")
+        return _tokenized(inputs, tokenizer)
     if isinstance(inputs, Space):
         return inputs
     found: Space | None = law.space_of(inputs) if isinstance(law, Law) else None
     return space_of(inputs, law) if found is None else found
+
+
+def _tokenized(inputs: Any, tokenizer: Callable[[str], Sequence[str]]) -> Texts:
+    """Texts that are cut by the user's tokenizer."""
+    texts = None if isinstance(inputs, Space) else texts_in(inputs)
+    if texts is None:
+        advice = "; of a data frame, give one column" if hasattr(inputs, "columns") else ""
+        advice = "; give it to the space: Texts(texts, tokenizer=...)" if isinstance(inputs, Space) else advice
+        raise InvalidInputError(f"expected a tokenizer only with a list of texts, got {type(inputs).__name__}{advice}")
+    return Texts(texts, tokenizer)
 
 
 def law_for(space: Space, law: Law) -> Law:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from flipproof.base.values import checked_count, checked_flag, checked_items, checked_kind, checked_texts
 from flipproof.noise.laws import scope_of_outputs, space_of
 from flipproof.noise.spaces.space import Space
-from flipproof.noise.spaces.words import image_words
+from flipproof.noise.spaces.words import edit_words, image_words
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.report_files import write_page
@@ -145,6 +145,9 @@ def change_words(
     words: dict[str, Any] | None = None if space_words is None else space_words(certificates.noise, entries)
     if words is not None:
         return words
+    scope = certificates.votes.scope
+    if scope is not None and scope.closes_gaps:
+        return edit_words(entries or "entries")
     if entries is not None:
         parts = [name for name in certificates.noise.part_names if name is not None]
         return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts}}

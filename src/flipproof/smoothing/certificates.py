@@ -32,6 +32,7 @@ from flipproof.theory.base_law import Noise
 from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.certificate import ANY, Promise, Subject, shown_radius
 from flipproof.theory.claims import Claim, Claims, Predictions
+from flipproof.theory.edit_distance import max_edit_distance
 from flipproof.theory.radii import AnyRadii, Axis, Counts
 from flipproof.theory.search import SEARCH_LIMIT
 from flipproof.theory.tables import Parts
@@ -188,6 +189,13 @@ class Certificates:
         with many parts, the radius may be smaller than what could be proved (docs/theory.md, statement 17).
         """
         return self.bounded.max_l0_radius(limit)
+
+    def max_edit_distance(self, *, limit: int = SEARCH_LIMIT) -> IntArray:
+        """The largest certified edit distance, one per input: insertions, deletions and replacements in all.
+
+        Only for votes on sequences whose gaps close (`Texts`, `Tokens(..., gaps="closed")`).
+        """
+        return max_edit_distance(self.bounded, limit)
 
     def frontier(self, index: int, *, limit: int = SEARCH_LIMIT) -> list[AnyRadii]:
         """All maximal certified radii of one input, as far as it has room for them; empty if it abstained."""

@@ -26,6 +26,7 @@ class Classifier(Protocol):
       hold them, most often uint8, in which 0 - 1 is 255: convert them (`batch.astype("int64")`) before you subtract.
       The functions and estimators that `FunctionClassifier` and `SklearnClassifier` wrap get int64,
     - sparse rows: a CSR matrix [samples * rows, columns] of float32 ones, columns in order,
+    - texts: a list of samples * rows strings,
     - one graph: a sequence with one `NoisyGraph` per sample,
     - many graphs: one `GraphUnion` of samples * graphs graphs,
 

@@ -26,7 +26,7 @@ from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
 from flipproof.statistics.bounds import splits_alpha
-from flipproof.theory.radii import Scope
+from flipproof.theory.scope import Scope
 from flipproof.theory.search import SEARCH_LIMIT
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ VOTES_FILE = FileKind("votes file", "flipproof-votes", 2, also=(1,))
 CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 4)
 _TABLES = {"select": "selection", "estimate": "estimation"}
 _SCOPE_COUNTS = ("zeros", "nonzeros")
+_GAPS_CLOSE = (
+    "An input is a sequence of entries: `add` inserts one anywhere, `delete` deletes one anywhere, and the gaps close."
+)
 _NOT_CHECKED = "It was not checked that the classifier always gives the same label to the same noisy input."
 _NOT_NOTED: dict[str, Any] = {"engine version": None, "code": None, "files": {}, "checked": False}
 """What the identity of older votes lacks, with the values that are written for them."""
@@ -99,12 +102,14 @@ def _vote_counts(archive: ArrayArchive, ranges: Mapping[str, Any]) -> VoteCounts
 
 def _scope_record(scope: Scope) -> dict[str, Any]:
     """The part of a scope that holds for all inputs, as JSON values; its counts are written as arrays."""
-    return {"fixed": list(scope.fixed), "makes_room": scope.makes_room}
+    closing = {"closes_gaps": True} if scope.closes_gaps else {}  # older records do not know it
+    return {"fixed": list(scope.fixed), "makes_room": scope.makes_room, **closing}
 
 
 def _scope(archive: ArrayArchive, record: Mapping[str, Any]) -> Scope:
     counts = {name: _counts(archive, name) for name in _SCOPE_COUNTS}
-    return Scope(**counts, fixed=tuple(record["fixed"]), makes_room=record["makes_room"])
+    closing = record.get("closes_gaps", False)
+    return Scope(**counts, fixed=tuple(record["fixed"]), makes_room=record["makes_room"], closes_gaps=closing)
 
 
 def _compact(counts: IntArray) -> NDArray[Any]:
@@ -197,10 +202,11 @@ def _claim(certificates: Certificates) -> str:
     fixed = "all that gets no noise" if scope is None else ", ".join(("the model", *scope.fixed))
     run = certificates.votes.run
     unchecked = "" if run is None or run.checked else f" {_NOT_CHECKED}"
+    closing = f" {_GAPS_CLOSE}" if scope is not None and scope.closes_gaps else ""
     return (
         f"With probability at least 1 - {certificates.alpha:g} over the random samples, {over}: unless the input "
         f"abstained, the smoothed classifier predicts `label`. It does so after any changes of one kind, up to "
         f"`max_KIND` of them, where KIND is one of {', '.join(axes)}, and after any changes of all kinds together, up "
         f"to `max_any` of them, as long as these stay the same: {fixed}. The smoothed classifier predicts the label "
-        f"that the classifier gives most probably to a noisy copy, as `noise` describes it.{unchecked}"
+        f"that the classifier gives most probably to a noisy copy, as `noise` describes it.{closing}{unchecked}"
     )

@@ -18,7 +18,7 @@ from flipproof.smoothing.result_files import read_votes, write_votes
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.vote_counts import VoteCounts, checked_counts, count_array
 from flipproof.statistics.bounds import MAX_SAMPLES, Counts, checked_samples
-from flipproof.theory.radii import Scope
+from flipproof.theory.scope import Scope
 
 _MOST_ID = 2**53
 

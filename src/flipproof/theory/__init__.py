@@ -5,7 +5,7 @@ every certificate has. `exact` is the independent twin in fractions. It imports 
 """
 
 PUBLIC = (
-    "base_law", "bounded_inputs", "certificate", "claims", "frontier", "kernels", "l0_ball", "law", "radii",
-    "regions", "search", "stairs", "tables", "worst_case",
+    "base_law", "bounded_inputs", "certificate", "claims", "edit_distance", "frontier", "kernels", "l0_ball", "law",
+    "radii", "regions", "scope", "search", "stairs", "tables", "worst_case",
 )  # fmt: skip
 """The modules that other rooms may import."""

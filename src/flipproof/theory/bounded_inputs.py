@@ -20,7 +20,6 @@ from flipproof.theory.radii import (
     Counts,
     Grid,
     Point,
-    Scope,
     axes_of,
     axis_index,
     grid_of,
@@ -30,6 +29,7 @@ from flipproof.theory.radii import (
     radii_at,
 )
 from flipproof.theory.regions import worst_margin
+from flipproof.theory.scope import Scope
 from flipproof.theory.search import SEARCH_LIMIT, radii_along
 from flipproof.theory.tables import Parts, margin_grid
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.theory.bounded_inputs import BoundedInputs
+from flipproof.theory.edit_distance import max_edit_distance
 from flipproof.theory.law import Noise
 from flipproof.theory.radii import UNBOUNDED, Axis, axes_of, axis_index
 from flipproof.theory.stairs import Stairs, page_counts
@@ -190,7 +191,11 @@ class Claims:
     @classmethod
     def _exchanges(cls, inputs: BoundedInputs, predictions: Predictions, stairs: Stairs) -> Claims:
         """The claims about equal numbers of additions and deletions, which together exchange entries."""
-        pairs, scope = stairs.most_pairs(), inputs.scope
+        scope = inputs.scope
+        if scope is not None and scope.closes_gaps:
+            pairs = max_edit_distance(inputs)
+            return cls._of(inputs, predictions, np.stack([pairs] * 2, axis=1), np.full((len(inputs), 2), UNBOUNDED))
+        pairs = stairs.most_pairs()
         room = np.full_like(pairs, UNBOUNDED) if scope is None else scope.nonzeros[:, 0]
         counts = np.minimum(pairs, room)
         return cls._of(inputs, predictions, np.stack([counts] * 2, axis=1), np.stack([room] * 2, axis=1))

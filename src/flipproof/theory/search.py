@@ -84,7 +84,7 @@ def radii_along(noise: Noise, axis: int, p_lower: FloatArray, p_upper: FloatArra
         return regions_at(noise, unit_of(noise, axis, radius)).margin(p_lower[pairs], p_upper[pairs]) > 0.0
 
     unbounded = unbounded_axes(noise, p_lower, p_upper)[axis]
-    return _largest_passing(passes, unbounded, min(checked_limit(limit), _FARTHEST))
+    return largest_passing(passes, unbounded, min(checked_limit(limit), _FARTHEST))
 
 
 def scanned(
@@ -107,7 +107,7 @@ def scanned(
     return result
 
 
-def _largest_passing(passes: Callable[[int, IntArray], BoolArray], unbounded: BoolArray, limit: int) -> IntArray:
+def largest_passing(passes: Callable[[int, IntArray], BoolArray], unbounded: BoolArray, limit: int) -> IntArray:
     """The largest radius that passes, for every pair, by doubling, then bisection; 0 where none passes.
 
     `passes` says whether a radius is certified for some pairs of bounds, given by their indices; then all smaller radii

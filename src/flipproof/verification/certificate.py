@@ -52,10 +52,14 @@ class StatedAxis:
 
 @dataclass(frozen=True, slots=True)
 class StatedScope:
-    """Statements about all inputs: what gets no noise, and whether a deletion makes room for an addition."""
+    """Statements about all inputs: what gets no noise, and what a deletion leaves.
+
+    A deletion may make room for an addition. Or it closes the gap, and additions go anywhere: there is always room.
+    """
 
     fixed: tuple[str, ...]
     makes_room: bool
+    closes_gaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,8 @@ class StatedCertificate:
         freed = claim.nonzeros if beside and self.scope.makes_room else (0,) * len(claim.nonzeros)
         if self.other_law is not None:  # all we know of it is that an entry changes
             return (claim.zeros[0] + claim.nonzeros[0] + freed[0],) * len(self.axes)
+        if self.scope.closes_gaps:
+            return tuple(UNBOUNDED if axis.kind == "add" else claim.nonzeros[axis.part] for axis in self.axes)
         return tuple(
             claim.zeros[axis.part] + freed[axis.part] if axis.kind == "add" else claim.nonzeros[axis.part]
             for axis in self.axes
@@ -148,6 +154,8 @@ class StatedCertificate:
         """The most changes possible in the input, all kinds together."""
         if self.scope is None or claim.zeros is None or claim.nonzeros is None or not self._counts_entries:
             return UNBOUNDED
+        if self.scope.closes_gaps:
+            return UNBOUNDED
         return sum(claim.zeros) + (2 if self.scope.makes_room else 1) * sum(claim.nonzeros)
 
 
@@ -161,11 +169,7 @@ def read_certificate(path: Path) -> StatedCertificate:
             raise FileFormatError(f"no {FORMAT} of version {VERSION}; certify with this flipproof, or use the other")
         check_form(record, schema_of("certificates"))
         axes = tuple(_axes(record["noise"]))
-        scope = (
-            None
-            if record["scope"] is None
-            else StatedScope(tuple(record["scope"]["fixed"]), record["scope"]["makes_room"])
-        )
+        scope = _scope(record["scope"], axes)
         inputs, classes = (_count(record, name) for name in ("inputs", "classes"))
         promise, radius_limit = _promise(record["promise"]), _count(record, "radius_limit")
         n_select, n_estimate = (_count(record["samples"][role], "count") for role in ("select", "estimate"))
@@ -227,6 +231,18 @@ def _axes(parts: Sequence[Mapping[str, Any]]) -> list[StatedAxis]:
     if len({axis.name for axis in axes}) < len(axes):
         raise FileFormatError("two parts with one name")
     return axes
+
+
+def _scope(record: Mapping[str, Any] | None, axes: Sequence[StatedAxis]) -> StatedScope | None:
+    """The scope; gaps close only under one law of flips that deletes and does nothing else."""
+    if record is None:
+        return None
+    scope = StatedScope(tuple(record["fixed"]), record["makes_room"], record.get("closes_gaps", False))
+    law = axes[0].law
+    deletes = len(axes) == 2 and isinstance(law, FlipLaw) and law.p_plus == 0 and law.categories == 2
+    if scope.closes_gaps and (scope.makes_room or not deletes):
+        raise FileFormatError("gaps that close under noise that does more than delete, or that make room")
+    return scope
 
 
 def _promise(record: Mapping[str, Any]) -> StatedPromise:

@@ -64,15 +64,19 @@ def claim_in_words(certificate: StatedCertificate) -> str:
     fixed = "all that gets no noise" if scope is None else ", ".join(("the model", *scope.fixed))
     identity = certificate.record["identity"]
     unchecked = "" if identity is None or identity["checked"] else f" {NOT_CHECKED}"
+    closing = f" {GAPS_CLOSE}" if scope is not None and scope.closes_gaps else ""
     return (
         f"With probability at least 1 - {alpha:g} over the random samples, {over}: unless the input abstained, the "
         f"smoothed classifier predicts `label`. It does so after any changes of one kind, up to `max_KIND` of them, "
         f"where KIND is one of {kinds}, and after any changes of all kinds together, up to `max_any` of them, as long "
         f"as these stay the same: {fixed}. The smoothed classifier predicts the label that the classifier gives most "
-        f"probably to a noisy copy, as `noise` describes it.{unchecked}"
+        f"probably to a noisy copy, as `noise` describes it.{closing}{unchecked}"
     )
 
 
+GAPS_CLOSE = (
+    "An input is a sequence of entries: `add` inserts one anywhere, `delete` deletes one anywhere, and the gaps close."
+)
 NOT_CHECKED = "It was not checked that the classifier always gives the same label to the same noisy input."
 
 

@@ -14,8 +14,8 @@ from flipproof.models.adapters.graph_classifier import GraphClassifier
 from flipproof.models.adapters.graph_model import GraphFunction, GraphModel, is_union
 from flipproof.models.adapters.node_classifier import NodeClassifier, is_node_module
 from flipproof.models.adapters.torch_modules import checked_uncached, is_module
-from flipproof.noise.laws import sampler_of
-from flipproof.noise.sampling.samplers import Role, as_given
+from flipproof.noise.laws import as_given, sampler_of
+from flipproof.noise.sampling.samplers import Role
 from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.smoothing.classifier import Classifier, ModelOptions

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from flipproof.errors import FlipproofError, InvalidInputError, reason_of
-from flipproof.noise.laws import sampler_of
+from flipproof.noise.laws import as_given, sampler_of
 from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.laws import as_given
 from flipproof.noise.spaces.space import Space
 from flipproof.theory.base_law import Law
 

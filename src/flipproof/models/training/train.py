@@ -23,9 +23,10 @@ from flipproof.models.training.fitting import (
     checked_targets,
     learn,
 )
-from flipproof.noise.laws import Law, is_joint, sampler_of, space_of
+from flipproof.noise.laws import Law, as_given, is_joint, sampler_of, space_of
 from flipproof.noise.sampling.samplers import Role, Stream
 from flipproof.noise.spaces.graph import checked_graph
+from flipproof.noise.spaces.space import Space
 from flipproof.run_folder.split import Split, checked_labels, label_array
 from flipproof.run_folder.task import TrainingSettings
 from flipproof.smoothing.voting.evaluation import check_memory
@@ -198,12 +199,18 @@ def fit_estimator(
     check_memory(memory_limit, max(1, copies) * chosen.size, sampler)
     if np.unique(known).size < 2:
         raise InvalidInputError("expected labels of at least two classes among rows, got 1")
-    batch = sampler.draw(Role.TRAIN, range(max(1, copies)), chosen)
-    if not hasattr(batch, "shape"):
-        raise InvalidInputError(f"expected rows, got {type(space).__name__}")
-    flat = sorted_rows(batch) if sp.issparse(batch) else batch.reshape(batch.shape[0], -1)
-    estimator.fit(flat, np.tile(known, max(1, copies)))
+    drawn = sampler.draw(Role.TRAIN, range(max(1, copies)), chosen)
+    has_form = getattr(sampler, "form", None) is not None  # such as texts, which go in as they are
+    batch = as_given(sampler, drawn) if has_form else _flat(drawn, space)
+    estimator.fit(batch, np.tile(known, max(1, copies)))
     return estimator
+
+
+def _flat(drawn: Any, space: Space) -> Any:
+    """Noisy rows in two dimensions."""
+    if not hasattr(drawn, "shape"):
+        raise InvalidInputError(f"expected rows, got {type(space).__name__}")
+    return sorted_rows(drawn) if sp.issparse(drawn) else drawn.reshape(drawn.shape[0], -1)
 
 
 def _checked_rows(rows: ArrayLike, inputs: int) -> IntArray:

@@ -32,7 +32,8 @@ from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, Spa
 from flipproof.noise.spaces.space import PartCounts, noise_of_parts
 from flipproof.noise.spaces.words import graph_words
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import Scope, parts_of
+from flipproof.theory.radii import parts_of
+from flipproof.theory.scope import Scope
 
 STRUCTURE, ATTRIBUTES = "structure", "attributes"
 PARTS = {"structure": (STRUCTURE,), "attributes": (ATTRIBUTES,), "both": (STRUCTURE, ATTRIBUTES)}

@@ -30,7 +30,7 @@ from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, Spa
 from flipproof.noise.spaces.space import PartCounts, noise_of_parts
 from flipproof.noise.spaces.words import graph_words, small_graph_words
 from flipproof.theory.law import Noise
-from flipproof.theory.radii import Scope
+from flipproof.theory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling.samplers import BitSampler, Form, Role, Stream, ValueSampler
 from flipproof.noise.spaces.space import PartCounts, check_categories, noise_of_parts, value_counts
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import Scope
+from flipproof.theory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,8 @@ from flipproof.noise.spaces.rows import DenseSampler, dense_sampler
 from flipproof.noise.spaces.space import PartCounts, check_categories, noise_of_parts, value_counts
 from flipproof.noise.spaces.words import part_words, table_words
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
-from flipproof.theory.radii import Scope, parts_of
+from flipproof.theory.radii import parts_of
+from flipproof.theory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Sequences of tokens, one input per row: noise replaces tokens or hides them."""
+"""Sequences of tokens, one input per row: noise replaces tokens, hides them, or deletes them and closes the gaps."""
 
 from __future__ import annotations
 
@@ -9,14 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import BoolArray, IntArray, as_array, as_integers, first_place, place_words, read_only
+from flipproof.base.values import (
+    ADDED_LATER,
+    BoolArray,
+    IntArray,
+    as_array,
+    as_integers,
+    first_place,
+    one_of,
+    place_words,
+    read_only,
+)
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Stream, ValueSampler
 from flipproof.noise.spaces.rows import DenseSampler, only_noise
+from flipproof.noise.spaces.sequences import DeletingSampler, KeptEntries, PaddedSampler, Sequences
 from flipproof.noise.spaces.space import PartCounts, check_categories, value_counts
-from flipproof.noise.spaces.words import sequence_words
+from flipproof.noise.spaces.words import edit_words, sequence_words
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import Scope
+from flipproof.theory.scope import Scope, only_deletes
+
+KEPT, CLOSED = "kept", "closed"
+"""What becomes of the places of tokens that noise takes away."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,11 +76,23 @@ class Tokens:
     token written into an empty position, `Radii(delete=1)` one token removed, and `Radii(add=1, delete=1)` one token
     replaced by any other, even one that the data lack (Levine and Feizi 2020, with independent positions).
 
+    With `gaps="closed"` noise deletes tokens, and the gaps close: `FlipNoise(0.0, p)` deletes each token with
+    probability p. `Radii(add=1)` covers one token inserted anywhere, `Radii(delete=1)` one token deleted, and
+    `certificates.max_edit_distance()` counts insertions, deletions and replacements in all (docs/theory.md, statement
+    27). Tokens are any numbers from 0 on, and a sequence may be empty. A model gets
+
+    - with `padding`, an array as wide as `values`, whatever is drawn, with `padding` behind each sequence. The width is
+      part of the classifier whose predictions are certified: keep it, or use a model whose answer does not depend on
+      how much padding there is. A sequence that an attacker has made longer than `values` may be cut to the width, or
+      get as much width as it needs, as long as that depends on the noisy sequence alone;
+    - without `padding`, a list with one array per sequence.
+
     Args:
-        values: integers [sequences, length]; every sequence has at least one token.
+        values: integers [sequences, length]; every sequence has at least one token, unless gaps close.
         padding: the number that marks padding. Without `mask` it must not be one of the K tokens: otherwise an attacker
             could turn a token into padding, which noise never changes and no certificate covers.
         mask: the number that replaces a hidden token. It may equal `padding`.
+        gaps: "closed" if noise deletes tokens and what is left moves together; by default all tokens keep their places.
 
     Example:
         >>> Tokens([[5, 2, 9], [7, 9, 9]], padding=9).lengths
@@ -81,10 +107,12 @@ class Tokens:
     values: NDArray[Any]
     padding: int | None = None
     mask: int | None = None
+    gaps: str = field(default=KEPT, metadata={ADDED_LATER: True})
     is_padding: BoolArray = field(init=False, repr=False)
     """True at positions without a token: padding and `mask`."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "gaps", CLOSED if one_of((KEPT, CLOSED), self.gaps, "gaps") == CLOSED else KEPT)
         given = as_array(self.values, "tokens")
         if given.ndim != 2:
             raise InvalidInputError(f"expected tokens of shape [sequences, length], got shape {given.shape}")
@@ -95,9 +123,10 @@ class Tokens:
             if number is not None:
                 is_padding |= given == number
         as_integers(np.where(is_padding, 0, given), "tokens")
-        empty = first_place(np.asarray(is_padding.all(axis=1)))
-        if empty is not None:
-            raise InvalidInputError(f"expected a token in every sequence, got none in {place_words(empty)}")
+        if self.gaps == CLOSED:
+            _check_closed(is_padding, self.mask)
+        else:
+            _check_not_empty(is_padding)
         object.__setattr__(self, "values", read_only(given.astype(np.int64)))
         object.__setattr__(self, "is_padding", read_only(is_padding))
 
@@ -111,16 +140,20 @@ class Tokens:
         """The number of tokens in each sequence."""
         return np.asarray((~self.is_padding).sum(axis=1))
 
-    def sampler(self, noise: Noise, seed: int) -> DenseSampler | MaskedSampler:
-        """A sampler that replaces tokens, or hides them if there is a mask."""
+    def sampler(self, noise: Noise, seed: int) -> DenseSampler | MaskedSampler | PaddedSampler:
+        """A sampler that replaces tokens, deletes them if gaps close, or hides them if there is a mask."""
         part = only_noise(noise, self.parts)
+        if self.gaps == CLOSED:
+            return self._deleting(noise, part, Stream(seed))
         if self.mask is not None:
             return self._hiding(part, Stream(seed), self.mask)
         return self._replacing(part, Stream(seed))
 
     def scope(self, noise: Noise) -> Scope:
-        """What noise can change: noise that replaces tokens keeps padding; noise that hides them treats it as empty."""
+        """What noise can change: noise that replaces tokens keeps padding; other noise treats it as empty."""
         empty = self.values.shape[1] - self.lengths
+        if self.gaps == CLOSED:
+            return Scope(np.zeros_like(empty)[:, None], self.lengths[:, None], closes_gaps=True)
         if self.mask is not None:
             return Scope(empty[:, None], self.lengths[:, None], makes_room=True)
         nonzeros = np.count_nonzero(np.where(self.is_padding, 0, self.values), axis=1)
@@ -129,12 +162,26 @@ class Tokens:
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any]:
         """The words for changes, as fields of a report's subject; `entries` is the user's word for entries."""
+        if self.gaps == CLOSED:
+            return edit_words(entries or "tokens")
         return sequence_words(self.mask is not None, entries or "tokens", "token 0")
 
     def counts(self) -> PartCounts:
-        """The number of tokens, and the number of nonzero ones: all tokens if noise hides them."""
+        """The number of tokens, and the number of nonzero ones: all tokens if noise hides or deletes them."""
         tokens = self.values[~self.is_padding]
-        return {"tokens": value_counts(tokens) if self.mask is None else (int(tokens.size), int(tokens.size))}
+        replaced = self.mask is None and self.gaps == KEPT
+        return {"tokens": value_counts(tokens) if replaced else (int(tokens.size), int(tokens.size))}
+
+    def _deleting(self, noise: Noise, part: FlipNoise, stream: Stream) -> PaddedSampler:
+        if not only_deletes(noise):
+            raise InvalidInputError(
+                f"expected FlipNoise(0.0, p), which deletes tokens, for gaps='closed', got {noise}; "
+                "noise that replaces tokens keeps their places: leave out gaps="
+            )
+        starts = np.concatenate([[0], np.cumsum(self.lengths)])
+        clean = Sequences(starts, self.values[~self.is_padding])
+        kept = KeptEntries.of(clean, np.ones(clean.codes.size, dtype=bool), part, stream)
+        return PaddedSampler(DeletingSampler(clean, kept), self.values.shape[1], self.padding)
 
     def _hiding(self, noise: FlipNoise, stream: Stream, mask: int) -> MaskedSampler:
         """A sampler with one bit per position, that of its token: bits that are off never show in a copy."""
@@ -156,6 +203,24 @@ class Tokens:
             )
         law_of = np.where(self.is_padding, -1, 0).astype(np.int16)
         return DenseSampler(ValueSampler(self.values, law_of, [noise], stream), self.values.shape[1:])
+
+
+def _check_not_empty(is_padding: BoolArray) -> None:
+    empty = first_place(np.asarray(is_padding.all(axis=1)))
+    if empty is not None:
+        raise InvalidInputError(f"expected a token in every sequence, got none in {place_words(empty)}")
+
+
+def _check_closed(is_padding: BoolArray, mask: int | None) -> None:
+    """Refuses padding in front of tokens, which would not be put back, and a mask, which would never be seen."""
+    if mask is not None:
+        raise InvalidInputError("expected a mask, which keeps tokens in their places, or gaps='closed', got both")
+    early = first_place(is_padding[:, :-1] & ~is_padding[:, 1:])
+    if early is not None:
+        raise InvalidInputError(
+            f"expected padding behind the tokens for gaps='closed', got one behind padding in {place_words(early)}; "
+            "leave the padding in front to the function that calls the model"
+        )
 
 
 def _checked_number(given: Any, name: str) -> int | None:

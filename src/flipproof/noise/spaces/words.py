@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from flipproof.theory.law import FlipNoise
@@ -88,6 +89,75 @@ def sequence_words(masking: bool, entries: str = "words", zero: str = "(other)")
     """
     changes = masking_words(entries) if masking else substitution_words(entries, zero)
     return _words(entries, "message", changes, _PLACES.format(entries))
+
+
+class Change(Enum):
+    """What noise does to a token: it is deleted and the gap closes, hidden in its place, or replaced in its place."""
+
+    DELETED = "deleted"
+    HIDDEN = "hidden"
+    REPLACED = "replaced"
+
+
+_TOKENIZED = "as the tokenizer splits them"
+_CAUTIONS = {
+    Change.DELETED: "",
+    Change.HIDDEN: " " + _PLACES,
+    Change.REPLACED: " " + _PLACES + " Words that the vocabulary lacks are not covered.",
+}
+
+
+def edit_words(entries: str, unit: str = "sequence", split: str = "") -> dict[str, Any]:
+    """The words for changes in sequences whose gaps close; `split` is a proviso of every sentence.
+
+    Example:
+        >>> edit_words("tokens")["changes"]["exchange"].does.format("up to 3 tokens")
+        'inserts, deletes or replaces up to 3 tokens'
+    """
+    proviso = f", {split}," if split else ""
+    changes = {
+        "add": ChangeWords("inserts {}", f"{entries} inserted"),
+        "delete": ChangeWords(f"deletes {{}}{proviso}", f"{entries} deleted"),
+        EXCHANGE: ChangeWords(
+            f"inserts, deletes or replaces {{}}{proviso}", f"{entries} inserted, deleted or replaced"
+        ),
+        ANY: ChangeWords(f"inserts or deletes {{}} in all{proviso}", f"{entries} inserted or deleted in all"),
+    }
+    return _words(entries, unit, changes)
+
+
+def text_words(change: Change, entries: str, zero: str) -> dict[str, Any]:
+    """The words for changes in texts; `zero` names the first word of the vocabulary.
+
+    Example:
+        >>> text_words(Change.REPLACED, "words", "'a'")["changes"]["any"].does.format("up to 2 words")
+        'replaces up to 2 words by others of the vocabulary, as the tokenizer splits them,'
+    """
+    if change is Change.DELETED:
+        words = edit_words(entries, "text", _TOKENIZED)
+    else:
+        words = _words(entries, "text", _changes_in_place(change, entries, zero))
+    splits = (
+        f"Which {entries} a text has is for the tokenizer to say: by default, punctuation marks and emojis count too."
+    )
+    return words | {"caution": splits + _CAUTIONS[change].format(entries)}
+
+
+def _changes_in_place(change: Change, entries: str, zero: str) -> WordsByKind:
+    """The words for changes in texts whose tokens keep their places."""
+    if change is Change.REPLACED:
+        by = "by others of the vocabulary"
+        plain = category_words([(None, entries)], zero)
+        tokenized = {
+            kind: ChangeWords(words.does.replace("{}", f"{{}} ({_TOKENIZED})"), words.done)
+            for kind, words in plain.items()
+        }
+        return {**tokenized, ANY: ChangeWords(f"replaces {{}} {by}, {_TOKENIZED},", f"{entries} replaced {by}")}
+    return {
+        **masking_words(entries),
+        "delete": ChangeWords(f"blanks {{}}, {_TOKENIZED},", f"{entries} blanked"),
+        EXCHANGE: ChangeWords(f"replaces {{}} in place, {_TOKENIZED},", f"{entries} replaced in place"),
+    }
 
 
 def image_words(colours: bool) -> dict[str, Any]:
