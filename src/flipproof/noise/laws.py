@@ -19,6 +19,7 @@ from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.pyg import check_homogeneous
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.space import PartCounts, Space
+from flipproof.noise.spaces.table import Table
 from flipproof.theory.base_law import Law as Law
 from flipproof.theory.base_law import checked_law
 from flipproof.theory.base_law import law_from_record as law_from_record
@@ -27,7 +28,7 @@ from flipproof.theory.scope import Scope
 
 
 def space_of(inputs: Any) -> Space:
-    """The space of the inputs: a space, an array or tensor, a sparse matrix, or one or more networkx or PyG graphs.
+    """The space of the inputs: a space, an array, tensor, sparse matrix or data frame, or networkx or PyG graphs.
 
     Example:
         >>> space_of([[0, 1], [1, 1]]).parts
@@ -37,6 +38,8 @@ def space_of(inputs: Any) -> Space:
         return inputs
     if sp.issparse(inputs):
         return SparseRows(inputs)
+    if (table := Table.of_frame(inputs)) is not None:
+        return table
     for graph in inputs[:1] if isinstance(inputs, list | tuple) else (inputs,):
         check_homogeneous(graph)
     if hasattr(inputs, "to_data_list"):  # a PyG Batch: noise must not add edges between its graphs
@@ -46,8 +49,9 @@ def space_of(inputs: Any) -> Space:
         return Graph.from_pyg(inputs) if hasattr(inputs, "num_nodes") else Graphs.from_pyg(inputs)
     if hasattr(inputs, "is_directed") and hasattr(inputs, "edges"):
         return Graph.from_networkx(inputs)
-    if hasattr(inputs, "columns") and hasattr(inputs, "iloc"):
-        raise InvalidInputError("expected an array, a sparse matrix or a space, got a data frame; see flipproof.Table")
+    if hasattr(inputs, "to_pandas") or (hasattr(inputs, "columns") and hasattr(inputs, "iloc")):
+        got = f"{type(inputs).__module__}.{type(inputs).__name__}"
+        raise InvalidInputError(f"expected a data frame of pandas or polars, got {got}: call its to_pandas()")
     if isinstance(inputs, list | tuple) and inputs:
         if all(isinstance(item, Graph) for item in inputs):
             return Graphs(tuple(inputs))

@@ -44,8 +44,8 @@ class SklearnClassifier:
             raise InvalidInputError(f"expected a classifier with one label per row, got {name} with several")
 
     def __call__(self, batch: RowArray) -> IntArray:
-        """Labels [rows] of an array [rows, ...], flattened to two dimensions, or of a sparse matrix [rows, columns]."""
-        return self._numbers(np.asarray(self.estimator.predict(_flat(batch))), batch.shape[0])
+        """Labels [rows] of an array [rows, ...], flattened to two dimensions, a sparse matrix or a data frame."""
+        return self._numbers(_column(self.estimator.predict(_flat(batch))), batch.shape[0])
 
     @property
     def label_scores(self) -> Callable[[Any], NDArray[Any]] | None:
@@ -82,8 +82,16 @@ class SklearnClassifier:
         return numbers
 
 
-def _flat(batch: RowArray) -> Any:
-    """Rows in two dimensions; sparse rows get sorted columns."""
+def _column(predictions: Any) -> NDArray[Any]:
+    """One prediction per row, which CatBoost gives in an array [rows, 1] if there are more than two classes."""
+    given = np.asarray(predictions)
+    return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
+
+
+def _flat(batch: Any) -> Any:
+    """Rows in two dimensions; sparse rows get sorted columns, data frames stay as they are."""
+    if hasattr(batch, "columns"):
+        return batch
     return sorted_rows(batch) if scipy.sparse.issparse(batch) else signed(batch.reshape(batch.shape[0], -1))
 
 
