@@ -11,16 +11,21 @@ from typing import Any
 import numpy as np
 
 _COUNT = r"(?:(?P<up>up to|any or all) (?P<count>[\d,]+)|(?P<any>any number)(?: of)?|(?P<no>no|none))"
+_KNOWN = r"another (?:such )?(?:value that occurs in|known value of) the column"
 _VERBS = {
     # pattern of a act: which kinds of change it is
     rf"adds or deletes {_COUNT}(?P<noun> .+?)?(?: in all)?": ("add", "delete"),
     rf"adds {_COUNT}(?P<noun> .+?)?": ("add",),
     rf"deletes {_COUNT}(?P<noun> .+?)?": ("delete",),
     rf"changes {_COUNT}(?P<noun> .+?)? in any way": ("add", "delete", "change"),
+    rf"changes {_COUNT}(?P<noun> .+?)? to {_KNOWN}": ("add", "delete", "change"),
     rf"changes {_COUNT}(?P<noun> .+?)?": ("change",),
+    rf"turns {_COUNT}(?P<noun> .+?)? from a value that is not .+ to {_KNOWN}": ("change",),
+    rf"turns {_COUNT}(?P<noun> .+?)? from .+ to {_KNOWN}": ("add",),
     rf"turns {_COUNT}(?P<noun> .+?)? from (?:category|kind|token) 0 to another": ("add",),
     rf"turns {_COUNT}(?P<noun> .+?)? to (?:category|kind|token) 0": ("delete",),
     rf"turns {_COUNT}(?P<noun> .+?)? from one to another that is not (?:category|kind|token) 0": ("change",),
+    rf"turns {_COUNT}(?P<noun> .+?)? to '0'": ("delete",),
     rf"writes {_COUNT}(?P<noun> .+?)? into empty places": ("write",),
     rf"blanks {_COUNT}(?P<noun> .+?)?": ("blank",),
     rf"replaces {_COUNT}(?P<noun> .+?)? in place": ("replace", "add", "delete", "change"),
