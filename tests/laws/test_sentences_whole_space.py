@@ -179,7 +179,7 @@ def frame(rng):
     parts = space_of(np.array(list(itertools.product(*map(range, categories))))).columns
     noisy = [part for part in dict.fromkeys(parts) if part and rng.random() < 0.7] or parts[:1]
     even = float(rng.uniform(0.1, 0.7)) if rng.random() < 0.5 else None
-    sizes = {part: count for part, count in zip(parts, categories, strict=True)}
+    sizes = dict(zip(parts, categories, strict=True))
     laws = {p: flip_noise(rng, sizes[p]) if even is None else fp.FlipNoise(even, even, sizes[p]) for p in noisy}
 
     def names(noun, clean):
