@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 _COUNT = r"(?:(?P<up>up to|any or all) (?P<count>[\d,]+)|(?P<any>any number)(?: of)?|(?P<no>no|none))"
-_ZERO = r"(?:(?:category|kind|token) 0|'a')"
+_ZERO = r"(?:(?:category|kind|token) 0|'a'|'0')"
 _TOKENIZED = r"(, as the tokenizer splits them\b| \(as the tokenizer splits them\))"
+_KNOWN = r"another (?:such )?(?:value that occurs in|known value of) the column"
 _VERBS = {
     # pattern of a act: which kinds of change it is
     rf"adds or deletes {_COUNT}(?P<noun> .+?)?(?: in all)?": ("add", "delete"),
@@ -22,7 +23,10 @@ _VERBS = {
     rf"inserts or deletes {_COUNT}(?P<noun> .+?)?(?: in all)?": ("insert", "delete"),
     rf"inserts {_COUNT}(?P<noun> .+?)?": ("insert",),
     rf"changes {_COUNT}(?P<noun> .+?)? in any way": ("add", "delete", "change"),
+    rf"changes {_COUNT}(?P<noun> .+?)? to {_KNOWN}": ("add", "delete", "change"),
     rf"changes {_COUNT}(?P<noun> .+?)?": ("change",),
+    rf"turns {_COUNT}(?P<noun> .+?)? from a value that is not .+ to {_KNOWN}": ("change",),
+    rf"turns {_COUNT}(?P<noun> .+?)? from .+ to {_KNOWN}": ("add",),
     rf"turns {_COUNT}(?P<noun> .+?)? from {_ZERO} to another": ("add",),
     rf"turns {_COUNT}(?P<noun> .+?)? to {_ZERO}": ("delete",),
     rf"turns {_COUNT}(?P<noun> .+?)? from one to another that is not {_ZERO}": ("change",),

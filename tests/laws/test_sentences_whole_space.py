@@ -35,6 +35,7 @@ PAIRS = {
     "texts": 12_000,
     "edited": 12_000,
     "table": 8_000,
+    "frame": 4_000,
     "graphs": 8_000,
     "nodes": 400,
 }
@@ -234,6 +235,44 @@ def table(rng):
     )
 
 
+def frame(rng):
+    """Named columns, of which some are held fixed, and others are in groups with or without noise."""
+    pd = pytest.importorskip("pandas")
+    size = int(rng.integers(3, 5))
+    categories = rng.choice([2, 2, 3, 4], size=size).tolist()
+    columns = [f"c{j}" for j in range(size)]
+    fixed = [name for name in columns[1:] if rng.random() < 0.3]
+    groups = {"pair": [name for name in columns if name not in fixed][:2]} if rng.random() < 0.5 else {}
+    values = {name: [str(value) for value in range(count)] for name, count in zip(columns, categories, strict=True)}
+
+    def space_of(points):
+        cells = {name: [str(value) for value in points[:, j]] for j, name in enumerate(columns)}
+        known = {name: values[name] for name in columns if name not in fixed}
+        return fp.Table.from_pandas(
+            pd.DataFrame(cells), fixed=fixed, categories=known, zeros=dict.fromkeys(known, "0"), groups=groups
+        )
+
+    parts = space_of(np.array(list(itertools.product(*map(range, categories))))).columns
+    noisy = [part for part in dict.fromkeys(parts) if part and rng.random() < 0.7] or parts[:1]
+    even = float(rng.uniform(0.1, 0.7)) if rng.random() < 0.5 else None
+    sizes = dict(zip(parts, categories, strict=True))
+    laws = {p: flip_noise(rng, sizes[p]) if even is None else fp.FlipNoise(even, even, sizes[p]) for p in noisy}
+
+    def names(noun, clean):
+        named, count = re.findall(r"'(\w+)'", noun), re.search(r"with (\d+) values", noun)
+        if named:
+            return np.isin(columns, named)
+        found = np.isin(columns, groups["pair"]) if "pair" in noun else np.ones(clean.shape, dtype=bool)
+        return found & (np.array(categories) == int(count[1])) if count else found
+
+    return Tiny(
+        laws[parts[0]] if len({part for part in parts if part}) == 1 else fp.JointNoise(**laws),
+        [entry_law(laws[p], k) if p in laws else np.eye(k) for p, k in zip(parts, categories, strict=True)],
+        space_of,
+        names,
+    )
+
+
 def graphs(rng):
     """Pairs of nodes, self-loops, attributes: only some of it gets noise; attributes are bits or kinds."""
     nodes, directed = int(rng.integers(2, 4)), False
@@ -290,7 +329,7 @@ def nodes(rng):
     return dataclasses.replace(world, space_of=lambda points: world.space_of(points).graphs[0], inputs=1)
 
 
-KINDS = {each.__name__: each for each in (rows, levels, tokens, masked, texts, edited, table, graphs, nodes)}
+KINDS = {each.__name__: each for each in (rows, levels, tokens, masked, texts, edited, table, frame, graphs, nodes)}
 
 
 # The check
@@ -372,7 +411,8 @@ def without_exemption(sentence):
 
 @pytest.mark.parametrize(
     ("name", "reword"),
-    [(name, one_more) for name in KINDS] + [(name, without_exemption) for name in ("tokens", "table", "graphs")],
+    [(name, one_more) for name in KINDS]
+    + [(name, without_exemption) for name in ("tokens", "table", "frame", "graphs")],
 )
 def test_a_false_wording_is_found_out(name, reword, rng):
     assert any(violations(KINDS[name](rng), rng, reword)[1] for _ in range(300))

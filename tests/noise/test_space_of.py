@@ -82,7 +82,7 @@ class Frame:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (Frame(), "got a data frame; see flipproof.Table"),
+        (Frame(), r"expected a data frame of pandas or polars, got test_space_of.Frame: call its to_pandas\(\)"),
         ("text", r"expected a list of texts, got a single text 'text'; put it into a list: \[text\]"),
         (None, "expected values to be numbers, got object"),
         ([], r"expected values of shape \[inputs, entries, \.\.\.\], got shape \(0,\)"),

@@ -19,6 +19,7 @@ from flipproof.noise.spaces.given_graphs import space_of_graphs
 from flipproof.noise.spaces.images import is_dataset, is_loader, space_of_dataset
 from flipproof.noise.spaces.rows import DenseRows, SparseRows
 from flipproof.noise.spaces.space import PartCounts, Space
+from flipproof.noise.spaces.table import Table
 from flipproof.noise.spaces.texts import Texts
 from flipproof.noise.spaces.tokenizing import texts_in
 from flipproof.theory.base_law import Law as Law
@@ -31,7 +32,7 @@ _ROWS_AT_ONCE = 4096
 
 
 def space_of(inputs: Any, law: Law | None = None) -> Space:
-    """The space of inputs: a space, an array or tensor, a sparse matrix, texts, graphs, a torch dataset.
+    """The space of inputs: a space, an array or tensor, a sparse matrix, a data frame, texts, graphs, a torch dataset.
 
     Example:
         >>> space_of([[0, 1], [1, 1]]).parts
@@ -41,12 +42,15 @@ def space_of(inputs: Any, law: Law | None = None) -> Space:
         return inputs
     if sp.issparse(inputs):
         return SparseRows(inputs)
+    if (table := Table.of_frame(inputs)) is not None:
+        return table
     if (texts := texts_in(inputs)) is not None:
         return Texts(texts)
     if (graphs := space_of_graphs(inputs, law)) is not None:
         return graphs
-    if hasattr(inputs, "columns") and hasattr(inputs, "iloc"):
-        raise InvalidInputError("expected an array, a sparse matrix or a space, got a data frame; see flipproof.Table")
+    if hasattr(inputs, "to_pandas") or (hasattr(inputs, "columns") and hasattr(inputs, "iloc")):
+        got = f"{type(inputs).__module__}.{type(inputs).__name__}"
+        raise InvalidInputError(f"expected a data frame of pandas or polars, got {got}: call its to_pandas()")
     if is_loader(inputs):
         raise InvalidInputError(f"expected a dataset, got {type(inputs).__name__}: give its dataset, loader.dataset")
     if is_dataset(inputs):

@@ -28,6 +28,7 @@ class DescribedInputs:
         entries: what one entry of a part is, in the plural; the part of a noise without parts is "".
         changes: by axis, what an attacker does, where entries are not just added, deleted or changed.
         where: what an attacker changes: "the observed graph".
+        within: how its changes are limited, as a clause: ", each to a value that occurs in the column,".
         caution: a sentence with what else a reader must know about the covered changes.
         class_names: one per class; by default their numbers.
         labels: true labels.
@@ -47,6 +48,7 @@ class DescribedInputs:
     entries: Mapping[str, str] = field(default_factory=dict)
     changes: Mapping[str, ChangeWords] = field(default_factory=dict)
     where: str = "the observed input"
+    within: str = ""
     caution: str = ""
     class_names: tuple[str, ...] = ()
     labels: IntArray | None = None
@@ -199,7 +201,7 @@ def _(space: Table, described: DescribedInputs, noise: Noise | None) -> None:
     if names is not None and len(names) != columns:
         raise InvalidInputError(f"expected {columns} column names, got {len(names)}")
     values = described.value_names
-    if values is not None and tuple(map(len, values)) != tuple(space.categories):
+    if values is not None and not space.are_names(values):
         raise InvalidInputError("expected a name for every category of every column, got others")
 
 

@@ -52,12 +52,12 @@ def write_report(
         labels: true labels, for accuracies.
         class_names: one per class.
         inputs: the data that were voted on, to be drawn.
-        names: of the inputs.
+        names: of the inputs; by default those of the rows of a data frame.
         texts: the messages, if inputs are messages.
         image_shape: (height, width) or (height, width, channels), if inputs are images.
         vocabulary: the words of token numbers, or of the columns of bags of words.
-        value_names: of a table, the names of the categories of each column.
-        column_names: of the columns of a table.
+        value_names: of a table, the names of the categories of each column; by default those of a data frame.
+        column_names: of the columns of a table; by default those of a data frame.
         node_names: of the kinds of nodes of small graphs.
         split: which inputs were for training, validation and testing; accuracies are about the last.
         unit: what one input is.
@@ -71,13 +71,13 @@ def write_report(
         class_names=_texts(class_names, "class_names") or (),
         labels=None if labels is None else checked_labels(labels, len(certificates)),
         split=None if split is None else checked_kind(split, Split, "split"),
-        names=_texts(names, "names"),
+        names=_row_names(certificates, space) if names is None else _texts(names, "names"),
         texts=_texts(texts, "texts"),
         space=space,
         image_shape=image_shape,
         vocabulary=_texts(vocabulary, "vocabulary"),
-        column_names=_texts(column_names, "column_names"),
-        value_names=None if value_names is None else _lists_of_texts(value_names, "value_names"),
+        column_names=_own(space, "column_names") if column_names is None else _texts(column_names, "column_names"),
+        value_names=_own(space, "value_names") if value_names is None else _lists_of_texts(value_names, "value_names"),
         node_names=_texts(node_names, "node_names"),
         **change_words(certificates, space, entries, image_shape),
     )
@@ -154,6 +154,20 @@ def change_words(
     if image_shape is None:
         return {}
     return image_words(colours=isinstance(image_shape, tuple) and image_shape[2:] not in ((), (1,)))
+
+
+def _own(space: Space | None, name: str) -> Any:
+    """Names that the data themselves have, or None."""
+    return getattr(space, name, None)
+
+
+def _row_names(certificates: Certificate, space: Space | None) -> tuple[str, ...] | None:
+    """The names of the rows that were voted on, if the data have any."""
+    names = _own(space, "row_names")
+    if names is None or not isinstance(certificates, Certificates):
+        return None
+    ids = certificates.votes.ids
+    return tuple(names[number] for number in ids) if ids.max(initial=-1) < len(names) else None
 
 
 def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:

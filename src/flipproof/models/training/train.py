@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, as_array, checked_count, sorted_rows
 from flipproof.errors import InvalidInputError
@@ -23,7 +23,7 @@ from flipproof.models.training.fitting import (
     checked_targets,
     learn,
 )
-from flipproof.noise.laws import Law, as_given, is_joint, sampler_of, space_of
+from flipproof.noise.laws import Law, as_given, is_joint, law_for, sampler_of, space_of
 from flipproof.noise.sampling.samplers import Role, Stream
 from flipproof.noise.spaces.graph import checked_graph
 from flipproof.noise.spaces.space import Space
@@ -167,16 +167,16 @@ def _check_trainable(module: torch.nn.Module) -> None:
 
 
 def fit_estimator(
-    estimator: Any, inputs: Any, labels: ArrayLike, rows: ArrayLike, noise: Law, copies: int = 10, seed: int = 0,
-    memory_limit: str | int = "2GB",
+    estimator: Any, inputs: Any, labels: ArrayLike, rows: ArrayLike | None = None, noise: Law | None = None,
+    copies: int = 10, seed: int = 0, memory_limit: str | int = "2GB",
 ) -> Any:  # fmt: skip
     """Fits an estimator to noisy copies of some rows, drawn by the exact sampler of votes from a separate stream.
 
     Args:
         estimator: any scikit-learn classifier, or a pipeline that ends in one. It is fitted in place and returned.
-        inputs: rows, as `vote` takes them.
-        labels: class numbers, one per input; only those of `rows` are used.
-        rows: the numbers of the inputs to learn from.
+        inputs: rows, as `vote` takes them. A data frame or the table of one gives the estimator noisy data frames.
+        labels: class numbers or texts, one per input; only those of `rows` are used.
+        rows: the numbers of the inputs to learn from; by default all.
         noise: the law of the noise; use the law of the later votes.
         copies: the number of noisy copies of every row; 0 means the rows without noise.
         seed: the seed of the noise.
@@ -192,10 +192,13 @@ def fit_estimator(
     """
     if not hasattr(estimator, "fit"):
         raise InvalidInputError(f"expected an estimator with fit, got {type(estimator).__name__}")
+    if noise is None:
+        raise InvalidInputError("expected noise=, the law of the later votes, got none")
     space, copies = space_of(inputs), checked_count(copies, "copies")
+    noise = law_for(space, noise)
     sampler = sampler_of(space, noise if copies else noise.without_noise(), seed)
-    chosen = _checked_rows(rows, sampler.rows)
-    known = checked_labels(label_array(labels, sampler.rows)[chosen], chosen.size)
+    chosen = np.arange(sampler.rows) if rows is None else _checked_rows(rows, sampler.rows)
+    known = _known_labels(labels, sampler.rows, chosen)
     check_memory(memory_limit, max(1, copies) * chosen.size, sampler)
     if np.unique(known).size < 2:
         raise InvalidInputError("expected labels of at least two classes among rows, got 1")
@@ -211,6 +214,17 @@ def _flat(drawn: Any, space: Space) -> Any:
     if not hasattr(drawn, "shape"):
         raise InvalidInputError(f"expected rows, got {type(space).__name__}")
     return sorted_rows(drawn) if sp.issparse(drawn) else drawn.reshape(drawn.shape[0], -1)
+
+
+def _known_labels(labels: Any, inputs: int, chosen: IntArray) -> NDArray[Any]:
+    """The labels of the rows to learn from: numbers from 0, or texts."""
+    given = np.asarray(labels, dtype=object)
+    if given.shape == (inputs,) and all(isinstance(each, str) for each in given[:1]):
+        known = given[chosen]
+        if not all(isinstance(each, str) for each in known):
+            raise InvalidInputError("expected labels that are all texts or all class numbers, got both")
+        return known.astype(str)
+    return checked_labels(label_array(labels, inputs)[chosen], chosen.size)
 
 
 def _checked_rows(rows: ArrayLike, inputs: int) -> IntArray:

@@ -197,9 +197,9 @@ def promise(certified: CertifiedInputs) -> list[str]:
     return [
         headline(certified),
         f"The smoothed classifier gives {described.count(inputs - abstained)} a label and abstains from {abstained:,}. "
-        f"No attacker who stays within the certified radius of {described.one}, changes only {described.where} and "
-        f"{_left_alone(certified)}, can change its prediction, however the attack is found and whatever the "
-        "attacker knows.",
+        f"No attacker who stays within the certified radius of {described.one}, changes only {described.where}"
+        f"{described.within} and {_left_alone(certified)}, can change its prediction, however the attack is found and "
+        "whatever the attacker knows.",
         _radius_words(certified),
         _guarantee(certified),
         *unchecked_words(certified),
