@@ -91,6 +91,13 @@ def test_a_booster_of_numbers_has_no_labels(library):
     taken(model, threshold=0.2)
 
 
+def test_a_booster_of_several_labels_is_certified_one_at_a_time():
+    xgboost = pytest.importorskip("xgboost")
+    model, _ = xgboost_booster("binary:logistic", (X[:, :2] > 1).astype(int))
+    refused(r"with several .multi-output.; .*DMatrix\(rows\)\)\[:, 0\], threshold=0.5", model)
+    taken(model, call=lambda model, rows: model.predict(xgboost.DMatrix(rows))[:, 0], threshold=0.5)
+
+
 def test_clusters_are_no_classes_unless_the_user_says_so():
     model = KMeans(2, n_init=1, random_state=0).fit(X)
     refused(r"KMeans, which finds clusters.*: call=lambda model, rows: model.predict\(rows\), classes=", model)

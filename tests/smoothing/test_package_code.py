@@ -81,7 +81,8 @@ def test_comments_docstrings_and_layout_are_not_code(package, tmp_path):
     edit(
         file,
         "        return self._numbers(predictions, rows_in(batch))\n",
-        "\n        # as they come\n        return self._numbers(\n            predictions, rows_in(batch))  # numbers\n\n",
+        "\n        # as they come\n        return self._numbers(\n"
+        "            predictions, rows_in(batch))  # numbers\n\n",
     )
     edit(file, '"""The number of labels."""', '"""How many labels there are."""')
     then = said_by(package, checkpoint, 50)
