@@ -75,6 +75,9 @@ def test_a_regression_has_no_labels():
     model = LinearRegression().fit(X, X[:, 0])
     refused(words, model)
     taken(model, threshold=1.5)
+    several = LinearRegression().fit(X, X[:, :2])
+    refused(r"LinearRegression with several .*multi-output", several, threshold=1.5)
+    taken(several, call=lambda model, rows: model.predict(rows)[:, 0], threshold=1.5)
     lightgbm = pytest.importorskip("lightgbm")
     refused("LGBMRegressor, a regression", lightgbm.LGBMRegressor(n_estimators=2, verbose=-1).fit(X, X[:, 0]))
 

@@ -141,8 +141,8 @@ def _xgboost_objective(booster: Any) -> Objective:
     name = learner["learner_train_param"]["objective"]
     if int(learner["learner_model_param"]["num_target"]) > 1:
         raise InvalidInputError(
-            "expected one label per row, got the booster of xgboost with several (multi-output); certify one at a time: "
-            "call=lambda model, rows: model.predict(xgboost.DMatrix(rows))[:, 0], threshold=0.5"
+            "expected one label per row, got the booster of xgboost with several (multi-output); certify one at "
+            "a time: call=lambda model, rows: model.predict(xgboost.DMatrix(rows))[:, 0], threshold=0.5"
         )
     if name in ("binary:logitraw", "binary:hinge"):
         return Objective(name, LOGIT, margins=True)
