@@ -179,3 +179,13 @@ def lightgbm_on_bits():
     labels = bits[:, 0] + bits[:, 1] + bits[:, 2] > bits[:, 3] + 1
     settings = {"objective": "binary", "verbose": -1, "min_data_in_leaf": 2, "num_threads": 1}
     return lightgbm.train(settings, lightgbm.Dataset(bits, labels), 10)
+
+
+def test_a_function_needs_none_of_the_libraries():
+    code = (
+        "import sys, flipproof as fp\n"
+        "fp.vote(lambda rows: rows * 1.0, [[0, 1], [1, 1]], fp.FlipNoise(0.1, 0.1), 5, 5, progress=False)\n"
+        "print({'torch', 'sklearn', 'pandas', 'polars', 'lightgbm', 'xgboost', 'catboost'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
+    assert done.stdout == "set()\n"

@@ -75,6 +75,9 @@ def test_a_regression_has_no_labels():
     model = LinearRegression().fit(X, X[:, 0])
     refused(words, model)
     taken(model, threshold=1.5)
+    several = LinearRegression().fit(X, X[:, :2])
+    refused(r"LinearRegression with several .*multi-output", several, threshold=1.5)
+    taken(several, call=lambda model, rows: model.predict(rows)[:, 0], threshold=1.5)
     lightgbm = pytest.importorskip("lightgbm")
     refused("LGBMRegressor, a regression", lightgbm.LGBMRegressor(n_estimators=2, verbose=-1).fit(X, X[:, 0]))
 
@@ -89,6 +92,13 @@ def test_a_booster_of_numbers_has_no_labels(library):
     }[library]()
     refused(f"got the booster of {library} trained for .*, which gives numbers; .* threshold=...", model)
     taken(model, threshold=0.2)
+
+
+def test_a_booster_of_several_labels_is_certified_one_at_a_time():
+    xgboost = pytest.importorskip("xgboost")
+    model, _ = xgboost_booster("binary:logistic", (X[:, :2] > 1).astype(int))
+    refused(r"with several .multi-output.; .*DMatrix\(rows\)\)\[:, 0\], threshold=0.5", model)
+    taken(model, call=lambda model, rows: model.predict(xgboost.DMatrix(rows))[:, 0], threshold=0.5)
 
 
 def test_clusters_are_no_classes_unless_the_user_says_so():

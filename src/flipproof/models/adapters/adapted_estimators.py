@@ -80,17 +80,18 @@ def by_scores(model: Any, method: str, space: Space, noise: Law, options: ModelO
     batch, name = clean_batch(space, noise), type(model).__name__
     with asking(name, _hint(batch)):
         scores = columns_of(getattr(model, method)(estimator_rows(model, batch)), None)
-    is_column = scores.ndim == 2 and scores.shape[1] == 1
-    columns = 2 if scores.ndim == 1 or is_column else scores.shape[-1]
-    if scores.ndim > 2 or len(scores) != rows_in(batch):
+    if scores.ndim not in (1, 2) or len(scores) != rows_in(batch):
         raise InvalidInputError(f"expected {method} of {name} to give [rows, classes], got shape {scores.shape}")
-    known = _classes_of(model)
+    is_single = scores.size == len(scores)
+    if method == "predict" and not is_single:
+        raise InvalidInputError(one_output_of(name))
+    known, columns = _classes_of(model), 2 if is_single else scores.shape[1]
     if known not in (None, columns):
         raise InvalidInputError(
             f"expected one score for each of {known} classes from {method} of {name}, got {columns}; let it give "
             "labels by itself: fp.vote(model, data, noise)"
         )
-    cut = _cut_of(name, method, columns, is_column or scores.ndim == 1, options)
+    cut = _cut_of(name, method, columns, is_single, options)
     return ScoredEstimator(model, method, checked_columns(columns, options.classes, name), cut)
 
 

@@ -83,13 +83,15 @@ def adapted_booster(model: Any, space: Space, noise: Law, options: ModelOptions)
     with asking(name):
         scores = booster_scores(model, batch, objective.margins)
     several = scores.ndim == 2 and scores.shape[1] > 1
+    if several and objective.name not in _KNOWN:
+        raise _no_classes(name, objective.name)
     classes = checked_columns(scores.shape[1] if several else 2, options.classes, name)
     if options.threshold is not None:
         if classes != 2:
             raise InvalidInputError(
                 f"expected threshold only with two classes, got {name} with {classes}; leave threshold out"
             )
-        of_probability = objective.cut == PROBABILITY or (several and objective.name in _KNOWN)
+        of_probability = objective.cut == PROBABILITY or several
         return BoosterClassifier(model, 2, checked_threshold(options.threshold, of_probability), objective.margins)
     if objective.name not in _KNOWN:
         raise _no_classes(name, objective.name)
@@ -135,7 +137,13 @@ def _lightgbm_objective(booster: Any) -> Objective:
 
 
 def _xgboost_objective(booster: Any) -> Objective:
-    name = json.loads(booster.save_config())["learner"]["learner_train_param"]["objective"]
+    learner = json.loads(booster.save_config())["learner"]
+    name = learner["learner_train_param"]["objective"]
+    if int(learner["learner_model_param"]["num_target"]) > 1:
+        raise InvalidInputError(
+            "expected one label per row, got the booster of xgboost with several (multi-output); certify one at "
+            "a time: call=lambda model, rows: model.predict(xgboost.DMatrix(rows))[:, 0], threshold=0.5"
+        )
     if name in ("binary:logitraw", "binary:hinge"):
         return Objective(name, LOGIT, margins=True)
     return Objective(name, PROBABILITY if name == "binary:logistic" else None, margins=name == "multi:softmax")
