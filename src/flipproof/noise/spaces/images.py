@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import as_array, checked_count, place_words
+from flipproof.base.values import as_array, checked_count, one_of, place_words
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.rows import DenseRows, DenseSampler, dense_sampler, only_noise
@@ -24,7 +24,7 @@ MOST_NUMBERS = 2**30
 """The largest number of pixels and colours of all images of a dataset together."""
 _CLOSE = 1e-6
 _MOST_LEVELS = 2**16
-_DTYPES = ("float16", "float32", "float64")
+_DTYPES = ("float32", "float64")
 _TAKE_SOME = "take some of them: torch.utils.data.Subset(dataset, range(1000))"
 
 
@@ -72,8 +72,7 @@ class Images:
 
     def __post_init__(self) -> None:
         _checked_levels(self.levels)
-        if self.dtype not in _DTYPES:
-            raise InvalidInputError(f"expected dtype to be one of {', '.join(_DTYPES)}, got {self.dtype!r}")
+        one_of(_DTYPES, self.dtype, "dtype")
         values = DenseRows(self.values).values
         check_categories(values, self.levels, "values", "the brightness")
         object.__setattr__(self, "values", values)
