@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from flipproof.noise.gaussian import RealRows as RealRows
     from flipproof.noise.spaces.graph import Graph as Graph
     from flipproof.noise.spaces.graphs import Graphs as Graphs
+    from flipproof.noise.spaces.images import Images as Images
     from flipproof.noise.spaces.rows import DenseRows as DenseRows
     from flipproof.noise.spaces.rows import SparseRows as SparseRows
     from flipproof.noise.spaces.table import Table as Table
@@ -91,6 +92,7 @@ _HOMES = {
     "noise.gaussian": ("GaussianNoise", "RealRows"),
     "noise.spaces.graph": ("Graph",),
     "noise.spaces.graphs": ("Graphs",),
+    "noise.spaces.images": ("Images",),
     "noise.spaces.rows": ("DenseRows", "SparseRows"),
     "noise.spaces.table": ("Table",),
     "noise.spaces.texts": ("Texts",),

@@ -183,6 +183,22 @@ def test_what_a_noisy_copy_lacks():
     votes(PLAIN, no_x)
 
 
+@pytest.mark.filterwarnings("ignore:Sparse")  # of torch and PyG, about the adjacency matrix
+def test_a_sparse_adjacency_is_made_for_models_that_take_it():
+    from torch_geometric.transforms import ToSparseTensor
+
+    model = module(lambda self, x, adj_t: self.layer(adj_t @ x))
+    refused("with an edge_index, got Data without; leave out ToSparseTensor: models that take adj_t get it", model,
+            ToSparseTensor()(path()))  # fmt: skip
+    votes(model, path())
+    own = ToSparseTensor()(path(edge_weight=torch.tensor([1.0, 2.0, 3.0, 4.0]))).adj_t
+    seen = []
+    noting = module(lambda self, x, adj_t: seen.append(adj_t.to_dense()) or self.layer(adj_t @ x))
+    votes(noting, path(edge_weight=torch.tensor([1.0, 2.0, 3.0, 4.0])), fp.JointNoise(structure=fp.FlipNoise(0, 0)),
+          check=False)  # fmt: skip
+    assert all(torch.equal(each, own.to_dense()) for each in seen)
+
+
 def test_what_is_no_model_of_graphs():
     refused("got dict; say how it is called with call=", {})
     votes({"bias": 1.0}, call=lambda model, data: data.x[:, :2] + model["bias"])

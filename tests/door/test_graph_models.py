@@ -1,5 +1,7 @@
 """Graph models as they are: every pair of a model and data takes three lines, and votes are the model's own answers."""
 
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -316,3 +318,33 @@ def test_workers_give_the_same_votes():
     one, _ = run(model, data, noise)
     other, _ = run(model, data, noise, ", workers=2")
     assert np.array_equal(one.estimation, other.estimation)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_plain_object_stands_in_where_pyg_is_not_installed(monkeypatch, many):
+    call = "m(data.x, data.edge_index)"
+    call = f"nn.global_mean_pool({call}, data.batch, data.num_graphs)" if many else call
+    model, call = Conv(two), f", call=lambda m, data: {call}"
+    graphs = fp.Graphs.from_pyg(molecules()) if many else fp.Graph.from_pyg(random_data(5))
+    before, _ = run(model, graphs, ADDING, call)
+    for name in ("torch_geometric", "torch_geometric.data"):
+        monkeypatch.setitem(sys.modules, name, None)
+    votes, _ = run(model, graphs, ADDING, call)
+    assert np.array_equal(votes.estimation, before.estimation)
+
+
+WITHOUT_TORCH = """
+import sys
+import numpy as np
+import flipproof as fp
+
+graph = fp.Graph.from_edge_index([[0, 1], [1, 0]], 3)
+noise = fp.FlipNoise(0.1, 0.2)
+for data in (graph, [graph, graph]):
+    fp.vote(lambda graph: np.zeros(1 if hasattr(graph, "graphs") else 3, int), data, noise, 5, 5, classes=2)
+assert "torch" not in sys.modules
+"""
+
+
+def test_functions_of_graphs_need_no_torch():
+    subprocess.run([sys.executable, "-c", WITHOUT_TORCH], check=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import as_array, checked_count, place_words
+from flipproof.base.values import as_array, checked_count, one_of, place_words
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.rows import DenseRows, DenseSampler, dense_sampler, only_noise
@@ -23,6 +23,8 @@ from flipproof.theory.scope import Scope
 MOST_NUMBERS = 2**30
 """The largest number of pixels and colours of all images of a dataset together."""
 _CLOSE = 1e-6
+_MOST_LEVELS = 2**16
+_DTYPES = ("float32", "float64")
 _TAKE_SOME = "take some of them: torch.utils.data.Subset(dataset, range(1000))"
 
 
@@ -69,8 +71,8 @@ class Images:
     dtype: str = "float32"
 
     def __post_init__(self) -> None:
-        if checked_count(self.levels, "levels") < 2:
-            raise InvalidInputError(f"expected at least 2 levels, got {self.levels}")
+        _checked_levels(self.levels)
+        one_of(_DTYPES, self.dtype, "dtype")
         values = DenseRows(self.values).values
         check_categories(values, self.levels, "values", "the brightness")
         object.__setattr__(self, "values", values)
@@ -78,7 +80,10 @@ class Images:
     @classmethod
     def of_numbers(cls, numbers: Any, levels: int) -> Images:
         """Images of numbers in [0, 1] that are k / (levels - 1), such as k / 255."""
-        array = as_array(numbers, "images")
+        array, levels = as_array(numbers, "images"), _checked_levels(levels)
+        array = array if array.dtype.name in _DTYPES else array.astype(np.float32)
+        if array.ndim < 2:
+            raise InvalidInputError(f"expected images of shape [images, ...], got shape {array.shape}")
         return cls(_levels(array, levels), levels, array.dtype.name)
 
     @property
@@ -180,6 +185,12 @@ def _image(item: Any) -> Any:
     if isinstance(item, dict):
         raise InvalidInputError(f"expected items that are an image, or (image, label), got a dict with {sorted(item)}")
     return as_array(item, "the image of an item")
+
+
+def _checked_levels(levels: Any) -> int:
+    if not 2 <= checked_count(levels, "levels") <= _MOST_LEVELS:
+        raise InvalidInputError(f"expected 2 to {_MOST_LEVELS} levels, got {levels}")
+    return int(levels)
 
 
 def _levels(numbers: NDArray[Any], levels: int) -> NDArray[Any]:

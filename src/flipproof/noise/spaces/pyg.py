@@ -13,7 +13,12 @@ def edges_of_pyg(data: Any) -> tuple[Any, int]:
     """The edge index of a PyTorch Geometric `Data`, and its number of nodes."""
     check_homogeneous(data)
     if getattr(data, "edge_index", None) is None:
-        raise InvalidInputError(f"expected a graph with an edge_index, got {type(data).__name__} without")
+        hint = (
+            "; leave out ToSparseTensor: models that take adj_t get it"
+            if getattr(data, "adj_t", None) is not None
+            else ""
+        )
+        raise InvalidInputError(f"expected a graph with an edge_index, got {type(data).__name__} without{hint}")
     if getattr(data, "num_nodes", None) is None:
         raise InvalidInputError("expected a graph that knows its num_nodes, got one that does not")
     return data.edge_index, checked_count(data.num_nodes, "num_nodes")
