@@ -75,7 +75,7 @@ def test_noisy_frames_have_the_law_that_is_certified_and_no_certificate_is_wrong
             turned += not same
     assert tried > 50
     assert turned > 10  # the fixed column is not covered, and the claim says so
-    assert certificates.votes.scope.fixed == ("the column 'tax'",)
+    assert certificates.votes.scope.fixed == ("the column 'tax'", "the set of values that occur in each column")
 
 
 @pytest.mark.parametrize("library", MAKERS)
@@ -108,8 +108,10 @@ def test_values_that_do_not_occur_are_not_covered_and_sentences_say_so():
     spoilt = fp.FunctionClassifier(lambda given: (given["a"] == "z").to_numpy().astype(int), 2)
     certificates = fp.certify(fp.vote(spoilt, table, fp.FlipNoise(0.25, 0.25), 100, 5_000, progress=False))
     assert fp.in_words(certificates, 0, inputs=table).startswith(
-        "No attacker who changes any number of cells to another value that occurs in the column can change"
+        "No attacker who changes any number of cells to another value that occurs in the column, and leaves the set "
+        "of values that occur in each column alone, can change"
     )
+    assert "the set of values that occur in each column" in fp.in_words(certificates, 0)  # even without the table
     known = fp.Table.from_pandas(frame, categories={"a": ["z"]})
     certificates = fp.certify(fp.vote(spoilt, known, fp.FlipNoise(0.25, 0.25), 100, 5_000, progress=False))
     assert certificates.max_l0_radius()[0] == 0  # cell "a" may now become "z"

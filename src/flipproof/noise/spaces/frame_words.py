@@ -45,13 +45,23 @@ def frame_words(book: FrameBook, noisy: Iterable[str | None], entries: str) -> d
     }
 
 
-def held_words(book: FrameBook, parts: Iterable[str]) -> tuple[str, ...]:
-    """The columns that get no noise if these parts get some, as a phrase; empty if there are none."""
+def left_alone(book: FrameBook, parts: Iterable[str]) -> tuple[str, ...]:
+    """What must stay as it is if these parts get noise, as noun phrases: other columns, and which values there are.
+
+    Certificates keep these phrases, so that nobody who sees them without the table reads too much into them.
+    """
     noisy = set(parts)
     held, touched = (
-        [column.name for column, part in zip(book.columns, book.parts, strict=True) if (part in noisy) is wanted]
+        [column for column, part in zip(book.columns, book.parts, strict=True) if (part in noisy) is wanted]
         for wanted in (False, True)
     )
+    values = "the set of values that occur in each column"
+    if not all(column.complete for column in touched):
+        values = "the set of known values of each column"
+    return (*_held_words([column.name for column in held], [column.name for column in touched]), values)
+
+
+def _held_words(held: Sequence[str], touched: Sequence[str]) -> tuple[str, ...]:
     if not held:
         return ()
     if len(held) <= _MOST_NAMES:

@@ -22,7 +22,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Stream
 from flipproof.noise.spaces.frame_book import FrameBook, FrameOptions, read_frame, row_names
 from flipproof.noise.spaces.frame_libraries import library_of
-from flipproof.noise.spaces.frame_words import frame_words, held_words
+from flipproof.noise.spaces.frame_words import frame_words, left_alone
 from flipproof.noise.spaces.rows import DenseSampler, dense_sampler
 from flipproof.noise.spaces.space import PartCounts, check_categories, noise_of_parts, value_counts
 from flipproof.noise.spaces.words import part_words, table_words
@@ -259,9 +259,9 @@ class Table:
         return Scope(columns - nonzeros, nonzeros, self._left_alone(noises))
 
     def _left_alone(self, noisy: Collection[str]) -> tuple[str, ...]:
-        """The columns that get no noise, as noun phrases."""
+        """What certificates do not cover, as noun phrases: columns without noise, and values that are not known."""
         if self.book is not None:
-            return held_words(self.book, noisy)
+            return left_alone(self.book, noisy)
         parts = {part: count for part, count in self._categories_of_parts().items() if part not in noisy}
         held = [str(place) for place, part in enumerate(self._column_parts) if not part]
         numbers = (f"the column{'s' if len(held) > 1 else ''} no. {', '.join(held)}",) if held else ()
