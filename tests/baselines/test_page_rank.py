@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from page_rank_brute_force import cases, deleted, undirected_cases
 
 import flipproof as fp
-from flipproof.baselines.walks.page_rank import Budget, PageRank, certify, worst_margins
+from flipproof.baselines.walks.page_rank import PageRank, SwitchLimit, certify, worst_margins
 from flipproof.baselines.walks.policy import Rewards, worst_values
 from flipproof.baselines.walks.walk import Threat, all_edges, outside_forest
 from flipproof.theory.certificate import Subject
@@ -71,7 +71,7 @@ def test_with_self_loops_every_edge_may_be_deleted(rng):
     certified = lost = 0
     for model in undirected_cases(rng, 60):
         looped = model.with_self_loops()
-        proofs = certify(looped, [1, 2, 3], Budget.UNDIRECTED, all_edges(looped.adjacency))
+        proofs = certify(looped, [1, 2, 3], SwitchLimit.UNDIRECTED, all_edges(looped.adjacency))
         pairs = [(i, j) for i, j in all_edges(looped.adjacency).T if i < j]
         assert (looped.adjacency.diagonal() == 1).all()
         for radius in range(min(4, len(pairs) + 1)):
@@ -220,6 +220,6 @@ def test_refusals(make, message):
 
 def test_radii_mean_what_the_budget_says():
     fragile = np.array([[0], [1]])
-    threats = {budget: budget.threat(fragile, 3) for budget in Budget}
+    threats = {budget: budget.threat(fragile, 3) for budget in SwitchLimit}
     assert {budget: threat.total for budget, threat in threats.items()} == {"local": None, "global": 3, "undirected": 6}
     assert all(threat.local == 3 for threat in threats.values())

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from flipproof.datasets.cards.catalogue import Card, Form
+from flipproof.datasets.cards.catalogue import Card, StoredForm
 from flipproof.datasets.fetching.data_file import DataFile, Member, MissingDataError
 from flipproof.datasets.fetching.download import download, open_part, transfer
 from flipproof.datasets.loading import load_card
@@ -339,7 +339,8 @@ def test_an_archive_may_be_pinned_by_its_members(home, tmp_path):
 
 def card_of(*files):
     return Card(
-        "mine", "text", "", 0, 0, None, None, None, None, None, "", "elsewhere", "", (Form(files, lambda found: found),)
+        "mine", "text", "", 0, 0, None, None, None, None, None, "", "elsewhere", "",
+        (StoredForm(files, lambda found: found),),
     )  # fmt: skip
 
 

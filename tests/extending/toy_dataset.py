@@ -3,7 +3,7 @@
 import numpy as np
 
 from flipproof.datasets import Card, TableDataset
-from flipproof.datasets.cards.catalogue import Form, register_card
+from flipproof.datasets.cards.catalogue import StoredForm, register_card
 
 
 def coins(contents):
@@ -15,7 +15,7 @@ def coins(contents):
 CARD = Card(
     name="toy-coins", kind="tables", what="Nine coins in each of 120 rows.", inputs=120, classes=2, nodes=None,
     edges=None, features=9, ones=None, binary=None, licence="none needed", origin="drawn at random", citation="nobody",
-    forms=(Form((), coins),),
+    forms=(StoredForm((), coins),),
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from flipproof import baselines
 from flipproof.base.threads import single_threaded
 from flipproof.base.values import IntArray
 from flipproof.baselines.proofs import Proofs
-from flipproof.baselines.walks.page_rank import Budget, PageRank
+from flipproof.baselines.walks.page_rank import PageRank, SwitchLimit
 from flipproof.baselines.walks.page_rank import certify as certify_page_rank
 from flipproof.baselines.walks.walk import all_edges, outside_forest
 from flipproof.comparison.comparison import Entry
@@ -94,7 +94,7 @@ def _page_rank_proofs(setting: Setting, model: PageRank, fragile: IntArray, wher
     start = time.perf_counter()
     with single_threaded():
         proofs = certify_page_rank(
-            model, setting.terms.radii, Budget.UNDIRECTED, fragile, setting.inputs, setting.runs.machine.progress
+            model, setting.terms.radii, SwitchLimit.UNDIRECTED, fragile, setting.inputs, setting.runs.machine.progress
         )
     promise = replace(proofs.promise, threat=f"at most r edges{where} are deleted, each in one or both directions")
     return replace(proofs, promise=promise), time.perf_counter() - start

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from flipproof.datasets.cards.catalogue import Card, Form
+from flipproof.datasets.cards.catalogue import Card, StoredForm
 from flipproof.datasets.cards.catalogue import card as card_of
 from flipproof.datasets.fetching.data_file import DataFile, MissingDataError, find, folder_to_write, folders
 from flipproof.datasets.fetching.download import download as download_file
@@ -63,12 +63,12 @@ def load_card(card: Card, download: bool = True) -> Dataset:
     return cast(Dataset, form.dataset({file.name: _content(file) for file in form.files}))
 
 
-def found_form(card: Card) -> Form | None:
+def found_form(card: Card) -> StoredForm | None:
     """The first form of a dataset whose files are all in the folders, or None."""
     return next((form for form in card.forms if all(find(file.name) for file in form.files)), None)
 
 
-def _fetched(card: Card, download: bool) -> Form:
+def _fetched(card: Card, download: bool) -> StoredForm:
     if not download:
         raise _missing(card)
     folder = folder_to_write()

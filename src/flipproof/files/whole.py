@@ -137,7 +137,7 @@ def _sync_folder(folder: Path) -> None:
 try:
     import fcntl
 except ImportError:  # not on Windows, where two processes on one file are not noticed
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module or nothing
 
 
 def take_lock(descriptor: int) -> bool:

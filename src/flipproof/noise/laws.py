@@ -61,7 +61,7 @@ def space_of(inputs: Any, law: Law | None = None) -> Space:
 
 def checked_any_law(law: Any) -> Law:
     """Returns `law` if votes can be drawn under it, or raises."""
-    return checked_law(law, Law, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]
+    return checked_law(law, Law, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]  # no value is made of it
 
 
 def space_for(inputs: Any, law: Law, tokenizer: Callable[[str], Sequence[str]] | None = None) -> Space:

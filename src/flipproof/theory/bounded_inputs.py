@@ -74,7 +74,7 @@ class BoundedInputs:
     ) -> BoundedInputs:
         """The inputs under a law; a law without regions is refused."""
         expected, got = "votes under a FlipNoise or a JointNoise", "{}; see flipproof.baselines"
-        noise = checked_law(law, Noise, expected, got)  # type: ignore[type-abstract]
+        noise = checked_law(law, Noise, expected, got)  # type: ignore[type-abstract]  # no value is made of it
         return cls(checked_noise(noise), p_lower, p_upper, scope, unanswered)
 
     def __len__(self) -> int:

@@ -36,7 +36,7 @@ def checked_law(law: object, kind: type[_Kind], expected: str, got: str = "{!r}"
 
 def checked_noise(noise: object) -> Noise:
     """Returns `noise` if certificates can be made under it, or raises."""
-    law = checked_law(noise, Noise, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]
+    law = checked_law(noise, Noise, "a FlipNoise or a JointNoise")  # type: ignore[type-abstract]  # no value is made of it
     if not law.flips:
         _check_axes(law)
     return law

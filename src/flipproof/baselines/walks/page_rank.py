@@ -8,7 +8,7 @@ cover the PPNP with the same H.
 The attacker may switch edges from a fragile set: at most b_i edges of node i and, if there is a global budget, at most
 B in total. Edges are directed: (i, j), which node i listens to, and (j, i) are two edges. Changing k edges of an
 undirected graph switches 2 k directed ones, at most k at each node, so the directed threat with b = k and B = 2 k
-contains every such change; `Budget.UNDIRECTED` is this threat. Local budgets b = k alone contain it, too.
+contains every such change; `SwitchLimit.UNDIRECTED` is this threat. Local budgets b = k alone contain it, too.
 
 With local budgets the certificate is exact up to rounding; policy iteration runs once per pair of classes for all
 nodes. With a global budget it is a lower bound, from one linear program per node and class. Both are proofs about the
@@ -158,7 +158,7 @@ class PageRank:
         return self.teleport * summed(walk.clean, share, self.features, self.features, ACCURACY)
 
 
-class Budget(StrEnum):
+class SwitchLimit(StrEnum):
     """The changes that an attacker of radius r may make.
 
     Attributes:
@@ -174,14 +174,14 @@ class Budget(StrEnum):
 
     def threat(self, fragile: Any, radius: int) -> Threat:
         """The threat of this radius."""
-        totals = {Budget.LOCAL: None, Budget.GLOBAL: radius, Budget.UNDIRECTED: 2 * radius}
+        totals = {SwitchLimit.LOCAL: None, SwitchLimit.GLOBAL: radius, SwitchLimit.UNDIRECTED: 2 * radius}
         return Threat(fragile, radius, totals[self])
 
 
 _WORDS = {
-    Budget.LOCAL: "at most r fragile edges of every node are switched",
-    Budget.GLOBAL: "at most r directed fragile edges are switched",
-    Budget.UNDIRECTED: "at most r fragile edges are switched, each in one or both directions",
+    SwitchLimit.LOCAL: "at most r fragile edges of every node are switched",
+    SwitchLimit.GLOBAL: "at most r directed fragile edges are switched",
+    SwitchLimit.UNDIRECTED: "at most r fragile edges are switched, each in one or both directions",
 }
 
 
@@ -217,7 +217,7 @@ def worst_margins(model: PageRank, threat: Threat, label: int, other: int, nodes
 def certify(
     model: PageRank,
     radii: Iterable[int],
-    budget: str = Budget.LOCAL,
+    budget: str = SwitchLimit.LOCAL,
     fragile: Any = None,
     nodes: Any = None,
     progress: bool = False,
@@ -241,7 +241,7 @@ def certify(
         array([2, 2, 2])
     """
     _check_model(model)
-    budget, tried = chosen(Budget, budget, "budget"), checked_radii(radii, "radii")
+    budget, tried = chosen(SwitchLimit, budget, "budget"), checked_radii(radii, "radii")
     fragile = outside_forest(model.adjacency) if fragile is None else fragile
     which = checked_nodes(nodes, model.adjacency.shape[0])
     label = model.logits().argmax(axis=1)[which]
@@ -249,7 +249,7 @@ def certify(
     for each in tried:
         alive[alive] = _proved(model, budget.threat(fragile, each), which[alive], label[alive], progress)
         radius[alive] = each
-    rule = "policy iteration" if budget is Budget.LOCAL else "linear program, dual bound proved"
+    rule = "policy iteration" if budget is SwitchLimit.LOCAL else "linear program, dual bound proved"
     return Proofs(
         Promise("Bojchevski and Günnemann 2019", Subject.BASE, _WORDS[budget], rule), label, radius, radius < 0
     )

@@ -11,7 +11,7 @@ from flipproof.errors import FileFormatError, FlipproofError, not_among, reason_
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class StoredForm:
     """One way to store a dataset in a folder: its files, and how their contents become arrays."""
 
     files: tuple[DataFile, ...]
@@ -73,7 +73,7 @@ class Card:
     licence: str
     origin: str
     citation: str
-    forms: tuple[Form, ...]
+    forms: tuple[StoredForm, ...]
 
     @property
     def density(self) -> float | None:
@@ -83,7 +83,7 @@ class Card:
         return self.ones / (self.features * (self.inputs if self.nodes is None else self.nodes))
 
     @property
-    def home(self) -> Form:
+    def home(self) -> StoredForm:
         """The form that is downloaded."""
         return next(form for form in self.forms if form.downloadable)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from flipproof.datasets.cards.catalogue import Card, Form
+from flipproof.datasets.cards.catalogue import Card, StoredForm
 from flipproof.datasets.fetching.data_file import DataFile, Member
 from flipproof.datasets.readers.citations import read_planetoid, read_planetoid_arrays, read_sparse_graph
 from flipproof.datasets.readers.tudataset import TUDataset
@@ -78,10 +78,10 @@ _PUBMED = (
 )
 
 
-def _tu_form(dataset: TUDataset, most: int) -> Form:
+def _tu_form(dataset: TUDataset, most: int) -> StoredForm:
     """The zip file of a dataset in the collection. Its checksum is not known, but those of its members are."""
     home = (f"{_TU_HOME}/{dataset.name}.zip",)
-    return Form((DataFile(f"{dataset.name}.zip", most, None, home, dataset.members),), dataset.read)
+    return StoredForm((DataFile(f"{dataset.name}.zip", most, None, home, dataset.members),), dataset.read)
 
 
 GRAPH_CARDS = (
@@ -101,7 +101,7 @@ GRAPH_CARDS = (
         citation="A. McCallum et al.: Automating the construction of internet portals with machine learning, 2000; "
         "A. Bojchevski, S. Günnemann: Deep Gaussian embedding of graphs, ICLR 2018",
         forms=(
-            Form(
+            StoredForm(
                 (
                     DataFile(
                         "cora_ml.npz",
@@ -134,7 +134,7 @@ GRAPH_CARDS = (
         citation="C. L. Giles, K. Bollacker, S. Lawrence: CiteSeer: an automatic citation indexing system, 1998; "
         "P. Sen et al.: Collective classification in network data, 2008",
         forms=(
-            Form(
+            StoredForm(
                 (
                     DataFile(
                         "citeseer.npz",
@@ -167,7 +167,7 @@ GRAPH_CARDS = (
         citation="G. Namata et al.: Query-driven active surveying for collective classification, 2012; "
         "Z. Yang, W. Cohen, R. Salakhutdinov: Revisiting semi-supervised learning with graph embeddings, ICML 2016",
         forms=(
-            Form(
+            StoredForm(
                 (
                     DataFile(
                         "pubmed.npz", 1_425_033, "09a15501d3182e2dff04be41e8031629a62ec5e8bc4964a6e57cf7372a6f775c"
@@ -175,7 +175,7 @@ GRAPH_CARDS = (
                 ),
                 partial(read_planetoid_arrays, name="pubmed"),
             ),
-            Form(_PUBMED, partial(read_planetoid, name="pubmed")),
+            StoredForm(_PUBMED, partial(read_planetoid, name="pubmed")),
         ),
     ),
     Card(

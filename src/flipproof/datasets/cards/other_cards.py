@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flipproof.datasets.cards.catalogue import Card, Form
+from flipproof.datasets.cards.catalogue import Card, StoredForm
 from flipproof.datasets.fetching.data_file import DataFile
 from flipproof.datasets.readers.built_in import breast_cancer, digits, digits_graph, digits_grey
 from flipproof.datasets.readers.images import read_cifar_arrays, read_cifar_batches, read_mnist
@@ -67,7 +67,7 @@ OTHER_CARDS = (
         licence="usually given as CC BY-SA 3.0",
         origin="Y. LeCun, C. Cortes, C. J. C. Burges; mirrors of PyTorch and of the CVDF",
         citation="Y. LeCun et al.: Gradient-based learning applied to document recognition, Proc. IEEE 86(11), 1998",
-        forms=(Form(_MNIST, read_mnist),),
+        forms=(StoredForm(_MNIST, read_mnist),),
     ),
     Card(
         name="cifar10",
@@ -83,7 +83,7 @@ OTHER_CARDS = (
         licence="none stated",
         origin="A. Krizhevsky, www.cs.toronto.edu/~kriz/cifar.html",
         citation="A. Krizhevsky: Learning multiple layers of features from tiny images, 2009",
-        forms=(Form((_CIFAR_ARRAYS,), read_cifar_arrays), Form((_CIFAR_BATCHES,), read_cifar_batches)),
+        forms=(StoredForm((_CIFAR_ARRAYS,), read_cifar_arrays), StoredForm((_CIFAR_BATCHES,), read_cifar_batches)),
     ),
     Card(
         name="sms_spam",
@@ -100,7 +100,7 @@ OTHER_CARDS = (
         origin="UCI Machine Learning Repository, dataset 228: SMS Spam Collection",
         citation="T. A. Almeida, J. M. Gómez Hidalgo, A. Yamakami: Contributions to the study of SMS spam filtering, "
         "DocEng 2011",
-        forms=(Form((_SMS_GZIP,), read_sms_gzip), Form((_SMS_ZIP,), read_sms_zip)),
+        forms=(StoredForm((_SMS_GZIP,), read_sms_gzip), StoredForm((_SMS_ZIP,), read_sms_zip)),
     ),
     Card(
         name="digits",
@@ -116,7 +116,7 @@ OTHER_CARDS = (
         licence=_LICENCE,
         origin="scikit-learn's load_digits",
         citation=_CITATION,
-        forms=(Form((), digits),),
+        forms=(StoredForm((), digits),),
     ),
     Card(
         name="digits-grey",
@@ -132,7 +132,7 @@ OTHER_CARDS = (
         licence=_LICENCE,
         origin="scikit-learn's load_digits",
         citation=_CITATION,
-        forms=(Form((), digits_grey),),
+        forms=(StoredForm((), digits_grey),),
     ),
     Card(
         name="digits-graph",
@@ -148,7 +148,7 @@ OTHER_CARDS = (
         licence=_LICENCE,
         origin="scikit-learn's load_digits; neighbours by squared distance of grey levels, ties by number",
         citation=_CITATION,
-        forms=(Form((), digits_graph),),
+        forms=(StoredForm((), digits_graph),),
     ),
     Card(
         name="breast-cancer",
@@ -164,6 +164,6 @@ OTHER_CARDS = (
         licence=_LICENCE,
         origin="scikit-learn's load_breast_cancer; columns cut at quantiles into 2, 3, 4, 2, 3, 4, ... categories",
         citation="W. Wolberg, O. Mangasarian, N. Street, W. Street: Breast cancer Wisconsin (diagnostic), UCI 1993",
-        forms=(Form((), breast_cancer),),
+        forms=(StoredForm((), breast_cancer),),
     ),
 )

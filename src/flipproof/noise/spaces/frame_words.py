@@ -72,7 +72,7 @@ def _held_words(held: Sequence[str], touched: Sequence[str]) -> tuple[str, ...]:
 
 
 def part_entries(book: FrameBook, part: str, entries: str) -> str:
-    """The words for the cells of a part: those of a column, of a group, or of columns with so many values.
+    """The words for the cells of a part: those of a column, of a group, or of columns with equally many values.
 
     A group whose columns have different numbers of values is divided by them.
     """

@@ -47,13 +47,13 @@ def _starts_of(lengths: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KeptEntries:
+class KeptTokens:
     """Draws which entries of sequences noise keeps, in time and memory that are linear in their lengths."""
 
     bits: BitSampler
 
     @classmethod
-    def of(cls, clean: Sequences, there: NDArray[np.bool_], noise: FlipNoise, stream: Stream) -> KeptEntries:
+    def of(cls, clean: Sequences, there: NDArray[np.bool_], noise: FlipNoise, stream: Stream) -> KeptTokens:
         """A sampler for a law that only deletes. What is not `there` has no coin and is never kept."""
         kept = clean.selected(there)
         # A sequence is a row of all codes, in which only its own can be ones.
@@ -73,7 +73,7 @@ class DeletingSampler:
     """
 
     clean: Sequences
-    kept: KeptEntries
+    kept: KeptTokens
     form: Form | None = None
 
     @property
@@ -103,7 +103,7 @@ class HidingSampler:
     """Draws noisy copies of sequences in which each entry is replaced by `mask` by a coin of its own."""
 
     clean: Sequences
-    kept: KeptEntries
+    kept: KeptTokens
     mask: int
     form: Form | None = None
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from flipproof.base.values import IntArray, checked_index, checked_texts, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Stream
-from flipproof.noise.spaces.sequences import DeletingSampler, HidingSampler, KeptEntries, ReplacingSampler, Sequences
+from flipproof.noise.spaces.sequences import DeletingSampler, HidingSampler, KeptTokens, ReplacingSampler, Sequences
 from flipproof.noise.spaces.space import PartCounts
 from flipproof.noise.spaces.tokenizing import texts_in, tokenizer_of, tokens_of
 from flipproof.noise.spaces.words import Change, text_words
@@ -149,7 +149,7 @@ class Texts:
         change, clean = self._change(part), Sequences(self.starts, self.codes)
         if change is Change.REPLACED:
             return ReplacingSampler.of(clean, part, stream, form)
-        kept = KeptEntries.of(clean, self._there, part, stream)
+        kept = KeptTokens.of(clean, self._there, part, stream)
         if change is Change.HIDDEN:
             return HidingSampler(clean, kept, self.names.index(str(self.mask)), form)
         return DeletingSampler(clean, kept, form)

@@ -23,7 +23,7 @@ from flipproof.base.values import (
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Stream, ValueSampler
 from flipproof.noise.spaces.rows import DenseSampler, only_noise
-from flipproof.noise.spaces.sequences import DeletingSampler, KeptEntries, PaddedSampler, Sequences
+from flipproof.noise.spaces.sequences import DeletingSampler, KeptTokens, PaddedSampler, Sequences
 from flipproof.noise.spaces.space import PartCounts, check_categories, value_counts
 from flipproof.noise.spaces.words import edit_words, sequence_words
 from flipproof.theory.law import FlipNoise, Noise
@@ -180,7 +180,7 @@ class Tokens:
             )
         starts = np.concatenate([[0], np.cumsum(self.lengths)])
         clean = Sequences(starts, self.values[~self.is_padding])
-        kept = KeptEntries.of(clean, np.ones(clean.codes.size, dtype=bool), part, stream)
+        kept = KeptTokens.of(clean, np.ones(clean.codes.size, dtype=bool), part, stream)
         return PaddedSampler(DeletingSampler(clean, kept), self.values.shape[1], self.padding)
 
     def _hiding(self, noise: FlipNoise, stream: Stream, mask: int) -> MaskedSampler:

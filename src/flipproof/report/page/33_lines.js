@@ -6,7 +6,7 @@ flipproof.lines = (() => {
   const SYMBOLS = ["circle", "diamond", "square", "triangle-up", "cross", "x", "star"];
   const MOST_MARKERS = 30;
   const ALONE = "Each chart has changes of one kind only. All other kinds are at zero.";
-  const ANY = " The last one counts changes of all kinds together: so many entries may change, whichever and however.";
+  const ANY = " The last one counts changes of all kinds together.";
 
   /**
    * One curve: {name, colour, counts, shares}; number `index` fixes its dash and its marker.

@@ -20,7 +20,7 @@ flipproof.words = (() => {
 
   const blank = () => element("span", { class: "word blank", role: "img", "aria-label": "hidden word" });
 
-  /** At most so many, and how many are left out. */
+  /** At most MOST words, and how many are left out. */
   function cut(nodes) {
     const more = nodes.length - MOST;
     return more <= 0 ? spaced(nodes) : [...spaced(nodes.slice(0, MOST)), `… and ${count(more)} more`];
