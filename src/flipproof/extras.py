@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from typing import Any
 
 from flipproof.errors import FlipproofError
@@ -62,6 +61,8 @@ def check_installed(*packages: str) -> None:
     Example:
         >>> check_installed("sklearn", "matplotlib")
     """
+    import importlib.util  # `import flipproof` does without it
+
     missing = [package for package in packages if importlib.util.find_spec(package) is None]
     if missing:
         names = ", ".join(missing[:-1]) + (" and " if missing[1:] else "") + missing[-1]
