@@ -79,7 +79,10 @@ class Pace:
 
     @property
     def is_measured(self) -> bool:
-        """Whether enough was seen for a forecast. Workers finish in bursts: as long as the first step took is enough."""
+        """Whether enough was seen for a forecast.
+
+        Workers finish in bursts. A time as long as the first step took has a whole burst in it.
+        """
         if self._first is None or self.per_second is None:
             return False
         first, _ = self._first
