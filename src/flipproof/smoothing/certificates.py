@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,8 @@ from flipproof.errors import InvalidInputError
 from flipproof.extras import provided
 from flipproof.files.csv_file import write_csv
 from flipproof.files.whole import checked_path
+from flipproof.smoothing.abstention import Abstention as Abstention
+from flipproof.smoothing.columns import columns_of
 from flipproof.smoothing.result_files import write_certificates
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_counts
@@ -36,20 +37,6 @@ from flipproof.theory.edit_distance import max_edit_distance
 from flipproof.theory.radii import AnyRadii, Axis, Counts
 from flipproof.theory.search import SEARCH_LIMIT
 from flipproof.theory.tables import Parts
-
-
-class Abstention(IntEnum):
-    """Why an input has no certified prediction; NONE if it has one."""
-
-    NONE = 0
-    NO_SELECTION_VOTES = 1
-    NO_ESTIMATION_VOTES = 2
-    TOO_CLOSE = 3
-
-    @property
-    def words(self) -> str:
-        """The reason as text; empty for NONE."""
-        return ("", "no selection votes", "no estimation votes", "p_lower does not exceed p_upper")[self]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -329,20 +316,12 @@ class Certificates:
     def to_columns(self) -> dict[str, Any]:
         """One column per fact and one row per input; `pandas.DataFrame` accepts the result.
 
+        If the votes have names, `name` is that of an input and `label_name` that of its predicted class.
+
         `input` is the id of an input: its number among all inputs given to `vote`, even if only some were targets.
         `max_any` counts changes of all kinds together, the other radii changes of one kind, nothing else being changed.
         """
-        return {
-            "input": self.votes.ids,
-            "label": self.label,
-            "abstained": self.abstained,
-            "reason": self.reason,
-            "p_lower": self.p_lower,
-            "p_upper": self.p_upper,
-            "runner_up": self.bounds.runner_up,
-            f"max_{ANY}": self.max_l0_radius(),
-            **{f"max_{name}": self.max_radius(name) for name in self.axis_names},
-        }
+        return columns_of(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the files that `flipproof verify` checks: a JSON file at `path`, and arrays in an npz beside it."""

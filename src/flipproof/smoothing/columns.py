@@ -1,0 +1,43 @@
+"""Certificates as columns: one per fact, with one row per input. Tables and CSV files are made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flipproof.theory.certificate import ANY
+
+if TYPE_CHECKING:
+    from flipproof.smoothing.certificates import Certificates
+    from flipproof.smoothing.votes import Votes
+
+NAME, LABEL_NAME = "name", "label_name"
+
+
+def columns_of(certificates: Certificates) -> dict[str, Any]:
+    """All columns. Those with names are only there if the votes know names."""
+    names = name_columns(certificates.votes, certificates.label)
+    return {
+        "input": certificates.votes.ids,
+        **{name: column for name, column in names.items() if name == NAME},
+        "label": certificates.label,
+        **{name: column for name, column in names.items() if name == LABEL_NAME},
+        "abstained": certificates.abstained,
+        "reason": certificates.reason,
+        "p_lower": certificates.p_lower,
+        "p_upper": certificates.p_upper,
+        "runner_up": certificates.bounds.runner_up,
+        f"max_{ANY}": certificates.max_l0_radius(),
+        **{f"max_{name}": certificates.max_radius(name) for name in certificates.axis_names},
+    }
+
+
+def name_columns(votes: Votes, label: Any) -> dict[str, Any]:
+    """The names of the inputs and of their predicted classes, as far as votes know them."""
+    columns = {}
+    if votes.input_names is not None:
+        columns[NAME] = np.array(votes.input_names, dtype=object)
+    if votes.class_names is not None:
+        columns[LABEL_NAME] = np.array(votes.class_names, dtype=object)[label]
+    return columns
