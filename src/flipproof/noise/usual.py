@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.errors import InvalidInputError
-from flipproof.noise.laws import scope_of, space_for
+from flipproof.noise.laws import law_for, scope_of, space_for
 from flipproof.noise.spaces.graph import ATTRIBUTES, STRUCTURE, Graph
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.images import Images
@@ -50,10 +50,17 @@ DROWNED = 3.0
 
 @dataclass(frozen=True, slots=True)
 class UsualNoise:
-    """A law, and in words what it is usual for and how it was adapted to the data."""
+    """A law that was chosen for data.
+
+    Attributes:
+        law: the law.
+        words: what it is usual for, and how it was adapted to the data.
+        limits: a sentence about values that no certificate covers since the data lack them; empty if there are none.
+    """
 
     law: Noise
     words: str
+    limits: str = ""
 
 
 def usual_space(data: Any, tokenizer: Callable[[str], Sequence[str]] | None = None) -> Space:
@@ -62,22 +69,24 @@ def usual_space(data: Any, tokenizer: Callable[[str], Sequence[str]] | None = No
 
 
 def usual_noise(space: Space) -> UsualNoise:
-    """The usual noise of data, adapted to them: it never drowns them.
+    """The usual noise of data, adapted to them: noise on bits does not drown them.
 
     Example:
         >>> usual_noise(DenseRows([[0, 1, 1], [1, 0, 0]]))
-        UsualNoise(law=FlipNoise(p_plus=0.1, p_minus=0.2, categories=2), words='zeros and ones')
+        UsualNoise(law=FlipNoise(p_plus=0.1, p_minus=0.2, categories=2), words='zeros and ones', limits='')
         >>> usual_noise(DenseRows(np.eye(50, dtype=int))).words
         'zeros and ones; p_plus is 0, since 0.1 would add 4.9 others for each observed one'
     """
     usual = _usual(space)
+    if law_for(space, usual.law) is not usual.law:  # such as a table, whose columns differ
+        return usual
     drowned = {name: ones for name, _, ones in drowned_parts(usual.law, scope_of(space, usual.law))}
     if not drowned:
         return usual
     before = ", ".join(f"{dict(usual.law.flips)[name].p_plus:g}" for name in drowned)
     ones = f"{max(drowned.values()):,.1f}"
     words = f"{usual.words}; p_plus is 0, since {before} would add {ones} others for each observed one"
-    return UsualNoise(_without_additions(usual.law, [*drowned]), words)
+    return replace(usual, law=_without_additions(usual.law, [*drowned]), words=words)
 
 
 def drowned_parts(law: Law, scope: Scope | None) -> Iterator[tuple[str | None, FlipNoise, float]]:
@@ -133,8 +142,8 @@ def _(space: Tokens) -> UsualNoise:
     if space.mask is not None or space.gaps == CLOSED:
         return UsualNoise(WORDS, "sequences: noise deletes tokens")
     categories = max(2, int(np.where(space.is_padding, 0, space.values).max(initial=0)) + 1)
-    words = f"sequences of tokens from 0 to {categories - 1:,}, and no others are covered"
-    return UsualNoise(replace(SUBSTITUTION, categories=categories), words)
+    law = replace(SUBSTITUTION, categories=categories)
+    return UsualNoise(law, "sequences: noise replaces tokens", _limits("tokens", categories))
 
 
 @_usual.register
@@ -153,26 +162,37 @@ def _(space: Graphs) -> UsualNoise:
 
 
 def _of_graph(space: Graph | Graphs, law: Noise, words: str) -> UsualNoise:
-    """The law for the parts that get noise, with the categories of attributes, and without what edges cannot bear."""
-    parts = {name or space.parts[0]: part for name, part in law.flips}
+    """The law for the parts that get noise, with the categories of attributes, and without what edges cannot bear.
+
+    It names the edges if there are attributes too: then it says the same to a graph that is given as it is.
+    """
+    parts, limits = {name or space.parts[0]: part for name, part in law.flips}, ""
     if ATTRIBUTES in parts and isinstance(space.attributes, DenseRows):
         categories = max(2, int(space.attributes.values.max(initial=0)) + 1)
         parts[ATTRIBUTES] = replace(parts[ATTRIBUTES], categories=categories)
-        words = f"{words}, with attributes from 0 to {categories - 1}, and no others are covered"
+        limits = _limits("attributes", categories)
     carried = space.edge_features
     if STRUCTURE in parts and carried is not None and carried.are_stored:
         parts[STRUCTURE] = replace(parts[STRUCTURE], p_plus=0.0)
         words = f"{words}; no edges are added, since edges carry {carried.name}"
-    return UsualNoise(next(iter(parts.values())) if len(parts) == 1 else JointNoise(**parts), words)
+    alone = len(parts) == 1 and (ATTRIBUTES in parts or space.attributes is None)
+    return UsualNoise(next(iter(parts.values())) if alone else JointNoise(**parts), words, limits)
 
 
 def _of_values(values: NDArray[Any]) -> UsualNoise:
     """The law for numbers 0, 1, ... of which the largest is known."""
-    most = int(values.max(initial=0))
-    words = "zeros and ones" if most < 2 else f"numbers from 0 to {most}, and no others are covered"
-    return _of_categories(max(2, most + 1), words)
+    categories = max(2, int(values.max(initial=0)) + 1)
+    words = "zeros and ones" if categories == 2 else f"numbers with {categories} values"
+    return replace(_of_categories(categories, words), limits=_limits("numbers", categories))
 
 
 def _of_categories(categories: int, words: str) -> UsualNoise:
     law = PIXELS if categories == 2 else CELLS if categories <= _FEW_VALUES else LEVELS
     return UsualNoise(replace(law, categories=categories), words)
+
+
+def _limits(values: str, categories: int) -> str:
+    """What is covered of numbers whose largest one is taken from the data; bits have no others."""
+    if categories == 2:
+        return ""
+    return f"Only changes to {values} from 0 to {categories - 1:,} are covered: the data have no others."

@@ -19,8 +19,10 @@ from flipproof.noise.spaces.space import Space
 from flipproof.noise.usual import UsualNoise, usual_noise, usual_space
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs, inputs_of, shown_inputs
+from flipproof.report.report_files import write_page
 from flipproof.report.robustness_text import noise_argument, robustness_text
-from flipproof.report.writing import change_words, write_report
+from flipproof.report.section import section_of
+from flipproof.report.writing import change_words
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certify import PromiseSettings
 from flipproof.smoothing.classifier import ModelOptions
@@ -63,7 +65,7 @@ class Robustness:
 
     def summary(self) -> str:
         """What is certified, under which noise and how surely, as a table for a terminal."""
-        return robustness_text(self._certified, self.threat, self._noise_words, self.base_accuracy)
+        return robustness_text(self._certified, self.threat, self.usual, self.base_accuracy)
 
     def __repr__(self) -> str:
         return self.summary()
@@ -78,27 +80,25 @@ class Robustness:
             path: of the HTML file.
             force: whether a file that is no report is replaced.
         """
-        names = self.votes.class_names or ()
-        shown = shown_inputs(self.space, self.votes.ids)
-        write_report(
-            path, self.certificates, labels=self.labels, class_names=names, inputs=self.space, force=force, **shown
-        )
+        write_page(path, [section_of(self.certificates, "robustness", self._certified.described)], force)
 
     @cached_property
     def _certified(self) -> CertifiedInputs:
-        shown = shown_inputs(self.space, self.votes.ids)
+        votes, space = self.votes, self.space
+        shown = shown_inputs(space, votes.ids)
+        changes = change_words(self.certificates, space, None, shown.get("image_shape"))
+        limits = "" if self.usual is None else self.usual.limits
         described = DescribedInputs(
-            unit=shown["unit"],
-            class_names=self.votes.class_names or (),
+            **shown,
+            **{**changes, "caution": f"{changes.get('caution', '')} {limits}".strip()},
+            class_names=votes.class_names or (),
             labels=self.labels,
-            **change_words(self.certificates, self.space, None, shown.get("image_shape")),
+            names=votes.input_names,
+            space=space,
+            column_names=getattr(space, "column_names", None),
+            value_names=getattr(space, "value_names", None),
         )
         return CertifiedInputs(self.certificates, described)
-
-    @property
-    def _noise_words(self) -> str:
-        """The noise that was chosen, and the argument that names it; empty if the user named it."""
-        return "" if self.usual is None else f"{noise_argument(self.usual.law)}, usual for {self.usual.words}"
 
 
 def robustness(

@@ -11,6 +11,7 @@ import numpy as np
 
 from flipproof.base.values import BoolArray, FloatArray
 from flipproof.noise.spaces.words import ANY
+from flipproof.noise.usual import UsualNoise
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import joined, singular
 from flipproof.report.shares import percent, share_words
@@ -23,7 +24,7 @@ from flipproof.theory.search import SEARCH_LIMIT
 
 _COUNTS = (0, 1, 2, 3, 5, 10, 20, 50)
 """Numbers of changes that shares are shown at, as far as anything is certified."""
-_MOST_AXES = 4
+_MOST_ROWS = 4
 _WIDTH = 70
 """Letters in a line of text, beside its title."""
 _LONGEST_NOISE = 150
@@ -52,14 +53,14 @@ class ShareRow:
 
 
 def robustness_text(
-    certified: CertifiedInputs, threat: AnyRadii | None, noise: str, base_accuracy: float | None = None
+    certified: CertifiedInputs, threat: AnyRadii | None, usual: UsualNoise | None, base_accuracy: float | None
 ) -> str:
     """The result of one call as a table of at most 80 letters in a line.
 
     Args:
         certified: the inputs with their certificates.
         threat: the radii that the user cares about, if any.
-        noise: why this noise, in words; empty if the user gave it.
+        usual: the noise that was chosen; None if the user named it.
         base_accuracy: the accuracy of the model without smoothing, if labels are known.
     """
     if not certified.inputs:
@@ -68,7 +69,8 @@ def robustness_text(
         ("threat", "" if threat is None else threat_sentence(certified, threat)),
         ("robust", headline(certified)),
         *(("caution", sentence) for sentence in cautions(certified)),
-        ("noise", noise or shorten("; ".join(certified.noise_words), _LONGEST_NOISE)),
+        ("caution", "" if usual is None else usual.limits),
+        ("noise", shorten("; ".join(certified.noise_words), _LONGEST_NOISE) if usual is None else _chosen(usual)),
         ("votes", votes_words(certified)),
         ("promise", promise_words(certified)),
         ("accuracy", _accuracy(certified, base_accuracy)),
@@ -122,14 +124,14 @@ def _table(certified: CertifiedInputs) -> Iterator[str]:
     """Shares at a few radii, a line for each kind of change, and another one for those that are right."""
     counts = _counts(certified)
     rows = list(_rows(certified, counts))
-    width = max(12, *(len(row.name) for row in rows))
+    width = max([12, *(len(row.name) for row in rows[:_MOST_ROWS])])
     yield "Share certified, by number of changes:"
     yield f"{'':<{width}}" + "".join(f"{count:>7}" for count in counts)
-    for row in rows[:_MOST_AXES]:
+    for row in rows[:_MOST_ROWS]:
         for title, shares in row.cells:
             yield f"{title:<{width}}" + "".join(f"{share_words(share):>7}" for share in shares)
-    if len(rows) > _MOST_AXES:
-        yield f"and {len(rows) - _MOST_AXES} more kinds of change: see certificates.axis_names"
+    if len(rows) > _MOST_ROWS:
+        yield f"and {len(rows) - _MOST_ROWS} more kinds of change, such as {rows[_MOST_ROWS].name}"
 
 
 def _counts(certified: CertifiedInputs) -> list[int]:
@@ -141,11 +143,11 @@ def _counts(certified: CertifiedInputs) -> list[int]:
 
 def _rows(certified: CertifiedInputs, counts: list[int]) -> Iterator[ShareRow]:
     """Only changes of all kinds together if the headline counts nothing else, like the summary of a run."""
-    together = certified.any_radii
-    if together is None or [each.change for each in withstanding(certified)] != [ANY]:
+    together, apart = certified.any_radii, [each.change for each in withstanding(certified)] != [ANY]
+    if together is None or apart:
         for axis in certified.axes:
             yield _row(certified, axis, [certified.withstands(axis, count) for count in counts])
-    if together is not None:
+    if together is not None and not (apart and len(certified.axes) >= _MOST_ROWS):
         yield _row(certified, "any change", [certified.withstands_any(together, count) for count in counts])
 
 
@@ -156,6 +158,11 @@ def _row(certified: CertifiedInputs, name: str, held: list[BoolArray]) -> ShareR
         np.array([each.mean() for each in held]),
         None if right is None else np.array([(each & right).mean() for each in held]),
     )
+
+
+def _chosen(usual: UsualNoise) -> str:
+    """The noise that was chosen, as the argument that names it, with the reason."""
+    return f"{noise_argument(usual.law)}, usual for {usual.words}"
 
 
 def noise_argument(law: Noise) -> str:
