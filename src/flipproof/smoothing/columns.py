@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flipproof.extras import require
 from flipproof.theory.certificate import ANY
 
 if TYPE_CHECKING:
@@ -31,6 +33,12 @@ def columns_of(certificates: Certificates) -> dict[str, Any]:
         f"max_{ANY}": certificates.max_l0_radius(),
         **{f"max_{name}": certificates.max_radius(name) for name in certificates.axis_names},
     }
+
+
+def frame_of(columns: Mapping[str, Any]) -> Any:
+    """The columns as a pandas `DataFrame`, indexed by name, or by number where there are no names."""
+    frame = require("pandas").DataFrame(columns)
+    return frame.set_index(NAME if NAME in columns else "input")
 
 
 def name_columns(votes: Votes, label: Any) -> dict[str, Any]:
