@@ -105,9 +105,15 @@ def test_every_result_has_a_page(name, tmp_path):
     result = ASKED[name]()
     result.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert (result.usual.limits in page) and "robustness" in page
+    assert "robustness" in page
+    assert result.usual.limits in page
     with pytest.raises(fp.InvalidInputError, match="expected"):
         result.report(3)
+
+
+def test_a_result_as_a_data_frame():
+    result = ASKED["texts"]()
+    assert result.to_pandas().equals(result.certificates.to_pandas())
 
 
 def test_votes_are_those_of_vote():
@@ -126,10 +132,10 @@ def test_the_summary_leads_with_the_threat():
     right = (result.certificates.label == NODES.y.numpy()) & ~result.certificates.abstained
     text = " ".join(result.summary().split())
     assert text.startswith(f"threat {held.sum()} of 30 nodes ({100 * held.sum() // 30} %) withst")
-    assert "at most 1 attribute added and 2 attributes deleted, with the edges left alone; " in text
+    assert "any attacker who adds up to 1 attribute and deletes up to 2, with the edges left alone; " in text
     assert f"; {(held & right).sum()} ({100 * (held & right).sum() // 30} %)" in text
     nothing = ask(BY_BITS, BITS[:3], threat=fp.Radii())
-    assert "no change at all." in nothing.summary().splitlines()[0]
+    assert "any attacker who changes nothing." in nothing.summary().splitlines()[0]
 
 
 def test_accuracies_are_those_of_the_certificates():
@@ -200,8 +206,8 @@ def never(batch):
     [
         ({"alpha": 2}, "expected alpha"),
         ({"samples": -1}, "expected samples"),
-        ({"threat": fp.Radii(change=1)}, "expected change = 0 for noise with 2 categories, got change = 1; the noise is "
-         "noise=fp.FlipNoise(0.1, 0.2): name another one"),
+        ({"threat": fp.Radii(change=1)}, "expected change = 0 for noise with 2 categories, got change = 1; the noise "
+         "is noise=fp.FlipNoise(0.1, 0.2): name another one"),
         ({"threat": {"a": fp.Radii()}, "noise": fp.FlipNoise(0.1, 0.1)}, "expected Radii for a FlipNoise"),
         ({"labels": [1, 0]}, "expected 3 labels, one for each input of the data, got int64 of shape (2,)"),
         ({"labels": [1, 0, 5]}, "expected labels among the classes 0, 1, got 5"),

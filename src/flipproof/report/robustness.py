@@ -73,6 +73,10 @@ class Robustness:
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.summary())}</pre>"
 
+    def to_pandas(self) -> Any:
+        """What is certified of every input as a pandas `DataFrame`."""
+        return self.certificates.to_pandas()
+
     def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes a page with every input, which opens anywhere; needs the extra "report".
 
@@ -154,7 +158,7 @@ def robustness(
         ...     return (batch[:, :10].sum(axis=1) > batch[:, 10:].sum(axis=1)).astype(int)
         >>> result = robustness(more_in_front, rows, threat=Radii(delete=1), classes=2, progress=False)
         >>> print(result.summary().splitlines()[0])
-        threat    2 of 2 rows (100 %) withstand at most 1 entry deleted.
+        threat    2 of 2 rows (100 %) withstand any attacker who deletes up to 1 entry.
     """
     usual: UsualNoise | None = None
     if noise is None:

@@ -13,13 +13,12 @@ from flipproof.base.values import BoolArray, FloatArray
 from flipproof.noise.spaces.words import ANY
 from flipproof.noise.usual import UsualNoise
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.described_inputs import joined, singular
 from flipproof.report.shares import percent, share_words
 from flipproof.report.summary import example, promise_words, votes_words, wrapped
-from flipproof.report.words.promises import axis_words
+from flipproof.report.words.promises import attack_words
 from flipproof.report.words.verdict import cautions, headline, majority, proviso, withstanding
 from flipproof.theory.law import FlipNoise, Noise
-from flipproof.theory.radii import AnyRadii, point_of
+from flipproof.theory.radii import AnyRadii
 from flipproof.theory.search import SEARCH_LIMIT
 
 _COUNTS = (0, 1, 2, 3, 5, 10, 20, 50)
@@ -86,24 +85,13 @@ def threat_sentence(certified: CertifiedInputs, threat: AnyRadii) -> str:
     held, of = np.asarray(certified.certificates.certified(threat)), certified.inputs
     count, units = int(held.sum()), certified.described.count(of)
     verb = "withstands" if count == 1 else "withstand"
-    start = f"{count:,} of {units} ({percent(count, of)}) {verb} {_threat_words(certified, threat)}{proviso(certified)}"
+    attacker = f"any attacker who {attack_words(certified, threat)}{proviso(certified)}"
+    start = f"{count:,} of {units} ({percent(count, of)}) {verb} {attacker}"
     right = _right(certified)
     if right is None:
         return f"{start}."
     both = int((held & right).sum())
     return f"{start}; {both:,} ({percent(both, of)}) {'is' if both == 1 else 'are'} also predicted right."
-
-
-def _threat_words(certified: CertifiedInputs, threat: AnyRadii) -> str:
-    """The attacker's budget: "at most 1 edge deleted and 2 edges added"."""
-    counts = zip(certified.axes, point_of(certified.noise, threat), strict=True)
-    spent = [_counted(certified, axis, count) for axis, count in counts if count]
-    return f"at most {joined(spent)}" if spent else "no change at all"
-
-
-def _counted(certified: CertifiedInputs, axis: str, count: int) -> str:
-    done, entries = axis_words(axis, certified), certified.described.entries_of(certified.axes[axis].part)
-    return f"{count:,} {done}" if count > 1 else f"1 {done.replace(entries, singular(entries), 1)}"
 
 
 def _right(certified: CertifiedInputs) -> BoolArray | None:
