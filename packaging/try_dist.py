@@ -46,9 +46,9 @@ def installed(python: str, package: str, folder: Path) -> Path:
     return programs
 
 
-def five_lines() -> str:
+def first_example() -> str:
     """The first example of the README."""
-    found = re.search(r"## Five lines of Python.*?```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    found = re.search(r"## One call.*?```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     if found is None:
         sys.exit("expected the first example in README.md, got none")
     return found[1]
@@ -63,12 +63,12 @@ def tried(python: str, wheel: Path) -> None:
         place = run(programs / "python", "-c", "import flipproof; print(flipproof.__file__)", cwd=folder).strip()
         if not Path(place).is_relative_to(folder):
             sys.exit(f"expected the installed package, got {place}")
-        run(programs / "python", "-c", five_lines(), cwd=folder)
+        run(programs / "python", "-c", first_example(), cwd=folder)
         run(programs / "flipproof", "demo", "--samples", "200", cwd=folder)
         reports = sorted(str(path.relative_to(folder)) for path in folder.glob("flipproof-demo/*/report.html"))
         if len(reports) != 2:
             sys.exit(f"expected two reports of the demo, got {reports}")
-        print(f"{version}: wheel installed, five lines and demo run, {', '.join(reports)}")
+        print(f"{version}: wheel installed, first example and demo run, {', '.join(reports)}")
 
 
 def tried_source(python: str, sdist: Path) -> None:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from flipproof.noise.spaces.texts import Texts as Texts
     from flipproof.noise.spaces.tokens import Tokens as Tokens
     from flipproof.pipeline.audit import verify as verify
+    from flipproof.report.robustness import Robustness as Robustness
+    from flipproof.report.robustness import robustness as robustness
     from flipproof.report.writing import in_words as in_words
     from flipproof.report.writing import write_report as write_report
     from flipproof.run_folder.split import Split as Split
@@ -97,6 +99,7 @@ _HOMES = {
     "noise.spaces.table": ("Table",),
     "noise.spaces.texts": ("Texts",),
     "noise.spaces.tokens": ("Tokens",),
+    "report.robustness": ("Robustness", "robustness"),
     "report.writing": ("in_words", "write_report"),
     "smoothing.certificates": ("Certificates",),
     "smoothing.certify": ("certify",),

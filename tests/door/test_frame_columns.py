@@ -85,7 +85,7 @@ def test_columns_need_not_be_named_by_texts():
     frame = pd.DataFrame({0: ["a", "b"], ("x", 1): [1.5, 2.5]}, index=[7, 9])
     table = fp.Table.from_pandas(frame, fixed=[("x", 1)])
     assert clean_frame(table).columns.tolist() == [0, ("x", 1)]
-    assert (table.column_names, table.row_names) == (("0", "('x', 1)"), ("7", "9"))
+    assert (table.column_names, table.input_names) == (("0", "('x', 1)"), ("7", "9"))
 
 
 # Bins

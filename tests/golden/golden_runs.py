@@ -13,7 +13,7 @@ import platform
 import sys
 import tempfile
 import zipfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -219,6 +219,7 @@ def result(name):
         case.classifier, case.space, case.noise, SELECT, ESTIMATE,
         **{"seed": 3, "progress": False} | (case.vote or {}),
     )  # fmt: skip
+    votes = replace(votes, input_names=None, class_names=None)  # names are shown, and no results
     found = {"votes": votes_result(votes), "proofs": [proofs_result(votes, *each) for each in case.proofs]}
     if isinstance(case.noise, fp.FlipNoise | fp.JointNoise):
         certificates = fp.certify(votes, **{"alpha": ALPHA} | (case.certify or {}))

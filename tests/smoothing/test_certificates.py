@@ -1,5 +1,6 @@
 import csv
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -247,3 +248,51 @@ def test_what_samples_can_certify_does_not_depend_on_selection_samples():
     caps = fp.certify(votes).unanimous_radii()
     assert fp.certify(unselected).unanimous_radii() == caps
     assert min(caps) > 0
+
+
+def test_counts_by_name_are_radii(certificates):
+    for counts in ({"delete": 1}, {"add": 1, "delete": 2}, {"add": 0}):
+        radii = fp.Radii(**counts)
+        np.testing.assert_array_equal(certificates.certified(**counts), certificates.certified(radii))
+        np.testing.assert_array_equal(certificates.certified_holm(**counts), certificates.certified_holm(radii))
+
+
+@pytest.mark.parametrize("method", ["certified", "certified_holm"])
+def test_radii_have_one_form(certificates, method):
+    of = getattr(certificates, method)
+    with pytest.raises(fp.InvalidInputError, match=r"either as a value or as counts, such as delete=1, got nothing$"):
+        of()
+    with pytest.raises(fp.InvalidInputError, match=r"got Radii\(add=1, delete=0, change=0\) and delete=$"):
+        of(fp.Radii(1), delete=0)
+    with pytest.raises(fp.InvalidInputError, match="expected delete to be a non-negative integer, got -1"):
+        of(delete=-1)
+    with pytest.raises(fp.InvalidInputError, match="expected change = 0 for noise with 2 categories"):
+        of(change=1)
+
+
+def test_radii_under_joint_noise_are_a_mapping():
+    joint = fp.JointNoise(a=fp.FlipNoise(0.01, 0.6), b=fp.FlipNoise(0.01, 0.6))
+    certificates = fp.certify(fp.Votes.from_counts(selection=[[99, 1]], estimation=[[999, 1]], noise=joint))
+    assert certificates.certified({"a": fp.Radii(delete=1)}).tolist() == [True]
+    with pytest.raises(fp.InvalidInputError, match="expected a mapping from part name to Radii for a JointNoise"):
+        certificates.certified(delete=1)
+
+
+def test_a_frame_has_the_columns_of_the_csv(certificates, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = certificates.to_pandas()
+    certificates.to_csv(tmp_path / "out.csv")
+    pandas.testing.assert_frame_equal(
+        frame.reset_index(), pandas.read_csv(tmp_path / "out.csv", keep_default_na=False), check_dtype=False
+    )
+    assert frame.index.name == "input"
+    votes = fp.Votes.from_counts(
+        selection=[[9, 1], [1, 9]], estimation=[[90, 10], [5, 95]], noise=NOISE, input_names=["Ann", "Bob"]
+    )
+    assert fp.certify(votes).to_pandas().loc["Bob", "label"] == 1
+
+
+def test_without_pandas_the_extra_is_named(certificates, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(fp.MissingExtraError, match=r'expected pandas .* pip install "flipproof\[sklearn\]"$'):
+        certificates.to_pandas()

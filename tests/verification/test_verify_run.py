@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 import pytest
 from certificates_of import rewrite_arrays, rewrite_json, state_hash
-from forging import members_of, state_all_hashes, write_members
+from forging import members_of, npy, state_all_hashes, write_members
 
 import flipproof as fp
 from flipproof.pipeline.steps import certify_run
@@ -170,6 +170,40 @@ def test_portions_that_do_not_add_up_are_found(run, folder):
 
     rewrite_arrays(folder / "votes.npz", estimation_portions=moved)
     assert "portions that do not add up to its estimation votes" in objection(run, folder)
+
+
+def name_votes(folder, **names):
+    """Puts names into the votes of a run, as a text in UTF-8, and states all hashes anew."""
+    members = members_of(folder / "votes.npz")
+    members |= {f"{name}.npy": npy(np.frombuffer(text, dtype=np.uint8)) for name, text in names.items()}
+    write_members(folder / "votes.npz", members.items())
+    state_all_hashes(folder)
+
+
+def test_votes_with_names_are_confirmed(run, folder):
+    classes = fp.Votes.load(folder / "votes.npz").classes
+    name_votes(folder, input_names="Zoë\n".encode() * 90, class_names=b"a\n" * classes)
+    assert run("verify", folder)[0] == 0
+    assert fp.Votes.load(folder / "votes.npz").input_names == ("Zoë",) * 90
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"a\n" * 89, "89 input_names of 90"),
+        (b"a\n" * 89 + b"b", "89 input_names of 90"),
+        (b"a\n" * 89 + b"x" * 201 + b"\n", "too long or not printable"),
+        (b"a\n" * 89 + b"\x1b[2J\n", "too long or not printable"),
+        (b"a\n" * 89 + b"\xff\n", "UnicodeDecodeError"),
+    ],
+)
+def test_hostile_names_are_refused(run, folder, text, words):
+    name_votes(folder, input_names=text)
+    code, out, _ = run("verify", folder)
+    assert code == 1
+    assert words in " ".join(out.split())
+    with pytest.raises(fp.FileFormatError):
+        fp.Votes.load(folder / "votes.npz")
 
 
 def test_votes_of_another_shape_are_found(run, folder):

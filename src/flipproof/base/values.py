@@ -28,6 +28,9 @@ ADDED_LATER = "added later"
 Such a field is left out of fingerprints while it is the default itself, so that values of before keep theirs.
 """
 
+DESCRIPTIVE = "descriptive"
+"""The metadata `{DESCRIPTIVE: True}` of a field that only describes, such as names: it is no part of fingerprints."""
+
 
 def read_only_csr(matrix: Any) -> Any:
     """A sparse matrix whose arrays cannot be written to: it is handed to models again and again."""

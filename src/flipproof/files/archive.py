@@ -39,6 +39,10 @@ class ArrayArchive:
     zip: zipfile.ZipFile
     description: dict[str, Any]
 
+    def has(self, name: str) -> bool:
+        """Whether there is an array of this name."""
+        return f"{name}.npy" in self.zip.namelist()
+
     def array(self, name: str) -> NDArray[Any]:
         """One of the arrays."""
         return read_array(self.zip, name)

@@ -188,7 +188,7 @@ def summary_lines(run: FinishedRun) -> list[str]:
         *chain.from_iterable(wrapped("caution", sentence) for sentence in summary.cautions),
         *(f"{name:<10}{words}" for name, words in _facts(run, summary, certified)),
         *(f"{'radius':<10}{axis}: {_radius_line(along, has_others)}" for axis, along in axes.items()),
-        *wrapped("example", _example(certified)),
+        *wrapped("example", example(certified)),
         *_class_lines(summary, units),
         "",
         "Share certified, by number of changes:",
@@ -203,14 +203,14 @@ def robustness_lines(certificates: Certificates) -> list[str]:
     return [*wrapped("robust", headline(certified)), *warnings]
 
 
-def wrapped(title: str, sentence: str) -> list[str]:
+def wrapped(title: str, sentence: str, width: int = _WIDTH) -> list[str]:
     """A sentence beside its title, on as many lines as it takes.
 
     Example:
         >>> wrapped("robust", "3 of 4 nodes (75 %) withstand any one added edge.")
         ['robust    3 of 4 nodes (75 %) withstand any one added edge.']
     """
-    lines = zip_longest((title,), wrap(sentence, _WIDTH), fillvalue="")
+    lines = zip_longest((title,), wrap(sentence, width), fillvalue="")
     return [f"{name:<10}{line}".rstrip() for name, line in lines]
 
 
@@ -229,31 +229,39 @@ def training_words(epochs: int, seconds: float) -> str:
 
 def _facts(run: FinishedRun, summary: Summary, certified: CertifiedInputs) -> Iterator[tuple[str, str]]:
     """Lines with a title; a line that goes on has none."""
-    certificates, units = run.certificates, certified.described.units
-    votes, data = certificates.votes, summary.data
+    units, data = certified.described.units, summary.data
     trained = training_words(summary.training_epochs, summary.training_seconds)
     noise, *other_parts = certified.noise_words
     speed = f"{summary.samples_per_second:,.0f} samples/s" + (
         f", {certified.engine} engine" if certified.engine else ""
     )
-    scope = f"for all {units} at once" if certificates.simultaneous else f"for each {certified.described.unit}"
     yield "data", f"{data.name}: {data.words}"
     yield "model", f"{summary.model}, {trained}"
     yield "noise", f"{run.words.noise}; {noise}"
     yield from (("", part) for part in other_parts)
-    yield "votes", f"{votes.n_select:,} samples to select labels, {votes.n_estimate:,} to bound probabilities"
+    yield "votes", votes_words(certified)
     yield "time", f"{duration(summary.voting_seconds)} for votes, {speed}"
-    yield (
-        "promise",
-        f"wrong with probability at most {certificates.budget.alpha:g}, {scope}; {certificates.rule} rule",
-    )
+    yield "promise", promise_words(certified)
     yield "accuracy", _accuracy_words(summary, units)
     if summary.blind is not None:
         yield "", f"{summary.blind.accuracy:.3f} by {summary.blind.words}"
     yield "abstained", f"{summary.abstained:,} of {summary.inputs:,} {units}"
 
 
-def _example(certified: CertifiedInputs) -> str:
+def votes_words(certified: CertifiedInputs) -> str:
+    """How many samples were drawn, and for what."""
+    votes = certified.votes
+    return f"{votes.n_select:,} samples to select labels, {votes.n_estimate:,} to bound probabilities"
+
+
+def promise_words(certified: CertifiedInputs) -> str:
+    """The probability that a certificate is wrong, and which certificates it is about."""
+    certificates, described = certified.certificates, certified.described
+    scope = f"for all {described.units} at once" if certificates.simultaneous else f"for each {described.unit}"
+    return f"wrong with probability at most {certificates.budget.alpha:g}, {scope}; {certificates.rule} rule"
+
+
+def example(certified: CertifiedInputs) -> str:
     """What is proved about the labelled input with the median lower bound."""
     order = certified.certificates.bounds.p_lower.argsort()
     labelled = order[~certified.abstained[order]]

@@ -163,7 +163,7 @@ def _own(space: Space | None, name: str) -> Any:
 
 def _row_names(certificates: Certificate, space: Space | None) -> tuple[str, ...] | None:
     """The names of the rows that were voted on, if the data have any."""
-    names = _own(space, "row_names")
+    names = _own(space, "input_names")
     if names is None or not isinstance(certificates, Certificates):
         return None
     ids = certificates.votes.ids

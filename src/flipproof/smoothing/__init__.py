@@ -5,8 +5,8 @@ are. It imports `noise` and all below.
 """
 
 PUBLIC = (
-    "certificates", "certify", "classifier", "fingerprint.fingerprints", "fingerprint.identity", "result_files",
-    "run", "vote", "votes", "voting.chunks", "voting.drawn_samples", "voting.evaluation", "voting.vote_counts",
-    "voting.vote_task", "workers.ray_connection",
+    "certificates", "certify", "classifier", "fingerprint.fingerprints", "fingerprint.identity", "names",
+    "result_files", "run", "vote", "votes", "voting.chunks", "voting.drawn_samples", "voting.evaluation",
+    "voting.vote_counts", "voting.vote_task", "workers.ray_connection",
 )  # fmt: skip
 """The modules that other rooms may import."""

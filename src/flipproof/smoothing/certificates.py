@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -15,45 +12,28 @@ from flipproof.base.values import (
     BoolArray,
     FloatArray,
     IntArray,
-    as_array,
     checked_index,
     checked_kind,
     checked_rows,
     read_only,
 )
 from flipproof.errors import InvalidInputError
-from flipproof.extras import provided
-from flipproof.files.csv_file import write_csv
-from flipproof.files.whole import checked_path
-from flipproof.smoothing.result_files import write_certificates
+from flipproof.smoothing.abstention import Abstention as Abstention
+from flipproof.smoothing.shown_certificates import ShownCertificates
 from flipproof.smoothing.votes import Votes
 from flipproof.statistics.bounds import AlphaBudget, Bounds, Rule, bounds_from_counts
 from flipproof.theory.base_law import Noise
 from flipproof.theory.bounded_inputs import BoundedInputs
-from flipproof.theory.certificate import ANY, Promise, Subject, shown_radius
+from flipproof.theory.certificate import ANY, Promise, Subject
 from flipproof.theory.claims import Claim, Claims, Predictions
 from flipproof.theory.edit_distance import max_edit_distance
-from flipproof.theory.radii import AnyRadii, Axis, Counts
+from flipproof.theory.radii import AnyRadii, Axis, Counts, given_radii
 from flipproof.theory.search import SEARCH_LIMIT
 from flipproof.theory.tables import Parts
 
 
-class Abstention(IntEnum):
-    """Why an input has no certified prediction; NONE if it has one."""
-
-    NONE = 0
-    NO_SELECTION_VOTES = 1
-    NO_ESTIMATION_VOTES = 2
-    TOO_CLOSE = 3
-
-    @property
-    def words(self) -> str:
-        """The reason as text; empty for NONE."""
-        return ("", "no selection votes", "no estimation votes", "p_lower does not exceed p_upper")[self]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Certificates:
+class Certificates(ShownCertificates):
     """What `votes` prove about every input; `certify` makes it.
 
     With probability at least 1 - alpha over the estimation samples, for each input by itself (for all inputs at once
@@ -149,17 +129,39 @@ class Certificates:
         """Why each input abstained, in words; empty where it did not."""
         return np.array([abstention.words for abstention in Abstention])[self.abstention]
 
-    def certified(self, radii: AnyRadii) -> BoolArray:
-        """Whether each input's prediction is proved to withstand all changes within the radii."""
-        return self.bounded.certified(radii)
+    def certified(
+        self,
+        radii: AnyRadii | None = None,
+        *,
+        add: int | None = None,
+        delete: int | None = None,
+        change: int | None = None,
+    ) -> BoolArray:
+        """Whether each input's prediction is proved to withstand all changes within the radii.
 
-    def certified_holm(self, radii: AnyRadii) -> BoolArray:
-        """Whether each input is certified at these radii, by Holm's method for all inputs at once.
+        Args:
+            radii: `Radii`; under joint noise a mapping from part to `Radii`.
+            add: instead of radii, how many additions may come together with the other changes; likewise the others.
+            delete: how many deletions.
+            change: how many changes from one non-zero value to another.
+        """
+        return self.bounded.certified(given_radii(radii, add=add, delete=delete, change=change))
+
+    def certified_holm(
+        self,
+        radii: AnyRadii | None = None,
+        *,
+        add: int | None = None,
+        delete: int | None = None,
+        change: int | None = None,
+    ) -> BoolArray:
+        """Whether each input is certified at these radii, given as in `certified`, by Holm's method for all at once.
 
         With probability at least 1 - alpha, every input marked true is robust at these radii. The promise covers
         these radii only, and they must be fixed beforehand. Holm's method certifies every input that Bonferroni's
         certifies: certified inputs leave their share of alpha to the rest.
         """
+        radii = given_radii(radii, add=add, delete=delete, change=change)
         selection, estimation = self.votes.selection_counts, self.votes.estimation_counts
         certified, budget = np.zeros(len(self), dtype=bool), self.budget.shared_by(max(1, len(self)))
         while True:
@@ -300,57 +302,3 @@ class Certificates:
         """The certificates of other votes under the same promise."""
         bounds = bounds_from_counts(votes.selection_counts, votes.estimation_counts, self.budget, self.rule)
         return replace(self, votes=votes, bounds=bounds)
-
-    def plot_heatmap(
-        self,
-        y: str | None = None,
-        x: str | None = None,
-        *,
-        held: Mapping[str, int] | None = None,
-        true_labels: ArrayLike | None = None,
-    ) -> Any:
-        """Draws the certified ratio over two axes as a matplotlib figure; needs the extra "report".
-
-        Args:
-            y: the axis that goes up, such as "add" or "structure.add"; by default the first one.
-            x: the axis that goes right; by default the next one.
-            held: other axes and the counts at which they are held, by default 0.
-            true_labels: if given, the certified accuracy is drawn instead.
-        """
-        for name, value, kind in (("y", y, str), ("x", x, str), ("held", held, Mapping)):
-            if value is not None:
-                checked_kind(value, kind, name)
-        return provided("plots").plot_heatmap(self, y, x, held, true_labels)
-
-    def plot_lines(self, *, true_labels: ArrayLike | None = None) -> Any:
-        """Draws the certified ratio and, given true labels, accuracy along every axis; needs the extra "report"."""
-        return provided("plots").plot_lines(self, None if true_labels is None else as_array(true_labels, "true_labels"))
-
-    def to_columns(self) -> dict[str, Any]:
-        """One column per fact and one row per input; `pandas.DataFrame` accepts the result.
-
-        `input` is the id of an input: its number among all inputs given to `vote`, even if only some were targets.
-        `max_any` counts changes of all kinds together, the other radii changes of one kind, nothing else being changed.
-        """
-        return {
-            "input": self.votes.ids,
-            "label": self.label,
-            "abstained": self.abstained,
-            "reason": self.reason,
-            "p_lower": self.p_lower,
-            "p_upper": self.p_upper,
-            "runner_up": self.bounds.runner_up,
-            f"max_{ANY}": self.max_l0_radius(),
-            **{f"max_{name}": self.max_radius(name) for name in self.axis_names},
-        }
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the files that `flipproof verify` checks: a JSON file at `path`, and arrays in an npz beside it."""
-        target = checked_path(path)
-        if target.suffix != ".json":
-            raise InvalidInputError(f"expected the path of a JSON file, such as certificates.json, got {target}")
-        write_certificates(self, target)
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Writes `to_columns` as CSV, whole or not at all."""
-        write_csv(path, self.to_columns(), shown_radius)

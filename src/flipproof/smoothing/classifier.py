@@ -34,10 +34,10 @@ class Classifier(Protocol):
     array [samples, outputs], say with one output per node. It must give the same input the same label every time.
 
     A classifier may have an attribute `fingerprint` (a string that changes whenever its labels may change; by default,
-    its contents determine it), an attribute `hops` (the number of message-passing steps of a model of nodes), and a
-    method `label_scores`, which gives the numbers [..., classes] behind the labels of a batch; the label has the
-    largest one. `vote` evaluates a few samples again to check that labels do not change; with scores it can tell
-    rounding from a fault.
+    its contents determine it), an attribute `class_names` (one text for each class, to be shown), an attribute `hops`
+    (the number of message-passing steps of a model of nodes), and a method `label_scores`, which gives the numbers
+    [..., classes] behind the labels of a batch; the label has the largest one. `vote` evaluates a few samples again to
+    check that labels do not change; with scores it can tell rounding from a fault.
     """
 
     @property

@@ -1,6 +1,7 @@
 """Result files: votes, and certificates as JSON for people and programs with one array per fact in an npz beside it.
 
-A votes file has the counts of both roles, as a whole and by portions of the samples, ids of inputs, noise and run.
+A votes file has the counts of both roles, as a whole and by portions of the samples, ids of inputs, noise and run,
+and the names of inputs and classes if there are any: texts in UTF-8, one name on each line.
 Version 1 has no ids: its inputs are numbered from 0. docs/certificates.md describes every field of certificates,
 docs/certificates.schema.json gives their types.
 """
@@ -22,6 +23,8 @@ from flipproof.errors import FileFormatError
 from flipproof.files.archive import ArrayArchive, reading_archive, write_archive
 from flipproof.files.strict_json import FileKind, read_json, write_json
 from flipproof.noise.laws import law_from_record
+from flipproof.smoothing.columns import LABEL_NAME, NAME
+from flipproof.smoothing.names import names_as_array, names_from_array
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.drawn_samples import SampleRanges
 from flipproof.smoothing.voting.vote_counts import ROLES, RoleCounts, VoteCounts
@@ -37,6 +40,7 @@ VOTES_FILE = FileKind("votes file", "flipproof-votes", 2, also=(1,))
 CERTIFICATES_FILE = FileKind("certificates file", "flipproof-certificates", 4)
 _TABLES = {"select": "selection", "estimate": "estimation"}
 _SCOPE_COUNTS = ("zeros", "nonzeros")
+_NAMES = ("input_names", "class_names")
 _GAPS_CLOSE = (
     "An input is a sequence of entries: `add` inserts one anywhere, `delete` deletes one anywhere, and the gaps close."
 )
@@ -61,6 +65,8 @@ def write_votes(votes: Votes, path: str | os.PathLike[str]) -> None:
     if votes.scope is not None:
         description["scope"] = _scope_record(votes.scope)
         arrays |= {name: _compact(getattr(votes.scope, name)) for name in _SCOPE_COUNTS}
+    named = {name: getattr(votes, name) for name in _NAMES}
+    arrays |= {name: names_as_array(names) for name, names in named.items() if names is not None}
     write_archive(path, VOTES_FILE, description, arrays)
 
 
@@ -78,6 +84,7 @@ def read_votes(path: str | os.PathLike[str], votes: type[Votes]) -> Votes:
             vote_counts=None if description.get("portions") is None else _vote_counts(archive, description["portions"]),
             scope=None if description.get("scope") is None else _scope(archive, description["scope"]),
             ids=_counts(archive, "ids", dimensions=1) if description["version"] > 1 else np.arange(len(selection)),
+            **{name: names_from_array(archive.array(name), name) for name in _NAMES if archive.has(name)},
         )
 
 
@@ -152,7 +159,8 @@ def certificates_record(certificates: Certificates) -> dict[str, Any]:
 
 def write_certificates(certificates: Certificates, path: Path, hashes: Mapping[str, str] | None = None) -> None:
     """Writes a JSON file, with the sha256 of further files that the certificates rest on, and an npz beside it."""
-    arrays = {name: column for name, column in certificates.to_columns().items() if name != "reason"}
+    texts = ("reason", NAME, LABEL_NAME)
+    arrays = {name: column for name, column in certificates.to_columns().items() if name not in texts}
     votes = certificates.votes
     arrays |= {
         "input": _compact(votes.ids),

@@ -90,7 +90,7 @@ def vote(
         checkpoint: a file that keeps the votes as they come. The same call continues where it was interrupted, and
             a call with more samples adds them. Fix the number of samples beforehand: drawing more until an input is
             certified voids the promise at alpha.
-        progress: whether to show a line in a terminal.
+        progress: whether to show a line in a terminal or a notebook.
         address: the address of the Ray cluster: HOST:PORT or "auto". By default RAY_ADDRESS, or a cluster that is
             started on this machine for this call.
         engine: "fused" evaluates GCN, APPNP and GAT of flipproof while it draws, without making noisy graphs;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, checked_any_law, drawn_again, scope_of_outputs, space_for
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.identity import check_data, run_differences
+from flipproof.smoothing.names import checked_names
 from flipproof.smoothing.result_files import read_votes, write_votes
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.vote_counts import VoteCounts, checked_counts, count_array
@@ -32,6 +34,8 @@ class Votes:
     them into portions of the samples that can be drawn again and compared. `scope` says how much of each input an
     attacker can change, and what noise does not touch; without it, certificates do not know how large an input is.
     `ids` are the numbers by which certificates name the inputs: the targets of `vote`, or 0, 1, 2, ...
+    `input_names` and `class_names` are to be shown beside the numbers, if the data and the model have names; they are
+    no part of what is proved.
 
     Example:
         >>> from flipproof import FlipNoise
@@ -50,6 +54,8 @@ class Votes:
     vote_counts: VoteCounts | None = None
     scope: Scope | None = None
     ids: IntArray = None  # type: ignore[assignment]  # made of the number of inputs
+    input_names: tuple[str, ...] | None = None
+    class_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         checked_any_law(self.noise)
@@ -65,6 +71,8 @@ class Votes:
                 f"{self.selection.shape} and {self.estimation.shape}"
             )
         object.__setattr__(self, "ids", read_only(_checked_ids(self.ids, len(self))))
+        for name, count in (("input_names", len(self)), ("class_names", self.classes)):
+            object.__setattr__(self, name, checked_names(getattr(self, name), count, name))
 
     def _check_run(self) -> None:
         if self.run is not None:
@@ -111,6 +119,8 @@ class Votes:
         n_estimate: int | None = None,
         inputs: Any = None,
         ids: ArrayLike | None = None,
+        input_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | None = None,
     ) -> Votes:
         """Votes that were counted elsewhere. Numbers of samples are the sums of the rows unless they are given.
 
@@ -123,6 +133,8 @@ class Votes:
             inputs: the data that were voted on, as `vote` takes them. With them, no radius exceeds the number of
                 changes that an input has room for.
             ids: the numbers of the inputs, one per row; by default 0, 1, 2, ...
+            input_names: names to show for the inputs, one per row.
+            class_names: names to show for the classes, one per column.
         """
         selection, estimation = count_array(selection, "selection"), count_array(estimation, "estimation")
         return cls(
@@ -133,6 +145,8 @@ class Votes:
             n_estimate=_row_sum(estimation, "estimation", "n_estimate") if n_estimate is None else n_estimate,
             scope=None if inputs is None else scope_of_outputs(space_for(inputs, noise), noise, len(selection)),
             ids=ids,  # type: ignore[arg-type]  # they are checked
+            input_names=input_names,  # type: ignore[arg-type]  # they are checked
+            class_names=class_names,  # type: ignore[arg-type]  # they are checked
         )
 
     def __len__(self) -> int:
@@ -193,15 +207,23 @@ class Votes:
             n_estimate=self.n_estimate + other.n_estimate,
             run=self.run.merged(other.run),
             vote_counts=None if mine is None or theirs is None else mine.merged(theirs),
+            input_names=other.input_names if self.input_names is None else self.input_names,
+            class_names=other.class_names if self.class_names is None else self.class_names,
         )
 
     def selected(self, rows: IntArray) -> Votes:
         """The votes on some inputs, with their ids but without portions."""
         rows = checked_rows(rows, len(self), "rows")
         scope = None if self.scope is None else self.scope.selected(rows)
-        selection, estimation = self.selection[rows], self.estimation[rows]
+        names = None if self.input_names is None else tuple(self.input_names[row] for row in rows)
         return replace(
-            self, selection=selection, estimation=estimation, vote_counts=None, scope=scope, ids=self.ids[rows]
+            self,
+            selection=self.selection[rows],
+            estimation=self.estimation[rows],
+            vote_counts=None,
+            scope=scope,
+            ids=self.ids[rows],
+            input_names=names,
         )
 
     def with_more_samples(self, factor: int) -> Votes:

@@ -44,6 +44,20 @@ AnyRadii = Radii | Mapping[str, Radii]
 """`Radii` for a `FlipNoise`, a mapping from part name to `Radii` for a `JointNoise`."""
 
 
+def given_radii(radii: AnyRadii | None, **counts: int | None) -> AnyRadii:
+    """The radii that a user gave in one of two forms: as a value, or as counts of the kinds of change.
+
+    Example:
+        >>> given_radii(None, add=None, delete=2)
+        Radii(add=0, delete=2, change=0)
+    """
+    given = {kind: count for kind, count in counts.items() if count is not None}
+    if (radii is None) != bool(given):
+        got = "nothing" if radii is None else f"{radii!r} and {', '.join(f'{kind}=' for kind in given)}"
+        raise InvalidInputError(f"expected radii either as a value or as counts, such as delete=1, got {got}")
+    return Radii(**given) if radii is None else radii
+
+
 Point = tuple[int, ...]
 """Radii as plain integers, one for each axis of the noise. This room computes with them."""
 

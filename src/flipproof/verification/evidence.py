@@ -22,6 +22,8 @@ TABLES = {"select": "selection", "estimate": "estimation"}
 Ranges = Sequence[Sequence[int]]
 _LABELS, _SPLIT = ("labels", "base_label"), ("train", "validation", "test")
 _COUNTS, _NUMBERS = ("I", "q"), ("q",)
+_NAMED, _LONGEST_NAME = ("input_names", "class_names"), 200
+"""Names of the rows and of the columns of votes, which a file may have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +56,7 @@ def read_votes(folder: Path) -> VotesFile:
             raise FileFormatError("votes of version 1, which lack much of what is evidence; draw them again")
         check_form(record, schema_of("votes"))
         portions = [f"{table}_portions" for table in TABLES.values()]
-        archive.check_members([*TABLES.values(), *portions, "ids", "zeros", "nonzeros"])
+        archive.check_members([*TABLES.values(), *portions, "ids", "zeros", "nonzeros"], optional=_NAMED)
         tables = {name: archive.array(name) for name in (*TABLES.values(), "ids", "zeros", "nonzeros")}
         shape = tables["estimation"].shape
         if len(shape) != 2:
@@ -63,9 +65,23 @@ def read_votes(folder: Path) -> VotesFile:
         shapes = dict.fromkeys(TABLES.values(), shape) | {"ids": shape[:1], "zeros": parts, "nonzeros": parts}
         for name, expected in shapes.items():
             check_array(name, tables[name], expected, _COUNTS)
+        for name, count in zip(_NAMED, shape, strict=True):
+            if archive.has(name):
+                _check_names(name, archive.array(name), count)
         for role, table in TABLES.items():
             _check_portions(archive, record["portions"][role], table, tables[table])
     return VotesFile(record, tables)
+
+
+def _check_names(name: str, text: Array, count: int) -> None:
+    """Checks that there are this many names, one on each line, short and printable. They prove nothing."""
+    if len(text.shape) != 1 or text.kind != "B":
+        raise FileFormatError(f"{name} that are no text")
+    *names, rest = bytes(text.numbers).decode("utf-8").split("\n")
+    if rest or len(names) != count:
+        raise FileFormatError(f"{len(names)} {name} of {count}")
+    if any(len(each) > _LONGEST_NAME or not each.isprintable() for each in names):
+        raise FileFormatError(f"{name} that are too long or not printable")
 
 
 def _check_portions(archive: Archive, ranges: Sequence[Ranges], table: str, total: Array) -> None:

@@ -123,12 +123,16 @@ class Archive:
 
     zip: zipfile.ZipFile
 
-    def check_members(self, names: Iterable[str]) -> None:
+    def has(self, name: str) -> bool:
+        """Whether there is an array of this name."""
+        return f"{name}.npy" in self.zip.namelist()
+
+    def check_members(self, names: Iterable[str], optional: Iterable[str] = ()) -> None:
         """Refuses all members but these arrays and a description; numpy would also read a member "x" as array "x"."""
         found, expected = self.zip.namelist(), {_DESCRIPTION, *(f"{name}.npy" for name in names)}
         if len(set(found)) < len(found):
             raise FileFormatError("a member that is there twice")
-        for name in sorted(expected.symmetric_difference(found)):
+        for name in sorted(expected.symmetric_difference(found) - {f"{name}.npy" for name in optional}):
             raise FileFormatError(f"no {name}" if name in expected else f"an unknown member {name[:60]!r}")
 
     def description(self) -> dict[str, Any]:

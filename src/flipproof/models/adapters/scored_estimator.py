@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
 from flipproof.models.adapters.clean_pass import rows_in
-from flipproof.models.adapters.given_rows import estimator_rows
+from flipproof.models.adapters.given_rows import estimator_rows, found
 from flipproof.models.adapters.scores import Cut, columns_of, labels_of_columns
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -47,6 +48,12 @@ class ScoredEstimator:
     def label_scores(self, batch: Any) -> NDArray[Any]:
         """The scores [rows, classes] behind the labels."""
         return columns_of(getattr(self.estimator, self.method)(estimator_rows(self.estimator, batch)), self.cut)
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """The labels that the estimator itself gives, as texts, if it knows them."""
+        names = found(self.estimator, "classes_")
+        return None if names is None or np.ndim(names) != 1 else tuple(map(str, np.asarray(names).tolist()))
 
     @property
     def fingerprint(self) -> str:

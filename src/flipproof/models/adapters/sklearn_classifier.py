@@ -69,6 +69,11 @@ class SklearnClassifier:
         return len(self._classes)
 
     @property
+    def class_names(self) -> tuple[str, ...]:
+        """The labels that the estimator itself gives, as texts."""
+        return tuple(map(str, self._classes.tolist()))
+
+    @property
     def fingerprint(self) -> str:
         """The fingerprint of the estimator in its current state."""
         return fingerprint(("SklearnClassifier", self.estimator))

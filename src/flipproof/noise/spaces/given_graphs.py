@@ -8,6 +8,7 @@ from typing import Any
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import STRUCTURE, Graph
 from flipproof.noise.spaces.graphs import Graphs
+from flipproof.noise.spaces.networkx_graphs import names_of_graphs
 from flipproof.noise.spaces.pyg import check_homogeneous
 from flipproof.theory.law import JointNoise, Law
 
@@ -52,7 +53,8 @@ def _maker(inputs: Any) -> Callable[[dict[str, Any]], Graph | Graphs] | None:
         if all(hasattr(item, "edge_index") for item in inputs):
             return lambda options: Graphs.from_pyg(inputs, **options)
         if all(map(_is_networkx, inputs)):
-            return lambda options: Graphs(tuple(Graph.from_networkx(item, **options) for item in inputs))
+            names = names_of_graphs(inputs)
+            return lambda options: Graphs(tuple(Graph.from_networkx(item, **options) for item in inputs), names)
     return None
 
 

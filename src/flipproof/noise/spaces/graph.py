@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from flipproof.base.values import (
     ADDED_LATER,
+    DESCRIPTIVE,
     IntArray,
-    as_array,
     checked_count,
     checked_kind,
     one_of,
-    read_only,
-    read_only_csr,
 )
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Stream
+from flipproof.noise.spaces.attributes import STRUCTURE as STRUCTURE
+from flipproof.noise.spaces.attributes import checked_attributes, rows_of_attributes
+from flipproof.noise.spaces.attributes import plain_attributes as plain_attributes
 from flipproof.noise.spaces.edge_features import EdgeFeatures
 from flipproof.noise.spaces.edges import Edges
-from flipproof.noise.spaces.networkx_graphs import features_of_networkx
+from flipproof.noise.spaces.networkx_graphs import features_of_networkx, names_of_networkx
 from flipproof.noise.spaces.networkx_graphs import index_of_networkx as index_of_networkx
 from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
 from flipproof.noise.spaces.pyg import carried_in_pyg, edges_of_pyg, features_of_pyg
-from flipproof.noise.spaces.rows import DenseRows, DenseSampler, SparseRows, SparseSampler, binary_csr
+from flipproof.noise.spaces.rows import DenseSampler, SparseSampler, binary_csr
 from flipproof.noise.spaces.space import PartCounts, noise_of_parts
 from flipproof.noise.spaces.words import graph_words
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
 
-STRUCTURE, ATTRIBUTES = "structure", "attributes"
+ATTRIBUTES = "attributes"
 PARTS = {"structure": (STRUCTURE,), "attributes": (ATTRIBUTES,), "both": (STRUCTURE, ATTRIBUTES)}
 """The parts that get noise, by the value of `noisy`."""
 
@@ -54,6 +54,7 @@ class Graph:
         noisy: the parts that get noise: "structure", "attributes" or "both". "both" takes a
             `JointNoise(structure=..., attributes=...)`, the other two take a `FlipNoise`.
         edge_features: what the edges carry, or None.
+        input_names: names of the nodes to be shown, or None; no model sees them.
 
     Example:
         >>> graph = Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], nodes=3)
@@ -65,6 +66,7 @@ class Graph:
     attributes: Any = None
     noisy: str = STRUCTURE
     edge_features: EdgeFeatures | None = field(default=None, metadata={ADDED_LATER: True})
+    input_names: tuple[str, ...] | None = field(default=None, repr=False, metadata={DESCRIPTIVE: True})
     joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -72,7 +74,7 @@ class Graph:
         checked_kind(self.edges, Edges, "edges")
         if self.edge_features is not None:
             checked_kind(self.edge_features, EdgeFeatures, "edge_features").check_columns(self.edges)
-        object.__setattr__(self, "attributes", _checked_attributes(self.attributes, self.nodes, self.noisy))
+        object.__setattr__(self, "attributes", checked_attributes(self.attributes, self.nodes, self.noisy))
 
     @classmethod
     def from_edge_index(
@@ -102,7 +104,7 @@ class Graph:
         merge = merges_duplicates(duplicates)
         if nodes is None and attributes is None:
             raise InvalidInputError("expected the number of nodes or attributes, got neither; give nodes=")
-        nodes = checked_count(_rows_of(attributes) if nodes is None else nodes, "nodes")
+        nodes = checked_count(rows_of_attributes(attributes) if nodes is None else nodes, "nodes")
         edges = Edges.from_index(edge_index, nodes, directed=directed, merge_duplicates=merge)
         noisy = ("both" if attributes is not None else STRUCTURE) if noisy is None else noisy
         return cls(edges, attributes, noisy, EdgeFeatures.given(edge_features, edge_index, edges))
@@ -134,9 +136,10 @@ class Graph:
         """
         index, directed = index_of_networkx(graph)
         features = features_of_networkx(graph, edge_features)
-        return cls.from_edge_index(
+        made = cls.from_edge_index(
             index, len(graph), attributes, noisy=noisy, directed=directed, duplicates=duplicates, edge_features=features
         )
+        return replace(made, input_names=names_of_networkx(graph))
 
     @classmethod
     def from_pyg(
@@ -301,49 +304,3 @@ def attribute_sampler(attributes: Any, noises: Mapping[str, FlipNoise], seed: in
     """Flips attributes, one row per node."""
     sampler: SparseSampler | DenseSampler = attributes.sampler_of_part(noises[ATTRIBUTES], Stream(seed, part=1))
     return sampler
-
-
-def plain_attributes(attributes: Any) -> Any:
-    """Attributes as models take them: a CSR matrix, an array, or None."""
-    if isinstance(attributes, SparseRows):
-        return attributes.matrix
-    return attributes.values if isinstance(attributes, DenseRows) else attributes
-
-
-def _rows_of(attributes: Any) -> int:
-    plain = plain_attributes(attributes)
-    return len(as_array(plain, "attributes")) if not hasattr(plain, "shape") else int(plain.shape[0])
-
-
-def _checked_attributes(given: Any, nodes: int, noisy: str) -> Any:
-    """Wraps attributes that get noise; copies attributes without noise unchanged."""
-    if given is None:
-        if noisy != STRUCTURE:
-            raise InvalidInputError(f"expected attributes, since noisy is {noisy!r}, got none")
-        return None
-    try:
-        attributes = given if isinstance(given, SparseRows | DenseRows) else _wrapped(given, noisy)
-    except InvalidInputError as error:
-        if noisy == STRUCTURE:
-            raise
-        hint = (
-            "noise on attributes needs zeros and ones or categories; noisy='structure' takes any attributes, as in "
-            "Graph.from_pyg(data, noisy='structure')"
-        )
-        raise InvalidInputError(f"{error} ({hint})") from error
-    plain = plain_attributes(attributes)
-    if plain.ndim != 2 or plain.shape[0] != nodes:
-        raise InvalidInputError(f"expected attributes of shape [{nodes} nodes, ...], got shape {plain.shape}")
-    return attributes
-
-
-def _wrapped(given: Any, noisy: str) -> Any:
-    if noisy == STRUCTURE:
-        if sp.issparse(given):
-            return read_only_csr(sp.csr_array(given, dtype=np.float32, copy=True))
-        return read_only(as_array(given, "attributes"))
-    if sp.issparse(given):
-        return SparseRows(given)
-    array = as_array(given, "attributes")
-    binary = array.ndim == 2 and (array.size == 0 or array.max() <= 1)
-    return SparseRows(sp.csr_array(array)) if binary else DenseRows(array)

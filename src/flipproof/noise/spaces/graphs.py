@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.base.values import IntArray, checked_items
+from flipproof.base.values import DESCRIPTIVE, IntArray, checked_items
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Role
 from flipproof.noise.spaces.edge_features import EdgeFeatures, UnionFeatures
@@ -84,6 +84,7 @@ class Graphs:
     graphs: tuple[Graph, ...]
     attributes: Any = field(init=False, repr=False)
     offsets: IntArray = field(init=False, repr=False)
+    input_names: tuple[str, ...] | None = field(default=None, repr=False, metadata={DESCRIPTIVE: True})
 
     def __post_init__(self) -> None:
         graphs = checked_items(self.graphs, "graphs", "Graph")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,18 @@ def index_of_networkx(graph: Any) -> tuple[IntArray, bool]:
     if not directed:
         index = np.concatenate([index, index[::-1, index[0] != index[1]]], axis=1)
     return index, directed
+
+
+def names_of_networkx(graph: Any) -> tuple[str, ...] | None:
+    """The names of the nodes, unless they are their numbers."""
+    names = tuple(map(str, graph.nodes))
+    return None if names == tuple(map(str, range(len(names)))) else names
+
+
+def names_of_graphs(graphs: Sequence[Any]) -> tuple[str, ...] | None:
+    """The names of the graphs, if any of them has one; a graph without a name goes by its number."""
+    names = tuple(str(getattr(graph, "name", "") or "") for graph in graphs)
+    return tuple(name or str(i) for i, name in enumerate(names)) if any(names) else None
 
 
 def features_of_networkx(graph: Any, given: Any) -> Any:

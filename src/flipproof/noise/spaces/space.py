@@ -25,6 +25,7 @@ class Space(Protocol):
     - `counts()`, the number of entries and of nonzero entries by part (see `counts_of` in `noise/laws.py`);
     - `words(noise, entries)`, the words for entries and their changes (see `noise/spaces/words.py`), or None where
       the user's own word for entries suffices;
+    - `input_names`, one name for each prediction, or None. Names are shown, and no part of the data;
     - `fixed_rows`, an array with one row for each prediction that noise leaves alone, or None;
     - `joint`, True if the space is one input that receives many predictions, such as a graph whose nodes are
       classified. Its sampler is then a `JointSampler`.

@@ -179,7 +179,7 @@ class Table:
         )
 
     @property
-    def row_names(self) -> tuple[str, ...] | None:
+    def input_names(self) -> tuple[str, ...] | None:
         """The names of the rows, if the table was a data frame whose rows are named."""
         return None if self.book is None else row_names(self.book.index)
 

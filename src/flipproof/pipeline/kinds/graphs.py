@@ -6,6 +6,7 @@ from typing import Any
 
 from flipproof.datasets import GraphDataset
 from flipproof.models.adapters.graph_classifier import GraphClassifier
+from flipproof.noise import usual
 from flipproof.noise.laws import Law
 from flipproof.noise.spaces.graph import ATTRIBUTES, PARTS
 from flipproof.noise.spaces.words import small_graph_words
@@ -22,7 +23,6 @@ from flipproof.pipeline.prepared import (
 )
 from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
-from flipproof.theory.law import FlipNoise, JointNoise
 
 
 def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
@@ -64,13 +64,7 @@ _TRAINING = TrainingSettings(noisy_samples=4, learning_rate=5e-3, epochs=100, ba
 GRAPHS = Kind(
     name="graphs",
     unit="graph",
-    noises={
-        "structure": NoiseDefaults(FlipNoise(0.2, 0.4), _MODELS, _TRAINING),  # as in the figures of the paper
-        "attributes": NoiseDefaults(FlipNoise(0.2, 0.2), _MODELS, _TRAINING),
-        "both": NoiseDefaults(
-            JointNoise(structure=FlipNoise(0.1, 0.3), attributes=FlipNoise(0.1, 0.1)), _MODELS, _TRAINING
-        ),
-    },
+    noises={noisy: NoiseDefaults(noise, _MODELS, _TRAINING) for noisy, noise in usual.GRAPHS.items()},
     dataset=GraphDataset,
     prepare=_prepared,
     change_words=_change_words,

@@ -12,6 +12,7 @@ from flipproof.datasets.kinds.image_dataset import described_images
 from flipproof.datasets.loading import is_user_file
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.noise import usual
 from flipproof.noise.laws import Law
 from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.words import image_words
@@ -131,8 +132,8 @@ IMAGES = Kind(
     name="images",
     unit="image",
     noises={
-        "pixels": NoiseDefaults(FlipNoise(0.1, 0.2), ("cnn",), _TRAINING, inputs=200),
-        "levels": NoiseDefaults(FlipNoise(0.8, 0.8), ("cnn",), _TRAINING, inputs=200),
+        "pixels": NoiseDefaults(usual.PIXELS, ("cnn",), _TRAINING, inputs=200),
+        "levels": NoiseDefaults(usual.LEVELS, ("cnn",), _TRAINING, inputs=200),
     },
     dataset=ImageDataset,
     prepare=_prepared,

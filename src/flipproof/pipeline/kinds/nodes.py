@@ -7,6 +7,7 @@ from typing import Any
 from flipproof.datasets import NodeDataset
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.node_classifier import NodeClassifier
+from flipproof.noise import usual
 from flipproof.noise.laws import Law
 from flipproof.noise.spaces.words import graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
@@ -15,7 +16,6 @@ from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_recor
 from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import PerClass, Task
-from flipproof.theory.law import FlipNoise, JointNoise
 
 _IMAGES = {"digits-graph": (8, 8)}
 """Datasets whose attributes are pixels."""
@@ -77,13 +77,7 @@ _MODELS = ("gcn", "gat", "appnp")
 NODES = Kind(
     name="nodes",
     unit="node",
-    noises={  # as in the figures of the paper
-        "attributes": NoiseDefaults(FlipNoise(0.01, 0.6), _MODELS, split=PerClass()),
-        "structure": NoiseDefaults(FlipNoise(0.001, 0.4), _MODELS, split=PerClass()),
-        "both": NoiseDefaults(
-            JointNoise(structure=FlipNoise(2e-5, 0.4), attributes=FlipNoise(2e-5, 0.6)), _MODELS, split=PerClass()
-        ),
-    },
+    noises={noisy: NoiseDefaults(noise, _MODELS, split=PerClass()) for noisy, noise in usual.NODES.items()},
     dataset=NodeDataset,
     prepare=_prepared,
     change_words=_change_words,

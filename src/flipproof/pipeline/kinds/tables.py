@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flipproof.datasets import TableDataset
+from flipproof.noise import usual
 from flipproof.noise.laws import Law
 from flipproof.noise.spaces.words import table_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
@@ -12,7 +13,6 @@ from flipproof.pipeline.models import model_of_rows
 from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_record, fitted_noise, split_of, tested
 from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.task import Shares, Task, TrainingSettings
-from flipproof.theory.law import FlipNoise
 
 
 def _prepared(task: Task, data: TableDataset) -> PreparedTask:
@@ -48,9 +48,7 @@ def _change_words(task: Task, data: DataRecord, noise: Law) -> dict[str, Any]:
 TABLES = Kind(
     name="tables",
     unit="row",
-    noises={
-        "cells": NoiseDefaults(FlipNoise(0.2, 0.2), ("forest",), TrainingSettings(noisy_samples=20), Shares(test=0.3))
-    },
+    noises={"cells": NoiseDefaults(usual.CELLS, ("forest",), TrainingSettings(noisy_samples=20), Shares(test=0.3))},
     dataset=TableDataset,
     prepare=_prepared,
     change_words=_change_words,

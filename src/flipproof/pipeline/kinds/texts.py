@@ -6,6 +6,7 @@ from typing import Any
 
 from flipproof.datasets import TextDataset, Vocabulary
 from flipproof.models.adapters.torch_classifier import TorchClassifier
+from flipproof.noise import usual
 from flipproof.noise.laws import Law
 from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import Space
@@ -16,7 +17,6 @@ from flipproof.pipeline.models import ESTIMATORS, TorchModel, model_of_rows
 from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
 from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
-from flipproof.theory.law import FlipNoise
 
 LENGTH = 40
 """So many words of a message are read as a sequence."""
@@ -75,13 +75,11 @@ TEXTS = Kind(
     name="text",
     unit="message",
     noises={
-        "words": NoiseDefaults(FlipNoise(0.0, 0.85), ESTIMATORS, _BAGS, inputs=500),
+        "words": NoiseDefaults(usual.WORDS, ESTIMATORS, _BAGS, inputs=500),
         "substitution": NoiseDefaults(
-            FlipNoise(0.75, 0.75), ("embedding",), _SEQUENCES, inputs=500, words="by substitution of words"
+            usual.SUBSTITUTION, ("embedding",), _SEQUENCES, inputs=500, words="by substitution of words"
         ),
-        "masking": NoiseDefaults(
-            FlipNoise(0.0, 0.85), ("embedding",), _SEQUENCES, inputs=500, words="by masking words"
-        ),
+        "masking": NoiseDefaults(usual.WORDS, ("embedding",), _SEQUENCES, inputs=500, words="by masking words"),
     },
     dataset=TextDataset,
     prepare=_prepared,

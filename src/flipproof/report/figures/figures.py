@@ -6,24 +6,24 @@ Nothing is drawn through pyplot, and the settings of the user's matplotlib neith
 from __future__ import annotations
 
 import io
-import itertools
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipproof.base.values import BoolArray, FloatArray, checked_count
+from flipproof.base.values import FloatArray, checked_count
 from flipproof.errors import InvalidInputError, not_among
 from flipproof.extras import require
 from flipproof.report.certified_inputs import CertifiedInputs
+from flipproof.report.figures.contours import draw_contours
 from flipproof.report.shares import ShareGrid, ShareLine
 from flipproof.smoothing.certificates import Certificates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure
 
 
@@ -85,8 +85,10 @@ def style() -> Any:
 
 def new_figure(height: float, width: float = WIDTH) -> Figure:
     """An empty figure, in inches."""
-    figure: Figure = require("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
-    return figure
+    require("matplotlib")
+    from flipproof.report.figures.shown import ShownFigure  # matplotlib is optional
+
+    return ShownFigure(figsize=(width, height), layout="constrained")
 
 
 def plotly_script() -> str:
@@ -114,37 +116,43 @@ def add_legend(figure: Figure) -> None:
 _WIDE, _NARROW = 36, 24
 """The most letters in a line beside a large and beside a small panel."""
 
-_LEVELS = {0.3: "white", 0.5: "white", 0.7: "black", 0.9: "black"}
-"""Where contours run, and what shows on the colours around them."""
-
-_APART = 0.1
-"""The least distance between labels on contours, as a fraction of the frame."""
-
 _CERTIFIED, _ABSTAINED, _CAP = "#0072B2", "#E69F00", "#555555"
 
 
-def heatmap(plane: ShareGrid) -> Figure:
-    """Shares over two axes as colours, with contours where they cross 0.3, 0.5, 0.7 and 0.9."""
+def heatmap(plane: ShareGrid, ax: Any = None) -> Figure:
+    """Shares over two axes as colours, with contours where they cross 0.3, 0.5, 0.7 and 0.9.
+
+    They are drawn into given axes, in the style of their owner, or into a new figure.
+    """
     if len(plane.axes) != 2:
         raise InvalidInputError(f"expected a plane of two axes, got {', '.join(plane.axes)}; choose two with plane")
+    if ax is not None:
+        (axes,) = given_axes(ax, 1, plane.axes)
+        _draw_plane(axes, plane)
+        return figure_of(axes)
     with style():
         figure = new_figure(2.6)
-        axes = figure.subplots()
-        image = axes.imshow(plane.shares, cmap="cividis", vmin=0, vmax=1, origin="lower", aspect="auto")
-        _label_counts(axes, plane)
-        label = textwrap.fill(_inputs(plane.measure, plane.of), _WIDE)
-        colorbar = figure.colorbar(image, label=label, ticks=np.linspace(0, 1, 6))
-        _contours(axes, colorbar, plane.shares)
+        _draw_plane(figure.subplots(), plane)
         fix_layout(figure)
     return figure
 
 
-def lines(lines: Sequence[ShareLine]) -> Figure:
+def _draw_plane(axes: Axes, plane: ShareGrid) -> None:
+    image = axes.imshow(plane.shares, cmap="cividis", vmin=0, vmax=1, origin="lower", aspect="auto")
+    _label_counts(axes, plane)
+    label = textwrap.fill(_inputs(plane.measure, plane.of), _WIDE)
+    colorbar = figure_of(axes).colorbar(image, ax=axes, label=label, ticks=np.linspace(0, 1, 6))
+    draw_contours(axes, colorbar, plane.shares)
+
+
+def lines(lines: Sequence[ShareLine], ax: Any = None) -> Figure:
     """Shares with a panel for each axis; measures differ in colour and dash, and a dotted line marks the cap."""
     if not lines:
         raise InvalidInputError("expected at least one line, got none")
     names = list(dict.fromkeys(line.axis for line in lines))
     measures = list(dict.fromkeys(_inputs(line.measure, line.of) for line in lines))
+    if ax is not None:
+        return _lines_into(ax, lines, names, measures)
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
     with style():
@@ -158,6 +166,41 @@ def lines(lines: Sequence[ShareLine]) -> Figure:
         add_legend(figure)
         fix_layout(figure)
     return figure
+
+
+def _lines_into(ax: Any, lines: Sequence[ShareLine], names: Sequence[str], measures: Sequence[str]) -> Figure:
+    """Shares in given axes, in the style of their owner: a panel for each axis, or one panel for all of them."""
+    panels = given_axes(ax, len(names), names)
+    if len(panels) == len(names):
+        for name, panel in zip(names, panels, strict=True):
+            _panel(panel, [line for line in lines if line.axis == name], measures)
+    else:
+        together = [replace(line, measure=f"{line.measure}, {line.axis}") for line in lines]
+        _panel(panels[0], together, [_inputs(line.measure, line.of) for line in together])
+        panels[0].set_xlabel("radius")
+    panels[0].set_ylabel("share of inputs")
+    handles, labels = panels[0].get_legend_handles_labels()
+    entries = dict(zip(labels, handles, strict=True))
+    panels[0].legend(entries.values(), entries.keys())
+    return figure_of(panels[0])
+
+
+def given_axes(given: Any, count: int, names: Sequence[str]) -> list[Axes]:
+    """The matplotlib axes that a user gave: one, or a list of them with one for each of these names."""
+    kind = require("matplotlib.axes").Axes
+    axes = [given] if isinstance(given, kind) else list(np.ravel(np.asarray(given, dtype=object)))
+    wrong = [type(each).__name__ for each in axes if not isinstance(each, kind)]
+    if wrong or len(axes) not in (1, count):
+        several = f", or {count} in a list, for {', '.join(names)}" if count > 1 else ""
+        raise InvalidInputError(f"expected ax to be matplotlib axes{several}, got {wrong[0] if wrong else len(axes)}")
+    return axes
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The figure that axes are a part of."""
+    figure: Any = axes.figure
+    whole: Figure = figure if isinstance(figure, require("matplotlib.figure").Figure) else figure.figure  # of a part
+    return whole
 
 
 def bounds(p_lower: ArrayLike, abstained: ArrayLike) -> Figure:
@@ -200,59 +243,6 @@ def _label_counts(axes: Axes, plane: ShareGrid) -> None:
         axes.set_title(textwrap.fill(", ".join([*held, *others]), _WIDE))
 
 
-def _contours(axes: Axes, colorbar: Colorbar, shares: FloatArray) -> None:
-    """Lines around the cells whose shares reach each level, if not all or none do; the colour bar shows them too."""
-    reached = {level: shares >= level for level in _LEVELS}
-    levels = [level for level, above in reached.items() if above.any() and not above.all()]
-    for level in levels:
-        axes.contour(*_outlined(reached[level]), levels=[0.5], colors=_LEVELS[level], linewidths=0.8)
-        colorbar.ax.axhline(level, color=_LEVELS[level], linewidth=0.8)
-    for text, level, point in _labels(reached, levels):
-        frame = {"boxstyle": "square,pad=0.1", "facecolor": colorbar.cmap(level), "edgecolor": "none"}
-        axes.text(*point, text, color=_LEVELS[level], fontsize=6, ha="center", va="center", bbox=frame)
-
-
-def _outlined(above: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Plateaus with steep sides, so that contours follow the cells: there are no shares at fractions of a change."""
-    rows, columns = (np.repeat(np.arange(n), 2) + np.tile([-0.499, 0.499], n) for n in above.shape)
-    return columns, rows, above.repeat(2, axis=0).repeat(2, axis=1).astype(np.float64)
-
-
-def _labels(
-    reached: Mapping[float, BoolArray], levels: Sequence[float]
-) -> Iterator[tuple[str, float, tuple[float, float]]]:
-    """The labels of contours: text, highest level and (x, y). Contours in the same place share a label."""
-    placed: list[FloatArray] = []
-    for _, group in itertools.groupby(levels, key=lambda level: reached[level].tobytes()):
-        low, *higher = group
-        text = f"{low} to {higher[-1]}" if higher else f"{low}"
-        point = _free_point(_border(reached[low]), reached[low].shape, placed)
-        if point is not None:
-            placed.append(point)
-            yield text, [low, *higher][-1], (float(point[0]), float(point[1]))
-
-
-def _border(above: BoolArray) -> FloatArray:
-    """The midpoints [edges, (x, y)] of all edges between a cell inside and a cell outside."""
-    y, x = np.nonzero(above[:, 1:] != above[:, :-1])
-    upright = np.stack([x + 0.5, y], axis=1)
-    y, x = np.nonzero(above[1:] != above[:-1])
-    return np.concatenate([upright, np.stack([x, y + 0.5], axis=1)])
-
-
-def _free_point(points: FloatArray, shape: tuple[int, ...], placed: Sequence[FloatArray]) -> FloatArray | None:
-    """The point nearest to the diagonal that is not close to the frame or to another label."""
-    size = np.array(shape[::-1])
-    x, y = (points.T + 0.5) / size[:, None]
-    free = (np.minimum(x, y) > _APART / 3) & (np.maximum(x, y) < 1 - _APART / 3)
-    for other in placed:
-        free &= np.linalg.norm((points - other) / size, axis=1) > _APART
-    if not free.any():
-        return None
-    nearest: FloatArray = points[free][np.abs(x - y)[free].argmin()]
-    return nearest
-
-
 def _panel(panel: Axes, lines: Sequence[ShareLine], measures: Sequence[str]) -> None:
     for line in lines:
         label = _inputs(line.measure, line.of)
@@ -293,13 +283,14 @@ def plot_heatmap(
     x: str | None = None,
     held: Mapping[str, int] | None = None,
     true_labels: ArrayLike | None = None,
+    ax: Any = None,
 ) -> Figure:
     """The certified ratio over two axes, or the certified accuracy if true labels are given."""
     certified = CertifiedInputs(certificates)
     y, x, fixed = _chosen(list(certified.axes), y, x, held or {})
     if len(fixed) > _MOST_HELD:
         raise InvalidInputError(f"expected at most {_MOST_HELD + 2} axes to draw, got {len(fixed) + 2}; see plot_lines")
-    return heatmap(certified.grid_of(certified.counts_beside(fixed), true_labels).plane(y, x, fixed))
+    return heatmap(certified.grid_of(certified.counts_beside(fixed), true_labels).plane(y, x, fixed), ax)
 
 
 def _chosen(
@@ -319,7 +310,7 @@ def _chosen(
     return y, x, {name: checked_count(held.get(name, 0), name) for name in names if name not in (y, x)}
 
 
-def plot_lines(certificates: Certificates, true_labels: ArrayLike | None = None) -> Figure:
+def plot_lines(certificates: Certificates, true_labels: ArrayLike | None = None, ax: Any = None) -> Figure:
     """The certified ratio along each axis, and the certified accuracy if true labels are given."""
     certified = CertifiedInputs(certificates)
-    return lines(certified.lines_of() + (() if true_labels is None else certified.lines_of(true_labels)))
+    return lines(certified.lines_of() + (() if true_labels is None else certified.lines_of(true_labels)), ax)

@@ -22,7 +22,7 @@ from flipproof.report.words.verdict import (
     unchecked_words,
 )
 from flipproof.theory.claims import Budget, Claim, Lead
-from flipproof.theory.radii import UNBOUNDED
+from flipproof.theory.radii import UNBOUNDED, AnyRadii, point_of
 
 _VERBS = {"add": "adds", "delete": "deletes", "change": "changes"}
 
@@ -100,11 +100,21 @@ def _changes_words(claim: Claim, certified: CertifiedInputs) -> str:
     spent = [budget for budget in claim.budgets if budget.count]
     if len(claim.budgets) > 4:
         return f"{_change_words(spent[0], described)} and changes nothing else"
-    parts = dict.fromkeys(budget.axes[0].part for budget in claim.budgets)
-    changes = [
-        _attack_on_part([each for each in claim.budgets if each.axes[0].part == part], described) for part in parts
-    ]
+    changes = _attacks_on_parts(claim.budgets, described)
     return ", and ".join(changes) + ("," if len(changes) > 1 else "")
+
+
+def attack_words(certified: CertifiedInputs, radii: AnyRadii) -> str:
+    """What an attacker does who stays within some radii: "adds up to 1 edge and deletes up to 2"."""
+    counts = zip(certified.axes.values(), point_of(certified.noise, radii), strict=True)
+    budgets = [Budget((axis,), count) for axis, count in counts if count]
+    return ", and ".join(_attacks_on_parts(budgets, certified.described)).removesuffix(",") or "changes nothing"
+
+
+def _attacks_on_parts(budgets: Sequence[Budget], described: DescribedInputs) -> list[str]:
+    """What the attacker does to each part."""
+    parts = dict.fromkeys(budget.axes[0].part for budget in budgets)
+    return [_attack_on_part([each for each in budgets if each.axes[0].part == part], described) for part in parts]
 
 
 def _attack_on_part(budgets: Sequence[Budget], described: DescribedInputs) -> str:

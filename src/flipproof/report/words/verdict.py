@@ -13,6 +13,7 @@ import numpy as np
 
 from flipproof.base.values import BoolArray, IntArray
 from flipproof.noise.spaces.words import ANY, EXCHANGE, ChangeWords
+from flipproof.noise.usual import drowned_parts
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs, joined, singular
 from flipproof.report.section import BlindClassifier
@@ -167,9 +168,6 @@ def _line(measure: str, certified: CertifiedInputs, radii: IntArray, counted: Bo
 _NEARLY_ALL = 0.98
 """From this share of the predictions on, a caution says that one class is the only answer."""
 
-_DROWNED = 3.0
-"""A caution is given if noise adds more than this many ones for each observed one."""
-
 
 @dataclass(frozen=True, slots=True)
 class ClassResult:
@@ -273,18 +271,12 @@ def _one_answer(certified: CertifiedInputs) -> Iterator[str]:
 
 
 def _drowned(certified: CertifiedInputs) -> Iterator[str]:
-    """Only for bits: no value of a category stands for absence."""
-    scope = certified.votes.scope
-    if scope is None:
-        return
-    for number, (name, part) in enumerate(certified.flips.items()):
-        ones, zeros = int(scope.nonzeros[:, number].sum()), float(scope.zeros[:, number].sum())
-        if part.categories == 2 and part.p_plus * zeros > _DROWNED * max(ones, 1):
-            entries = certified.described.entries_of(name)
-            yield (
-                f"Noise drowns the input: for every observed one of the {entries}, p_plus = {part.p_plus:g} adds about "
-                f"{part.p_plus * zeros / max(ones, 1):,.1f} others. Predictions may say little about the input."
-            )
+    for name, part, added in drowned_parts(certified.noise, certified.votes.scope):
+        entries = certified.described.entries_of(name)
+        yield (
+            f"Noise drowns the input: for every observed one of the {entries}, p_plus = {part.p_plus:g} adds about "
+            f"{added:,.1f} others. Predictions may say little about the input."
+        )
 
 
 def _easily_beaten(certified: CertifiedInputs, blind: BlindClassifier | None) -> Iterator[str]:

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from flipproof.base.values import ADDED_LATER
+from flipproof.base.values import ADDED_LATER, DESCRIPTIVE
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.fingerprint.boosters import booster_contents, is_booster
 from flipproof.smoothing.fingerprint.contents import (
@@ -183,6 +183,7 @@ def _dataclass(value: Any) -> Contents:
         field.name
         for field in dataclasses.fields(value)
         if hasattr(value, field.name)
+        and not field.metadata.get(DESCRIPTIVE)
         and not (field.metadata.get(ADDED_LATER) and getattr(value, field.name) is field.default)
     ]
     fields = {name: getattr(value, name) for name in names}

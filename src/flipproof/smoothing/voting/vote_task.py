@@ -30,6 +30,7 @@ from flipproof.smoothing.classifier import Classifier, ModelOptions, classifier_
 from flipproof.smoothing.fingerprint.contents import note_class, noting_modules
 from flipproof.smoothing.fingerprint.fingerprints import FINGERPRINTS_VERSION, fingerprint
 from flipproof.smoothing.fingerprint.identity import hashes_of_files, own_code
+from flipproof.smoothing.names import names_of_classes, names_of_inputs
 from flipproof.smoothing.run import STREAM_VERSION, Run, sampling_error, versions
 from flipproof.smoothing.votes import Votes
 from flipproof.smoothing.voting.checkpoint import Checkpoint
@@ -109,6 +110,7 @@ class VoteTask:
             space=counts_of(self.space),
             sources=store.sources,
         )
+        outputs = len(vote_counts.estimate.counts)
         return Votes(
             selection=vote_counts.select.counts,
             estimation=vote_counts.estimate.counts,
@@ -117,8 +119,10 @@ class VoteTask:
             n_estimate=vote_counts.estimate.samples.count,
             run=run,
             vote_counts=vote_counts,
-            scope=scope_of_outputs(self.space, self.noise, len(vote_counts.estimate.counts), self.targets),
+            scope=scope_of_outputs(self.space, self.noise, outputs, self.targets),
             ids=self.targets,  # type: ignore[arg-type]  # without targets, all inputs
+            input_names=names_of_inputs(self.space, outputs, self.targets),
+            class_names=names_of_classes(self.classifier),
         )
 
 
