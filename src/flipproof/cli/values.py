@@ -18,7 +18,8 @@ from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_named, kind_o
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.steps import Machine, Samples
 from flipproof.run_folder.finished_run import FinishedRun
-from flipproof.run_folder.task import ModelSpec, PerClass, Reading, Shares, Task, TrainingSettings
+from flipproof.run_folder.reading import Reading
+from flipproof.run_folder.task import ModelSpec, PerClass, Shares, Task, TrainingSettings
 from flipproof.smoothing.certify import PromiseSettings
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.radii import has_parts

@@ -15,6 +15,7 @@ from flipproof.base.values import checked_count, chosen
 from flipproof.errors import FileFormatError, InvalidInputError
 from flipproof.files.strict_json import is_plain
 from flipproof.noise.laws import Law, law_from_record
+from flipproof.run_folder.reading import Reading
 
 _MOST = 1e30
 
@@ -139,26 +140,6 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How data are read where they can be read in several ways.
-
-    Attributes:
-        threshold: of images with noise on pixels: those above become ones.
-        one_hot: of graphs: the kind of a node is a row of bits, of which two change when it changes, not one
-            entry with several values.
-    """
-
-    threshold: int | None = None
-    one_hot: bool = False
-
-    def __post_init__(self) -> None:
-        if self.threshold is not None:
-            checked_count(self.threshold, "threshold")
-        if not isinstance(self.one_hot, bool):
-            raise InvalidInputError(f"expected one_hot to be True or False, got {self.one_hot!r}")
-
-
-@dataclass(frozen=True, slots=True)
 class Task:
     """A model, trained with noise, whose predictions are to be certified.
 
@@ -207,7 +188,7 @@ class Task:
             "noise": self.noise.record(),
             "training": {**asdict(self.training), "average": str(self.training.average)},
             "split": asdict(self.split),
-            "reading": asdict(self.reading),
+            "reading": self.reading.to_record(),
             "inputs": self.inputs,
             "seed": self.seed,
         }
