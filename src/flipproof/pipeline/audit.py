@@ -134,7 +134,8 @@ def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
     stated, training = folder.record()["task"], folder.read(TrainingRecord)
     if differences := differences_between(stated, prepared.task_record() | {"weights": stated.get("weights")}):
         yield f"run.json states a task that cannot be run: {differences}"
-    if training.split != source_of_split(prepared, stated.get("weights")):
+    elsewhere = stated.get("weights") is not None or (prepared.task.model.own and training.split == UNKNOWN)
+    if training.split != source_of_split(prepared, elsewhere):
         yield "run.json has another source of the split"
     if votes.run is None or votes.run.identity["data"] != fingerprint(space):
         yield "votes.npz has votes on other data"

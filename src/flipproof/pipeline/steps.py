@@ -234,8 +234,8 @@ def _voted(folder: RunFolder, trained: Trained, samples: Samples, machine: Machi
     votes = vote(
         classifier, prepared.certified.space, prepared.noise, samples.n_select, samples.n_estimate, prepared.task.seed,
         workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
-        progress=machine.progress, address=machine.address, engine=machine.engine, timeout=machine.timeout,
-        check=machine.check,
+        targets=prepared.targets, progress=machine.progress, address=machine.address, engine=machine.engine,
+        timeout=machine.timeout, check=machine.check,
     )  # fmt: skip
     return votes, _save_votes(folder, votes, there, machine.workers)
 

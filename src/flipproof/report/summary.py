@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.values import BoolArray, IntArray
+from flipproof.errors import one_line
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.section import BlindClassifier, blind_of, described_run
 from flipproof.report.shares import duration, known_share, mean_radius, radius_words, share_words
@@ -238,6 +239,8 @@ def _facts(run: FinishedRun, summary: Summary, certified: CertifiedInputs) -> It
     )
     scope = f"for all {units} at once" if certificates.simultaneous else f"for each {certified.described.unit}"
     yield "data", f"{data.name}: {data.words}"
+    if data.label_column:
+        yield "labels", label_words(data)
     yield "model", f"{summary.model}, {trained}"
     yield "noise", f"{run.words.noise}; {noise}"
     yield from (("", part) for part in other_parts)
@@ -251,6 +254,19 @@ def _facts(run: FinishedRun, summary: Summary, certified: CertifiedInputs) -> It
     if summary.blind is not None:
         yield "", f"{summary.blind.accuracy:.3f} by {summary.blind.words}"
     yield "abstained", f"{summary.abstained:,} of {summary.inputs:,} {units}"
+
+
+def label_words(data: DataRecord) -> str:
+    """Which column of a table has the labels and what they are; also what divides its cells, if that is no comma.
+
+    Example:
+        >>> label_words(DataRecord("mine", {}, 2, "", "fraud", {"no": 264, "yes": 1136}, ";"))
+        "column 'fraud': no (264), yes (1,136); cells are divided by ';'"
+    """
+    shown = [f"{name} ({count:,})" for name, count in data.class_counts.items()]
+    more = f" and {len(shown) - _MOST_CLASSES} more" if len(shown) > _MOST_CLASSES else ""
+    cells = f"; cells are divided by {data.separator!r}" if data.separator not in ("", ",") else ""
+    return one_line(f"column {data.label_column!r}: {', '.join(shown[:_MOST_CLASSES])}{more}{cells}")
 
 
 def _example(certified: CertifiedInputs) -> str:

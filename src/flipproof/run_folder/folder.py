@@ -37,13 +37,19 @@ _MADE_BY = {"votes": "flipproof vote", "certificates": "flipproof certify"}
 
 @dataclass(frozen=True, slots=True)
 class DataRecord:
-    """What a model was trained on."""
+    """What a model was trained on; of a user's own table also which column has the labels, and what they are.
+
+    `separator` stood between its cells.
+    """
 
     section: ClassVar[str] = "dataset"
     name: str
     counts: dict[str, int]
     classes: int
     fingerprint: str
+    label_column: str = field(default_factory=str)
+    class_counts: dict[str, int] = field(default_factory=dict)
+    separator: str = field(default_factory=str)
 
     @property
     def words(self) -> str:

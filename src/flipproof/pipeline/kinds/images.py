@@ -24,7 +24,7 @@ from flipproof.pipeline.prepared import (
     data_record,
     fitted_noise,
     shares_of,
-    tested,
+    to_certify,
 )
 from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.split import Split
@@ -39,7 +39,7 @@ def _prepared(task: Task, data: ImageDataset) -> PreparedTask:
     check_parts(read.train_labels.size, validation=split.validation)
     if not len(read.test_images):
         raise InvalidInputError(f"expected test images to certify, got none in {data.name}")
-    test = tested(task, np.arange(len(read.test_images)))
+    test = to_certify(task, np.arange(len(read.test_images)), len(read.test_images))
     shape, classes = read.train_images.shape[1:], read.classes
     return PreparedTask(
         task=task,
@@ -138,6 +138,7 @@ IMAGES = Kind(
     prepare=_prepared,
     change_words=_change_words,
     reading=("threshold",),
+    chosen=("targets",),
     useless=("test_share",),
     suited_to=_suited_to,
     first_noise=_first_noise,
