@@ -26,23 +26,34 @@ def listed(given: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for names in given or () for name in names.split(",") if name.strip())
 
 
-def bins_of(given: str) -> tuple[str, Bins]:
-    """The column and the bins in one flag.
+def bins_of(given: Iterable[str] | None) -> dict[str, Bins]:
+    """The bins by column in flags that may be given several times, or name several columns.
 
     Example:
-        >>> bins_of("amount=10"), bins_of("age=18,30,65")
-        (('amount', 10), ('age', (18.0, 30.0, 65.0)))
+        >>> bins_of(["amount=10,age=18,30,65", "size=4"])
+        {'amount': 10, 'age': (18.0, 30.0, 65.0), 'size': 4}
     """
-    name, _, said = given.rpartition("=")
+    found: dict[str, list[str]] = {}
+    for flag in given or ():
+        name = ""
+        for word in flag.split(","):
+            before, is_new, number = word.rpartition("=")
+            name = before.strip() if is_new else name
+            found.setdefault(name, []).append(number.strip())
+    return {name: _bins(name, numbers) for name, numbers in found.items()}
+
+
+def _bins(name: str, words: Sequence[str]) -> Bins:
+    """How many bins, or the edges between them."""
     try:
-        numbers = [float(each) for each in said.split(",")]
+        edges = tuple(map(float, words))
     except ValueError:
-        numbers = []
-    if not name.strip() or not numbers:
-        raise InvalidInputError(f"--bins takes NAME=COUNT or NAME=EDGE,EDGE,..., such as amount=10, got {given!r}")
-    if len(numbers) == 1 and said.strip().isdigit():
-        return name.strip(), int(said)
-    return name.strip(), tuple(numbers)
+        edges = ()
+    if not name or not edges:
+        raise InvalidInputError(
+            f"--bins takes NAME=COUNT or NAME=EDGE,EDGE,..., such as amount=10, got {name!r} with {','.join(words)!r}"
+        )
+    return int(words[0]) if len(words) == 1 and words[0].isdigit() else edges
 
 
 def reading_flags(reading: Mapping[str, Any]) -> dict[str, Any]:

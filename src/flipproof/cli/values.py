@@ -116,7 +116,7 @@ def _reading(flags: TaskOptions, kind: Kind) -> Reading:
         label=flags.label,
         drop=listed(flags.drop),
         fixed=listed(flags.fixed),
-        bins=dict(map(bins_of, flags.bins or ())),
+        bins=bins_of(flags.bins),
         header=flags.header,
         separator={"\\t": "\t", "tab": "\t"}.get(flags.separator or "", flags.separator),
     )
