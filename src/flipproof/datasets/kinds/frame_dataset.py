@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray, checked_kind, checked_rows
 from flipproof.datasets.kinds.labels import checked_labels, checked_names
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, one_line
 from flipproof.noise.spaces.table import Table
 
 
@@ -40,6 +40,7 @@ class FrameDataset:
             raise InvalidInputError("expected the table of a data frame, got one of numbers")
         labels = checked_labels(self.labels, len(self), "row")
         object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "label_column", one_line(self.label_column))
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
 
     def __len__(self) -> int:
@@ -63,12 +64,12 @@ class FrameDataset:
     @property
     def column_names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return self.rows.column_names or ()
+        return tuple(map(one_line, self.rows.column_names or ()))
 
     @property
     def value_names(self) -> tuple[tuple[str, ...], ...]:
         """The names of the categories of every column."""
-        return self.rows.value_names or ()
+        return tuple(tuple(map(one_line, names)) for names in self.rows.value_names or ())
 
     @property
     def class_counts(self) -> dict[str, int]:
