@@ -39,6 +39,8 @@ def bins_of(given: Iterable[str] | None) -> dict[str, Bins]:
         for word in flag.split(","):
             before, is_new, number = word.rpartition("=")
             name = before.strip() if is_new else name
+            if is_new and name in found:
+                raise InvalidInputError(f"--bins says twice how {name!r} is cut")
             found.setdefault(name, []).append(number.strip())
     return {name: _bins(name, numbers) for name, numbers in found.items()}
 

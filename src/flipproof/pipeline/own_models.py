@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from flipproof.base.threads import single_threaded
 from flipproof.errors import FileFormatError, InvalidInputError, reason_of
 from flipproof.extras import require
-from flipproof.models.adapters.given_rows import found, last_step, library_of
+from flipproof.models.adapters.given_rows import fitted_columns, found, last_step, library_of
 from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.training.train import fit_estimator
 from flipproof.models.weights import arrays_bytes, read_arrays
@@ -194,6 +194,7 @@ class OwnEstimator:
     def _classifier(self) -> Classifier:
         """The adapter of the fitted estimator, whose classes must be those of the data, in their order."""
         own, name = self.own, self.own.task.model.name
+        self._check_columns(name)
         classifier = classifier_of(self.estimator, own.learned.space, own.noise, ModelOptions())
         known = found(self.estimator, "classes_")
         words = tuple(map(str, range(classifier.classes) if known is None else np.asarray(known).tolist()))
@@ -203,6 +204,18 @@ class OwnEstimator:
                 f"order, got {name} of {', '.join(words)}"
             )
         return classifier
+
+    def _check_columns(self, name: str) -> None:
+        """Refuses a table with other columns than those that the estimator was fitted on."""
+        known, given = fitted_columns(self.estimator), getattr(self.own.learned.space, "column_names", None)
+        if known is None or given is None or library_of(self.estimator) == "lightgbm":  # it renames columns
+            return
+        if lacking := [each for each in known if each not in given]:
+            raise InvalidInputError(f"{name} was fitted on columns that this table lacks: {', '.join(lacking)}")
+        if further := [each for each in given if each not in known]:
+            raise InvalidInputError(
+                f"{name} was not fitted on these columns: {', '.join(further)}; leave them out with --drop"
+            )
 
 
 def is_fitted(estimator: Any) -> bool:
