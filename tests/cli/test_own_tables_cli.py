@@ -215,7 +215,7 @@ def test_a_split_and_targets(run, mine):
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [
-        (["--targets", "3,x"], "--targets takes numbers such as 3,17,40-60, or a file with one per line, got 3,x"),
+        (["--targets", "3,x"], "as numbers such as 3,17,40-60, or a file with one per line, got 3,x"),
         (["--targets", "120"], "expected targets from 0 to 119, got 120"),
         (["--targets", "5-3"], "--targets takes ascending ranges such as 40-60, got 5-3"),
         (["--targets", "5", "--inputs", 3], "expected either inputs or targets, got both"),

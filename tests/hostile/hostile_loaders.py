@@ -97,16 +97,18 @@ JSON_FILES = {
 }
 TEXTS = {
     "table": Loader("mine.csv", lambda path: path.write_text("a,label\n1,x\n2,y\n"), fp.datasets.load),
+    "messages": Loader("mine.tsv", lambda path: path.write_text("ham\thello\nspam\tbye\n"), fp.datasets.load),
+}
+OTHERS = {
     "parquet": Loader("mine.parquet", write_parquet, fp.datasets.load),
     "split": Loader("split.txt", lambda path: path.write_text("train\ntest\n"), lambda path: read_split(str(path), 2)),
     "targets": Loader("targets.txt", lambda path: path.write_text("3\n7-9\n"), lambda path: targets_of(str(path))),
-    "messages": Loader("mine.tsv", lambda path: path.write_text("ham\thello\nspam\tbye\n"), fp.datasets.load),
 }
 JOURNALS = {
     "checkpoint": Loader("run.ckpt", write_checkpoint, read_checkpoint),
     "peek": Loader("run.ckpt", write_checkpoint, peek_identity),
 }
-LOADERS = ARCHIVES | JSON_FILES | TEXTS | JOURNALS
+LOADERS = ARCHIVES | JSON_FILES | TEXTS | OTHERS | JOURNALS
 KINDS = dict.fromkeys(("nodes", "graphs", "images"), kind_of_file)
 
 

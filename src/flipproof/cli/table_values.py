@@ -88,7 +88,7 @@ def targets_of(given: str | None) -> tuple[int, ...] | None:
         lines = read_whole(Path(given), most=_MOST_BYTES).split()
     except OSError as error:
         raise FileFormatError(
-            f"--targets takes numbers such as 3,17,40-60, or a file with one per line, got {given}: "
+            f"expected --targets as numbers such as 3,17,40-60, or a file with one per line, got {given}: "
             f"{error.strerror or error}"
         ) from error
     words = [line.decode("utf-8", "replace") for line in lines[: _MOST_TARGETS + 1]]

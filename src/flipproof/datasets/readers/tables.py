@@ -27,7 +27,7 @@ from flipproof.run_folder.reading import Reading
 
 TABLE = "table with a label in every row"
 _LABEL = "label"
-_NAMED = 5
+_NAMED, _LONG = 5, 60
 _FEW_CLASSES = 32
 """So many classes may be as many as there are rows."""
 
@@ -136,7 +136,7 @@ def _distinct(column: Any, name: str) -> tuple[NDArray[Any], IntArray]:
 def _not_declared(error: UndeclaredColumnsError, rows: int) -> FileFormatError:
     """What to say about columns that are no categories, in flags."""
     names = [str(name) for name in error.columns]
-    said = ", ".join(f"{str(name)!r} ({each.reason})" for name, each in [*error.columns.items()][:_NAMED])
+    said = ", ".join(f"{str(name)[:_LONG]!r} ({each.reason})" for name, each in [*error.columns.items()][:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     unique = [str(name) for name, each in error.columns.items() if f"{rows:,} different values" in each.reason]
     numeric = next(
@@ -153,4 +153,4 @@ def _not_declared(error: UndeclaredColumnsError, rows: int) -> FileFormatError:
 
 
 def _quoted(name: str) -> str:
-    return name if name.isidentifier() else repr(name)
+    return name[:_LONG] if name.isidentifier() else repr(name[:_LONG])
