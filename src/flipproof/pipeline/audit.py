@@ -19,7 +19,8 @@ from flipproof.noise.laws import counts_of, sampler_of, scope_of_outputs
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask, source_of_split
 from flipproof.pipeline.reopened import check_data, check_inputs, restored_classifier
-from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
+from flipproof.run_folder.data_record import DataRecord
+from flipproof.run_folder.folder import RunFolder, TrainingRecord
 from flipproof.run_folder.split import UNKNOWN, Inputs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint

@@ -21,7 +21,8 @@ from flipproof.files.whole import read_whole
 from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.spaces.space import Space
 from flipproof.pipeline.models import own_model_errors
-from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
+from flipproof.run_folder.data_record import DataRecord
+from flipproof.run_folder.folder import RunFolder, TrainingRecord
 from flipproof.run_folder.split import DRAWN, GIVEN, SPLIT_PARTS, UNKNOWN, Inputs, Split
 from flipproof.run_folder.split_file import read_split
 from flipproof.run_folder.task import Shares, SplitFile, Task

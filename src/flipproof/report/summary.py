@@ -18,8 +18,8 @@ from flipproof.report.section import BlindClassifier, blind_of, described_run
 from flipproof.report.shares import duration, known_share, mean_radius, radius_words, share_words
 from flipproof.report.words.promises import plain_words
 from flipproof.report.words.verdict import ClassResult, cautions, class_results, headline, majority, withstanding
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.finished_run import FinishedRun
-from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.split import NOT_REPORTED
 from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.radii import UNBOUNDED
@@ -98,7 +98,7 @@ class Summary:
 
     def to_record(self) -> dict[str, Any]:
         """The summary as JSON values."""
-        record = asdict(self)
+        record = {**asdict(self), "data": self.data.to_record()}
         anything = [record["any_change"]] if record["any_change"] else []
         for along in (*record["axes"].values(), *anything):
             along.update({name: "unbounded" for name in ("largest", "cap") if along[name] == UNBOUNDED})

@@ -20,7 +20,7 @@ from flipproof.pipeline.prepared import (
     split_parts,
     to_certify,
 )
-from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.task import SplitFile, Task, TrainingSettings
 from flipproof.theory.law import FlipNoise, JointNoise
 

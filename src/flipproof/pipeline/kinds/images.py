@@ -26,7 +26,7 @@ from flipproof.pipeline.prepared import (
     shares_of,
     to_certify,
 )
-from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import Task, TrainingSettings
 from flipproof.theory.law import FlipNoise

@@ -15,7 +15,7 @@ from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.noise.laws import Law
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.prepared import PreparedTask
-from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.task import PerClass, Shares, SplitFile, Task, TrainingSettings
 from flipproof.theory.law import Noise
 

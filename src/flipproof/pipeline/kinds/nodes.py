@@ -12,7 +12,7 @@ from flipproof.noise.spaces.words import graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import TorchModel
 from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_record, given_split, split_parts, to_certify
-from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import PerClass, SplitFile, Task
 from flipproof.theory.law import FlipNoise, JointNoise

@@ -13,7 +13,7 @@ from flipproof.noise.spaces.words import table_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.own_models import model_of_rows
 from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_record, fitted_noise, split_of, to_certify
-from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.task import Shares, SplitFile, Task, TrainingSettings
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 

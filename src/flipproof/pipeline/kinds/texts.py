@@ -15,7 +15,7 @@ from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import ESTIMATORS, TorchModel
 from flipproof.pipeline.own_models import model_of_rows
 from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
-from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
 from flipproof.theory.law import FlipNoise
 
