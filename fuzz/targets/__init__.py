@@ -7,6 +7,7 @@ from fuzz.targets import (
     checkpoint,
     fitted,
     own_archives,
+    own_tables,
     own_texts,
     pickles,
     results,
@@ -18,8 +19,8 @@ from fuzz.targets import (
 )
 
 _MODULES = (
-    votes, certificates, run_folder, checkpoint, own_archives, own_texts, weights, fitted, pickles, archives, results,
-    values, verification,
+    votes, certificates, run_folder, checkpoint, own_archives, own_tables, own_texts, weights, fitted, pickles,
+    archives, results, values, verification,
 )  # fmt: skip
 
 TARGETS: dict[str, Target] = {module.TARGET.name: module.TARGET for module in _MODULES}

@@ -15,7 +15,7 @@ _TAB = b"\t"
 def _seeds() -> Iterator[bytes]:
     yield b"age,colour,label\n10,red,yes\n9,,no\n10,blue,yes\n"
     yield b'a,label,b\r\n"1,5",x,"say ""hi"""\r\n2,y,z\r\n'
-    yield b"\xef\xbb\xbfa,b\n1e5,0\nnan,1\n-3,1\n"
+    yield b"\xef\xbb\xbfa,label\n1e5,0\nnan,1\n-3,1\n"
     yield _TAB + b"ham\tSee you at six.\nspam\tYou won!\n"
     yield _TAB + "gut\tGrüße\tund mehr\r\nschlecht\t£900!\n".encode()
 

@@ -10,7 +10,7 @@ from flipproof.datasets.loading import register_reader
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults, register_kind
 from flipproof.pipeline.models import TorchModel
 from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, fitted_noise, split_of, tested
-from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 POSITIONS = 4

@@ -8,14 +8,18 @@ import zlib
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 import flipproof as fp
+from flipproof.cli.table_values import targets_of
 from flipproof.datasets import GraphDataset, ImageDataset, NodeDataset
 from flipproof.datasets.loading import kind_of_file
 from flipproof.reproduction.pages.rows import read_rows, write_rows
 from flipproof.run_folder.folder import RunFolder
 from flipproof.run_folder.split import Inputs, Split
+from flipproof.run_folder.split_file import read_split
 from flipproof.smoothing.result_files import read_promise
 from flipproof.smoothing.voting.checkpoint import Checkpoint, peek_identity
 from flipproof.smoothing.voting.vote_counts import VoteCounts
@@ -65,6 +69,10 @@ def images():
     return ImageDataset("mine", pixels, [0, 1], pixels, [0, 1])
 
 
+def write_parquet(path):
+    pq.write_table(pa.table({"a": ["u", "v"], "label": ["x", "y"]}), path)
+
+
 def write_some_rows(path):
     found = {"scale": "quick", "made": {}, "rows": [{"measure": "m", "value": 1.0}]}
     write_rows(path.with_suffix(""), found)
@@ -91,11 +99,16 @@ TEXTS = {
     "table": Loader("mine.csv", lambda path: path.write_text("a,label\n1,x\n2,y\n"), fp.datasets.load),
     "messages": Loader("mine.tsv", lambda path: path.write_text("ham\thello\nspam\tbye\n"), fp.datasets.load),
 }
+OTHERS = {
+    "parquet": Loader("mine.parquet", write_parquet, fp.datasets.load),
+    "split": Loader("split.txt", lambda path: path.write_text("train\ntest\n"), lambda path: read_split(str(path), 2)),
+    "targets": Loader("targets.txt", lambda path: path.write_text("3\n7-9\n"), lambda path: targets_of(str(path))),
+}
 JOURNALS = {
     "checkpoint": Loader("run.ckpt", write_checkpoint, read_checkpoint),
     "peek": Loader("run.ckpt", write_checkpoint, peek_identity),
 }
-LOADERS = ARCHIVES | JSON_FILES | TEXTS | JOURNALS
+LOADERS = ARCHIVES | JSON_FILES | TEXTS | OTHERS | JOURNALS
 KINDS = dict.fromkeys(("nodes", "graphs", "images"), kind_of_file)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 _model = partial(typer.Option, rich_help_panel="Model and data")
+_table = partial(typer.Option, rich_help_panel="Your own table")
 _noise = partial(typer.Option, rich_help_panel="Noise")
 _training = partial(typer.Option, rich_help_panel="Training")
 _split = partial(typer.Option, rich_help_panel="Which inputs are for what")
@@ -23,7 +24,8 @@ class TaskOptions:
     dataset: Annotated[
         str,
         _model(
-            help="A name from flipproof datasets, or your file: a table NAME.csv, messages NAME.tsv, a saved NAME.npz."
+            help="A name from flipproof datasets, or your file: a table NAME.csv or NAME.parquet, messages NAME.tsv, a "
+            "saved NAME.npz."
         ),
     ]
     out: Annotated[Path, _model(help="Run folder to create.")]
@@ -31,7 +33,8 @@ class TaskOptions:
         str | None,
         _model(
             help="Nodes: gcn, gat, appnp. Graphs: gin. Images: cnn. Text: logistic, forest; embedding for sequences. "
-            "Tables: forest. Or your own, as FILE.py:NAME."
+            "Tables: forest. Or your own, as FILE.py:NAME: a torch module, or for words and tables any estimator, "
+            "fitted or not."
         ),
     ] = None
     hidden: Annotated[int | None, _model(help="Width of the hidden layer; for gat, of each head.")] = None
@@ -41,6 +44,33 @@ class TaskOptions:
     one_hot: Annotated[bool, _model("--one-hot", help="Graphs only: read node kinds as bits, not as categories.")] = (
         False
     )
+    label: Annotated[
+        str | None, _table(help="Column of the labels; by default the one called label.", metavar="NAME")
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        _table(help="Leave this column out, such as an id; may be given several times.", metavar="NAME"),
+    ] = None
+    fixed: Annotated[
+        list[str] | None,
+        _table(
+            help="Give this column no noise: attackers must leave it alone. May be given several times.", metavar="NAME"
+        ),
+    ] = None
+    bins: Annotated[
+        list[str] | None,
+        _table(
+            help="Cut a column of numbers into this many bins, or at edges: age=18,30,65. May be given several times.",
+            metavar="NAME=COUNT",
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        _table("--header/--no-header", help="Whether the first line of a csv file has the names of the columns."),
+    ] = None
+    separator: Annotated[
+        str | None, _table(help="Character between cells of a csv file; by default the one that divides its lines.")
+    ] = None
     noise: Annotated[
         str | None,
         _noise(
@@ -79,6 +109,17 @@ class TaskOptions:
     test_share: Annotated[float | None, _split(help="Share of graphs, messages or rows to test on.")] = None
     validation_share: Annotated[float | None, _split(help="Share of inputs to validate on; not for nodes.")] = None
     inputs: Annotated[
-        int | None, _split(help="Number of test inputs to certify; 0: all. Nodes are always certified all.")
+        int | None, _split(help="Number of test inputs to certify; 0: all. Of nodes, all are certified.")
+    ] = None
+    targets: Annotated[
+        str | None,
+        _split(
+            help="Certify these inputs, by number: 3,17,40-60, or a file with a number per line. Not for text.",
+            metavar="NUMBERS",
+        ),
+    ] = None
+    split: Annotated[
+        Path | None,
+        _split(help="A file with a line per row, node or graph: train, validation, test, or - for neither."),
     ] = None
     seed: Annotated[int, _training(help="Seed of the split, the weights and all noise.")] = 0

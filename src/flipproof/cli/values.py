@@ -12,17 +12,20 @@ from dataclasses import asdict, fields, replace
 from typing import Any, TypeVar
 
 from flipproof.cli.run_options import MachineOptions, PromiseOptions, VoteOptions
+from flipproof.cli.table_values import bins_of, listed, reading_flags, targets_of, targets_words
 from flipproof.cli.task_options import TaskOptions
 from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.pipeline.kinds.kind import Kind, checked_task, kind_named, kind_of, lasting_name, readers_of
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.steps import Machine, Samples
 from flipproof.run_folder.finished_run import FinishedRun
-from flipproof.run_folder.task import ModelSpec, PerClass, Reading, Shares, Task, TrainingSettings
+from flipproof.run_folder.reading import Reading
+from flipproof.run_folder.task import ModelSpec, PerClass, Shares, SplitFile, Task, TrainingSettings
 from flipproof.smoothing.certify import PromiseSettings
 from flipproof.theory.law import FlipNoise, JointNoise, Noise
 from flipproof.theory.radii import has_parts
 
+_OFF = {"header": "--no-header"}
 _Settings = TypeVar("_Settings", bound=TrainingSettings | PerClass | Shares)
 
 
@@ -66,8 +69,9 @@ def task_of(flags: TaskOptions) -> Task:
         training=_with_given(defaults.training, flags),
         split=_split(flags, kind, defaults.split),
         reading=_reading(flags, kind),
-        inputs=defaults.inputs if flags.inputs is None else flags.inputs or None,
+        inputs=(None if flags.targets else defaults.inputs) if flags.inputs is None else flags.inputs or None,
         seed=flags.seed,
+        targets=targets_of(flags.targets),
     )
     return checked_task(task)
 
@@ -92,19 +96,34 @@ def _with_given(defaults: _Settings, flags: TaskOptions, suffix: str = "") -> _S
     return replace(defaults, **{name: value for name, value in given.items() if value is not None})
 
 
-def _split(flags: TaskOptions, kind: Kind, defaults: PerClass | Shares) -> PerClass | Shares:
+def _split(flags: TaskOptions, kind: Kind, defaults: PerClass | Shares) -> PerClass | Shares | SplitFile:
     other = "share" if defaults.flag == "per_class" else "per_class"
     for name in ("train", "validation", "test"):
         if getattr(flags, f"{name}_{other}", None) is not None:
             raise InvalidInputError(f"{_flag(f'{name}_{other}')} does not apply to {kind.name}; leave it out")
-    return _with_given(defaults, flags, f"_{defaults.flag}")
+    chosen = _with_given(defaults, flags, f"_{defaults.flag}")
+    if flags.split is None:
+        return chosen
+    if chosen != defaults:
+        raise InvalidInputError(f"--split {flags.split} says which inputs are for what; leave out shares and numbers")
+    return SplitFile(str(flags.split.resolve()))
 
 
 def _reading(flags: TaskOptions, kind: Kind) -> Reading:
-    for name, given in (("threshold", flags.threshold is not None), ("one_hot", flags.one_hot)):
-        if given and name not in kind.reading:
+    found = Reading(
+        threshold=flags.threshold,
+        one_hot=flags.one_hot,
+        label=flags.label,
+        drop=listed(flags.drop),
+        fixed=listed(flags.fixed),
+        bins=bins_of(flags.bins),
+        header=flags.header,
+        separator={"\\t": "\t", "tab": "\t"}.get(flags.separator or "", flags.separator),
+    )
+    for name in found.given:
+        if name not in kind.reading:
             raise InvalidInputError(f"{_flag(name)} is only for {readers_of(name)}, but this dataset has {kind.name}")
-    return Reading(flags.threshold, flags.one_hot)
+    return found
 
 
 def _noise(flags: TaskOptions, noisy: str, default: Noise) -> Noise:
@@ -150,7 +169,8 @@ def repeating_command(record: Mapping[str, Any], folder: str) -> str:
         "out": f"{folder}-again",
         "weights": None if task.get("weights") is None else f"{folder}/weights.safetensors",
         **_non_default_flags(task),
-        **task.get("reading", {}),
+        **reading_flags(task.get("reading", {})),
+        "targets": targets_words(task.get("targets")),
         "seed": task["seed"],
         "samples": None if votes.get("n_estimate") == kind_named(task["kind"]).n_estimate else votes.get("n_estimate"),
         "select_samples": None if votes.get("n_select") == Samples().n_select else votes.get("n_select"),
@@ -175,6 +195,7 @@ def _non_default_flags(task: Mapping[str, Any]) -> dict[str, Any]:
         "noise": None if noisy == default_noisy else noisy,
         **_noise_flags(task["noise"], defaults.noise),
         **_other(task.get("training", {}), training),
+        "split": task.get("split", {}).get("file"),
         **{
             f"{part}_{defaults.split.flag}": value
             for part, value in _other(task.get("split", {}), asdict(defaults.split)).items()
@@ -205,6 +226,9 @@ def _words(flags: Mapping[str, Any]) -> Iterator[str]:
             value = flags.get(field.name)
             if value is None or value == field.default:
                 continue
-            yield f"--{field.name.replace('_', '-')}" if value is not False else f"--not-{field.name}"
+            if isinstance(value, list):  # a flag that may be given several times
+                yield from (word for each in value for word in (_flag(field.name), each))
+                continue
+            yield _flag(field.name) if value is not False else _OFF.get(field.name, f"--not-{field.name}")
             if value is not True and value is not False:
                 yield from map(str, value if isinstance(value, tuple) else (value,))

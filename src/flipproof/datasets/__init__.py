@@ -6,6 +6,7 @@ resulting values. Other packages take these values from here. This package impor
 
 from flipproof.datasets.cards.catalogue import Card, card, cards, names
 from flipproof.datasets.fetching.data_file import MissingDataError
+from flipproof.datasets.kinds.frame_dataset import FrameDataset
 from flipproof.datasets.kinds.graph_dataset import GraphDataset
 from flipproof.datasets.kinds.image_dataset import ImageDataset
 from flipproof.datasets.kinds.node_dataset import NodeDataset
@@ -21,6 +22,7 @@ PUBLIC = (
 
 __all__ = [
     "Card",
+    "FrameDataset",
     "GraphDataset",
     "ImageDataset",
     "MissingDataError",

@@ -12,38 +12,42 @@ from flipproof.datasets.cards.catalogue import Card, StoredForm
 from flipproof.datasets.cards.catalogue import card as card_of
 from flipproof.datasets.fetching.data_file import DataFile, MissingDataError, find, folder_to_write, folders
 from flipproof.datasets.fetching.download import download as download_file
+from flipproof.datasets.kinds.frame_dataset import FrameDataset
 from flipproof.datasets.kinds.graph_dataset import GRAPHS_FILE, GraphDataset
 from flipproof.datasets.kinds.image_dataset import IMAGES_FILE, ImageDataset
 from flipproof.datasets.kinds.node_dataset import NODES_FILE, NodeDataset
 from flipproof.datasets.kinds.table_dataset import TableDataset
 from flipproof.datasets.kinds.text_dataset import TextDataset
-from flipproof.datasets.readers.text_files import check_file, read_messages, read_table
+from flipproof.datasets.readers.tables import read_csv_table, read_parquet_table
+from flipproof.datasets.readers.text_files import check_file, read_messages
 from flipproof.errors import FileFormatError
 from flipproof.files.archive import reading_archive
 from flipproof.files.strict_json import FileKind
 from flipproof.files.whole import opened
+from flipproof.run_folder.reading import Reading
 
-Dataset = NodeDataset | GraphDataset | ImageDataset | TextDataset | TableDataset
+Dataset = NodeDataset | GraphDataset | ImageDataset | TextDataset | TableDataset | FrameDataset
 
 
-def load(name_or_path: str | os.PathLike[str], download: bool = True) -> Dataset:
+def load(name_or_path: str | os.PathLike[str], download: bool = True, reading: Reading | None = None) -> Dataset:
     """Loads a dataset by name, or your own from a file: a table, messages, or a file that a dataset's `save` wrote.
 
     For a named dataset, `load` searches the folder named by FLIPPROOF_DATA, then the user's cache. It checks every file
     against its checksum before using it.
 
     Args:
-        name_or_path: a name that `names()` lists, or a path. A `.csv` file is a table with a header line and the labels
-            in the column called label, or else in the last column. A `.tsv` file has lines with a label, a tab and a
-            message. An `.npz` file was written by `save` of nodes, graphs or images.
+        name_or_path: a name that `names()` lists, or a path. A `.csv` or `.parquet` file is a table with labels in one
+            column. A `.tsv` file has lines with a label, a tab and a message. An `.npz` file was written by `save` of
+            nodes, graphs or images.
         download: whether missing files may be downloaded from their public home.
+        reading: how a table is read, if its labels are not in a column called label or columns need a word.
 
     Example:
         >>> load("digits-graph").nodes
         1797
     """
     if is_user_file(name_or_path):
-        return load_user_file(name_or_path)
+        return load_user_file(name_or_path, reading)
     return load_card(card_of(name_or_path), download)
 
 
@@ -106,10 +110,11 @@ _ARCHIVES: dict[str, tuple[FileKind, Callable[[Any], Any]]] = {
 """The formats and readers of the datasets that flipproof saves, by kind: these files share one suffix."""
 _MARKS = {"train_images.npy": "images", "node_starts.npy": "graphs"}
 _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    ".csv": ("tables", read_table),
     ".tsv": ("text", read_messages),
 }
 """The kind of data in a file and the function that reads it, by suffix."""
+_TABLES: dict[str, Callable[[Any, Reading], FrameDataset]] = {".csv": read_csv_table, ".parquet": read_parquet_table}
+"""The functions that read tables, by suffix."""
 
 
 def register_reader(suffix: str, kind: str, read: Callable[[Any], Any]) -> None:
@@ -124,12 +129,14 @@ def is_user_file(name_or_path: str | os.PathLike[str]) -> bool:
         >>> is_user_file("mine.csv"), is_user_file("mnist")
         (True, False)
     """
-    return isinstance(name_or_path, os.PathLike) or _suffix(name_or_path) in (*_READERS, ".npz")
+    return isinstance(name_or_path, os.PathLike) or _suffix(name_or_path) in (*_READERS, *_TABLES, ".npz")
 
 
-def load_user_file(path: str | os.PathLike[str]) -> Dataset:
+def load_user_file(path: str | os.PathLike[str], reading: Reading | None = None) -> Dataset:
     """Loads the dataset in a file."""
     check_file(Path(path), "dataset")
+    if (table := _TABLES.get(_suffix(path))) is not None:
+        return table(path, reading or Reading())
     _, read = _READERS.get(_suffix(path)) or _ARCHIVES[_likely_kind(path)]
     return cast(Dataset, read(path))
 
@@ -138,7 +145,7 @@ def kind_of_file(path: str | os.PathLike[str]) -> str:
     """The kind of inputs in a file, such as "nodes", "images" or "text". Reads only a little of the file."""
     check_file(Path(path), "dataset")
     kind = _likely_kind(path)
-    if _suffix(path) not in _READERS:
+    if _suffix(path) not in (*_READERS, *_TABLES):
         with reading_archive(path, _ARCHIVES[kind][0], whole=False):
             pass
     return kind
@@ -150,6 +157,8 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 def _likely_kind(path: str | os.PathLike[str]) -> str:
     """The kind suggested by the suffix or by the names of the arrays in the file; the reader checks the contents."""
+    if _suffix(path) in _TABLES:
+        return "tables"
     if _suffix(path) in _READERS:
         return _READERS[_suffix(path)][0]
     try:

@@ -6,8 +6,8 @@ and everything below it.
 """
 
 PUBLIC = (
-    "adapters.graph_classifier", "adapters.node_classifier", "adapters.sklearn_classifier", "adapters.tensors",
-    "adapters.torch_classifier", "adapters.torch_modules", "fitted.estimators", "fused.nodes",
+    "adapters.given_rows", "adapters.graph_classifier", "adapters.node_classifier", "adapters.sklearn_classifier",
+    "adapters.tensors", "adapters.torch_classifier", "adapters.torch_modules", "fitted.estimators", "fused.nodes",
     "networks.graph_modules", "networks.image_modules", "networks.node_modules", "networks.text_modules",
     "training.fitting", "training.smooth_adversarial", "training.train", "weights",
 )  # fmt: skip

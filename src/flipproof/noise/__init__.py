@@ -7,8 +7,8 @@
 
 PUBLIC = (
     "ablation", "gaussian", "laws", "sampling.bit_kernels", "sampling.bit_law", "sampling.block_kernels",
-    "sampling.counter", "sampling.philox", "sampling.samplers", "spaces.edge_features", "spaces.edges", "spaces.graph",
-    "spaces.graphs", "spaces.images", "spaces.noisy_graphs", "spaces.pyg", "spaces.rows", "spaces.space",
-    "spaces.table", "spaces.texts", "spaces.tokens", "spaces.words", "usual",
+    "sampling.counter", "sampling.philox", "sampling.samplers", "spaces.edge_features", "spaces.edges",
+    "spaces.frame_book", "spaces.graph", "spaces.graphs", "spaces.images", "spaces.noisy_graphs", "spaces.pyg",
+    "spaces.rows", "spaces.space", "spaces.table", "spaces.texts", "spaces.tokens", "spaces.words", "usual",
 )  # fmt: skip
 """The modules that other packages may import."""

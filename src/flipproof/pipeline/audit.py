@@ -19,7 +19,8 @@ from flipproof.noise.laws import counts_of, sampler_of, scope_of_outputs
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask, source_of_split
 from flipproof.pipeline.reopened import check_data, check_inputs, restored_classifier
-from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
+from flipproof.run_folder.data_record import DataRecord
+from flipproof.run_folder.folder import RunFolder, TrainingRecord
 from flipproof.run_folder.split import UNKNOWN, Inputs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
@@ -134,7 +135,8 @@ def _about_data(folder: RunFolder, prepared: PreparedTask) -> Iterator[str]:
     stated, training = folder.record()["task"], folder.read(TrainingRecord)
     if differences := differences_between(stated, prepared.task_record() | {"weights": stated.get("weights")}):
         yield f"run.json states a task that cannot be run: {differences}"
-    if training.split != source_of_split(prepared, stated.get("weights")):
+    elsewhere = stated.get("weights") is not None or (prepared.task.model.own and training.split == UNKNOWN)
+    if training.split != source_of_split(prepared, elsewhere):
         yield "run.json has another source of the split"
     if votes.run is None or votes.run.identity["data"] != fingerprint(space):
         yield "votes.npz has votes on other data"

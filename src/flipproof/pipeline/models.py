@@ -16,7 +16,6 @@ import numpy as np
 
 from flipproof.errors import FileFormatError, FlipproofError, InvalidInputError, reason_of
 from flipproof.extras import MissingExtraError, require
-from flipproof.models.adapters.torch_classifier import TorchClassifier
 from flipproof.models.adapters.torch_modules import checked_device
 from flipproof.models.fitted.estimators import classifier_of_arrays, fitted
 from flipproof.models.training.train import fit_estimator, train
@@ -61,10 +60,13 @@ class TorchModel:
     sizes: Mapping[str, Any]
     wrap: Callable[[Any], Any]
 
+    def spec(self, code: str | None = None) -> ModelSpec:
+        """Which model it is; `code` is where a user's own one is now."""
+        return self.task.model if code is None else replace(self.task.model, name=code)
+
     def new(self, code: str | None = None) -> Any:
         """A classifier that is not trained."""
-        spec = self.task.model if code is None else replace(self.task.model, name=code)
-        return self.wrap(built_module(spec, self.sizes, self.task.seed))
+        return self.wrap(built_module(self.spec(code), self.sizes, self.task.seed))
 
     def check(self) -> None:
         """Refuses a module that cannot be made."""
@@ -102,7 +104,7 @@ class TorchModel:
 
 def built_module(spec: ModelSpec, sizes: Mapping[str, Any], seed: int) -> Any:
     """A new module for data of these sizes, with initial weights that depend on the seed alone."""
-    make = _named(_MODULES[spec.name]) if spec.name in _MODULES else _own_module(spec.name)
+    make = _named(_MODULES[spec.name]) if spec.name in _MODULES else own_object(spec.name)
     chosen = {"hidden": spec.hidden, "dropout": spec.dropout}
     options = {**sizes, **{name: value for name, value in chosen.items() if value is not None}}
     try:
@@ -121,7 +123,8 @@ def _named(place: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
-def _own_module(name: str) -> Any:
+def own_object(name: str) -> Any:
+    """What a user's FILE.py:NAME or package.module:NAME names. It runs the user's code."""
     place, _, attribute = name.rpartition(":")
     try:
         module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
@@ -213,14 +216,6 @@ class EstimatorModel:
                 f"{found[0]} and {found[1]}"
             )
         return classifier
-
-
-def model_of_rows(task: Task, columns: int, classes: int) -> EstimatorModel | TorchModel:
-    """The model of rows: an estimator, or the user's own torch module."""
-    if not task.model.own:
-        return EstimatorModel(task, columns, classes)
-    sizes = {"features": columns, "classes": classes}
-    return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes))
 
 
 def _logistic(task: Task) -> Any:

@@ -21,9 +21,11 @@ from flipproof.files.whole import read_whole
 from flipproof.noise.laws import Law, sampler_of
 from flipproof.noise.spaces.space import Space
 from flipproof.pipeline.models import own_model_errors
-from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
+from flipproof.run_folder.data_record import DataRecord
+from flipproof.run_folder.folder import RunFolder, TrainingRecord
 from flipproof.run_folder.split import DRAWN, GIVEN, SPLIT_PARTS, UNKNOWN, Inputs, Split
-from flipproof.run_folder.task import Shares, Task
+from flipproof.run_folder.split_file import read_split
+from flipproof.run_folder.task import Shares, SplitFile, Task
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 from flipproof.smoothing.run import versions
 from flipproof.smoothing.voting.vote_task import clean_labels, model_identity
@@ -32,6 +34,8 @@ from flipproof.theory.law import FlipNoise, JointNoise
 if TYPE_CHECKING:
     from flipproof.pipeline.steps import Machine
 
+ELSEWHERE = "elsewhere"
+"""A fact about a model that was trained before it came here: nobody knows on what."""
 _MOST_VALUES = 2 * 10**8
 """Of attributes: fitting a linear model must stay a matter of seconds."""
 
@@ -43,6 +47,11 @@ class LabelledInputs:
     space: Space
     labels: IntArray
     split: Split
+
+    @classmethod
+    def some(cls, space: Space, labels: IntArray, split: Split, which: IntArray) -> LabelledInputs:
+        """Some of the inputs, whose space is given, with the labels and the split of all."""
+        return cls(space, labels[which], split.among(which))
 
     @classmethod
     def to_test(cls, space: Space, labels: IntArray) -> LabelledInputs:
@@ -82,7 +91,8 @@ class PreparedTask:
         model: how the classifier is made.
         drawn: what a report can show of the inputs, beside the data themselves: fields of its
             `DescribedInputs`.
-        split_given: whether the dataset comes with a split; if not, the task draws one.
+        split_given: whether the dataset or the user gives a split; if not, the task draws one.
+        targets: of a graph with predictions for its nodes: those that are certified; None: all.
     """
 
     task: Task
@@ -94,6 +104,7 @@ class PreparedTask:
     model: Model
     drawn: Mapping[str, Any] = field(default_factory=dict)
     split_given: bool = False
+    targets: IntArray | None = None
 
     def check(self) -> None:
         """Refuses a noise that does not fit the data, and a model that cannot be made."""
@@ -110,7 +121,8 @@ class PreparedTask:
 
     def clean_labels(self, classifier: Any) -> IntArray:
         """What the classifier says about the certified inputs themselves."""
-        return clean_labels(classifier, self.certified.space, self.noise)
+        labels = clean_labels(classifier, self.certified.space, self.noise)
+        return labels if self.targets is None else labels[self.targets]
 
     def inputs_fingerprint(self, split: Split) -> str:
         """Of what is certified, and of what accuracies are about: the inputs, their labels and the split."""
@@ -170,22 +182,33 @@ def _with_categories(law: FlipNoise, categories: int) -> FlipNoise:
 
 
 def split_of(task: Task, labels: IntArray, given: Split | None = None) -> Split:
-    """The split of the data if they have one; else shares of every class for training, validation and testing."""
+    """The split of the user or of the data; else shares of every class for training, validation and testing."""
+    if (kept := given_split(task, given, labels.size)) is not None:
+        return kept
     shares = shares_of(task)
-    if given is not None:
-        return kept_split(task, given)
     split = Split.by_share(labels, shares.test, shares.validation, task.seed)
     check_parts(labels.size, validation=split.validation, test=split.test)
     return split
 
 
-def kept_split(task: Task, given: Split) -> Split:
+def given_split(task: Task, given: Split | None, inputs: int) -> Split | None:
+    """The split of the user's file, or the one that comes with the data; None if there is none."""
+    if isinstance(task.split, SplitFile) and given is None:
+        return _with_test(task, read_split(task.split.file, inputs))
+    return None if given is None else _kept_split(task, given)
+
+
+def _kept_split(task: Task, given: Split) -> Split:
     """The split that comes with the data, if the task asks for no other and it has test inputs."""
-    if task.split != type(task.split)():
+    if isinstance(task.split, SplitFile) or task.split != type(task.split)():
         raise InvalidInputError(
             f"expected the split of {task.dataset} to be kept, got {task.split}; leave out the flags and settings of "
             "the split, or save the data without theirs"
         )
+    return _with_test(task, given)
+
+
+def _with_test(task: Task, given: Split) -> Split:
     if not given.test.size:
         raise InvalidInputError(f"expected {task.kind} for testing in the split of {task.dataset}, got none")
     return given
@@ -215,6 +238,22 @@ def shares_of(task: Task) -> Shares:
 def tested(task: Task, test: IntArray) -> IntArray:
     """The first test inputs, as many as are to be certified."""
     return test if task.inputs is None else test[: task.inputs]
+
+
+def to_certify(task: Task, test: IntArray, inputs: int) -> IntArray:
+    """The numbers of the inputs that are to be certified: the task's targets, or the first test inputs.
+
+    Args:
+        task: what was asked.
+        test: the inputs for testing.
+        inputs: how many inputs there are.
+    """
+    if task.targets is None:
+        return tested(task, test)
+    targets = np.array(task.targets, dtype=np.int64)
+    if targets.max() >= inputs:
+        raise InvalidInputError(f"expected targets from 0 to {inputs - 1:,}, got {targets.max():,}")
+    return targets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,17 +305,20 @@ def train_into(folder: RunFolder, prepared: PreparedTask, machine: Machine, give
         )
     else:
         classifier, facts = prepared.model.restored(given.content, given.path), {"epochs": 0, "seconds": 0.0}
-    return _saved(folder, prepared, task_section(prepared, given), classifier, facts)
+    elsewhere = given is not None or facts.pop(ELSEWHERE, False)
+    source = source_of_split(prepared, elsewhere)
+    return _saved(folder, prepared, task_section(prepared, given), classifier, source, facts)
 
 
-def source_of_split(prepared: PreparedTask, weights: str | None) -> str:
-    """Where the split comes from: of a model that was trained here, or elsewhere, if its weights have a hash."""
-    return GIVEN if prepared.split_given else DRAWN if weights is None else UNKNOWN
+def source_of_split(prepared: PreparedTask, elsewhere: bool) -> str:
+    """Where the split comes from: of a model that was trained here, or elsewhere."""
+    return GIVEN if prepared.split_given else UNKNOWN if elsewhere else DRAWN
 
 
 def _saved(
-    folder: RunFolder, prepared: PreparedTask, task: Mapping[str, Any], classifier: Any, facts: Mapping[str, Any]
-) -> Trained:
+    folder: RunFolder, prepared: PreparedTask, task: Mapping[str, Any], classifier: Any, source: str,
+    facts: Mapping[str, Any],
+) -> Trained:  # fmt: skip
     """Writes weights, inputs and record of a trained model, and returns the classifier that these weights make."""
     with single_threaded(), own_model_errors(prepared.task):
         content, base_label = prepared.model.weights(classifier), prepared.clean_labels(classifier)
@@ -287,11 +329,7 @@ def _saved(
             f"a new {prepared.task.model.name} with the trained weights predicts something else: all that training "
             "changes must be in its state_dict"
         )
-    certified, identity, source = (
-        prepared.certified,
-        model_identity(restored),
-        source_of_split(prepared, task["weights"]),
-    )
+    certified, identity = prepared.certified, model_identity(restored)
     split = Split.nothing() if source == UNKNOWN else certified.split
     inputs = Inputs(certified.labels, split, base_label, prepared.class_names)
     training = folder.save_training(

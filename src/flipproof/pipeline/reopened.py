@@ -11,8 +11,9 @@ import numpy as np
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.pipeline.kinds.kind import prepared_task, task_in
 from flipproof.pipeline.prepared import PreparedTask, Trained
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.finished_run import read_inputs
-from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord
+from flipproof.run_folder.folder import RunFolder, TrainingRecord
 from flipproof.run_folder.split import SPLIT_PARTS, UNKNOWN, Inputs, Split
 from flipproof.smoothing.fingerprint.identity import (
     changed_files,

@@ -18,6 +18,7 @@ from flipproof.pipeline.kinds.kind import kind_named, prepared_task, task_in
 from flipproof.pipeline.models import FUSED_MODELS, on_device
 from flipproof.pipeline.prepared import GivenWeights, PreparedTask, Trained, task_section, train_into
 from flipproof.pipeline.reopened import check_data, check_inputs, check_task, reopened, reopened_with
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.finished_run import (
     FinishedRun,
     KindWords,
@@ -25,7 +26,7 @@ from flipproof.run_folder.finished_run import (
     read_inputs,
     write_certified,
 )
-from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord, VotesRecord, sha256_of
+from flipproof.run_folder.folder import RunFolder, TrainingRecord, VotesRecord, sha256_of
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certify import PromiseSettings
@@ -234,8 +235,8 @@ def _voted(folder: RunFolder, trained: Trained, samples: Samples, machine: Machi
     votes = vote(
         classifier, prepared.certified.space, prepared.noise, samples.n_select, samples.n_estimate, prepared.task.seed,
         workers=machine.workers, memory_limit=machine.memory_limit, checkpoint=folder.checkpoint_file,
-        progress=machine.progress, address=machine.address, engine=machine.engine, timeout=machine.timeout,
-        check=machine.check,
+        targets=prepared.targets, progress=machine.progress, address=machine.address, engine=machine.engine,
+        timeout=machine.timeout, check=machine.check,
     )  # fmt: skip
     return votes, _save_votes(folder, votes, there, machine.workers)
 

@@ -11,8 +11,9 @@ from flipproof.errors import InvalidInputError
 from flipproof.files.strict_json import is_number
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.finished_run import FinishedRun
-from flipproof.run_folder.folder import DataRecord, TrainingRecord, VotesRecord
+from flipproof.run_folder.folder import TrainingRecord, VotesRecord
 from flipproof.run_folder.split import UNKNOWN, UNTOLD
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from flipproof.base.values import BoolArray, IntArray
+from flipproof.errors import one_line
 from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.section import BlindClassifier, blind_of, described_run
 from flipproof.report.shares import duration, known_share, mean_radius, radius_words, share_words
 from flipproof.report.words.promises import plain_words
 from flipproof.report.words.verdict import ClassResult, cautions, class_results, headline, majority, withstanding
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.finished_run import FinishedRun
-from flipproof.run_folder.folder import DataRecord
 from flipproof.run_folder.split import NOT_REPORTED
 from flipproof.smoothing.certificates import Certificates
 from flipproof.theory.radii import UNBOUNDED
@@ -97,7 +98,7 @@ class Summary:
 
     def to_record(self) -> dict[str, Any]:
         """The summary as JSON values."""
-        record = asdict(self)
+        record = {**asdict(self), "data": self.data.to_record()}
         anything = [record["any_change"]] if record["any_change"] else []
         for along in (*record["axes"].values(), *anything):
             along.update({name: "unbounded" for name in ("largest", "cap") if along[name] == UNBOUNDED})
@@ -236,6 +237,8 @@ def _facts(run: FinishedRun, summary: Summary, certified: CertifiedInputs) -> It
         f", {certified.engine} engine" if certified.engine else ""
     )
     yield "data", f"{data.name}: {data.words}"
+    if data.label_column:
+        yield "labels", label_words(data)
     yield "model", f"{summary.model}, {trained}"
     yield "noise", f"{run.words.noise}; {noise}"
     yield from (("", part) for part in other_parts)
@@ -259,6 +262,19 @@ def promise_words(certified: CertifiedInputs) -> str:
     certificates, described = certified.certificates, certified.described
     scope = f"for all {described.units} at once" if certificates.simultaneous else f"for each {described.unit}"
     return f"wrong with probability at most {certificates.budget.alpha:g}, {scope}; {certificates.rule} rule"
+
+
+def label_words(data: DataRecord) -> str:
+    """Which column of a table has the labels and what they are; also what divides its cells, if that is no comma.
+
+    Example:
+        >>> label_words(DataRecord("mine", {}, 2, "", "fraud", {"no": 264, "yes": 1136}, ";"))
+        "column 'fraud': no (264), yes (1,136); cells are divided by ';'"
+    """
+    shown = [f"{name} ({count:,})" for name, count in data.class_counts.items()]
+    more = f" and {len(shown) - _MOST_CLASSES} more" if len(shown) > _MOST_CLASSES else ""
+    cells = f"; cells are divided by {data.separator!r}" if data.separator not in ("", ",") else ""
+    return one_line(f"column {data.label_column!r}: {', '.join(shown[:_MOST_CLASSES])}{more}{cells}")
 
 
 def example(certified: CertifiedInputs) -> str:

@@ -3,5 +3,5 @@
 Everything here is read and written without a model and without the data. It imports `smoothing` and all below.
 """
 
-PUBLIC = ("finished_run", "folder", "split", "task")
+PUBLIC = ("data_record", "finished_run", "folder", "reading", "split", "split_file", "task")
 """The modules that other rooms may import."""

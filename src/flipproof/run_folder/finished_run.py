@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from flipproof.errors import FileFormatError, OutputError
-from flipproof.run_folder.folder import DataRecord, RunFolder, TrainingRecord, VotesRecord, sha256_of
+from flipproof.run_folder.data_record import DataRecord
+from flipproof.run_folder.folder import RunFolder, TrainingRecord, VotesRecord, sha256_of
 from flipproof.run_folder.split import Inputs
 from flipproof.run_folder.task import Task
 from flipproof.smoothing.certificates import Certificates

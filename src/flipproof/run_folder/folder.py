@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeVar, get_args, get_type_hints
 from flipproof.errors import FileFormatError, InvalidInputError, OutputError
 from flipproof.files.strict_json import FileKind, is_number, read_json, write_json
 from flipproof.files.whole import cannot_write, checked_path, opened, read_whole, remove_leftovers, replacing, take_lock
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.split import DRAWN, Inputs
 
 RUN_FILE = FileKind("run folder", "flipproof-run", 1)
@@ -33,27 +34,6 @@ _FILES = {
 _ALL_FILES = ("run.json", *(name for names in _FILES.values() for name in names))
 _MADE_BY = {"votes": "flipproof vote", "certificates": "flipproof certify"}
 """By section: the command that makes it; all others are made by `flipproof train`."""
-
-
-@dataclass(frozen=True, slots=True)
-class DataRecord:
-    """What a model was trained on."""
-
-    section: ClassVar[str] = "dataset"
-    name: str
-    counts: dict[str, int]
-    classes: int
-    fingerprint: str
-
-    @property
-    def words(self) -> str:
-        """The counts as people read them.
-
-        Example:
-            >>> DataRecord("cora", {"nodes": 2810, "edges": 7981}, 7, "").words
-            '2,810 nodes, 7,981 edges'
-        """
-        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +240,7 @@ class RunFolder:
             inputs_sha256=str(sha256_of(self.inputs_file)),
             **facts,
         )
-        self.begin(task=task, dataset=asdict(dataset), training=asdict(training))
+        self.begin(task=task, dataset=dataset.to_record(), training=asdict(training))
         return training
 
     def take_training(self, other: RunFolder) -> None:

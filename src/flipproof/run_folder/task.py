@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from flipproof.base.values import checked_count, chosen
+from flipproof.base.values import checked_count, checked_items, chosen
 from flipproof.errors import FileFormatError, InvalidInputError
 from flipproof.files.strict_json import is_plain
 from flipproof.noise.laws import Law, law_from_record
+from flipproof.run_folder.reading import Reading
 
 _MOST = 1e30
 
@@ -139,23 +140,16 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How data are read where they can be read in several ways.
+class SplitFile:
+    """A split of the user's own, in a text file with a word per input; see `flipproof.run_folder.split_file`."""
 
-    Attributes:
-        threshold: of images with noise on pixels: those above become ones.
-        one_hot: of graphs: the kind of a node is a row of bits, of which two change when it changes, not one
-            entry with several values.
-    """
+    flag: ClassVar[str] = "file"
 
-    threshold: int | None = None
-    one_hot: bool = False
+    file: str
 
     def __post_init__(self) -> None:
-        if self.threshold is not None:
-            checked_count(self.threshold, "threshold")
-        if not isinstance(self.one_hot, bool):
-            raise InvalidInputError(f"expected one_hot to be True or False, got {self.one_hot!r}")
+        if not is_plain(self.file) or not self.file:
+            raise InvalidInputError(f"expected the path of a split, got {self.file!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +165,11 @@ class Task:
             values get as many categories as the data have. An `AblationNoise` is for comparisons: its certificates
             come from `flipproof.baselines`.
         training: see `TrainingSettings`.
-        split: which inputs are for what: `PerClass` for nodes, `Shares` for all else.
+        split: which inputs are for what: `PerClass` for nodes, `Shares` for all else, or a `SplitFile`.
         reading: how data are read.
         inputs: how many test inputs are certified at most; None: all. Nodes are always certified all.
         seed: of split, initial weights, noise in training, and votes.
+        targets: the numbers of the inputs that are certified; None: those that are for testing, or all nodes.
     """
 
     kind: str
@@ -183,10 +178,11 @@ class Task:
     noisy: str
     noise: Law
     training: TrainingSettings = field(default_factory=TrainingSettings)
-    split: PerClass | Shares = field(default_factory=PerClass)
+    split: PerClass | Shares | SplitFile = field(default_factory=PerClass)
     reading: Reading = field(default_factory=Reading)
     inputs: int | None = None
     seed: int = 0
+    targets: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in (self.dataset, self.model.name):
@@ -196,6 +192,15 @@ class Task:
             raise InvalidInputError("expected at least one of the inputs, got 0")
         if checked_count(self.seed, "seed") >= 2**63:
             raise InvalidInputError(f"expected seed below 2**63, got {self.seed}")
+        if self.targets is not None:
+            targets = tuple(
+                checked_count(each, "targets") for each in checked_items(self.targets, "targets", "numbers")
+            )
+            if not targets or len(set(targets)) < len(targets):
+                raise InvalidInputError("expected different targets, at least one, got others")
+            if self.inputs is not None:
+                raise InvalidInputError("expected either inputs or targets, got both")
+            object.__setattr__(self, "targets", targets)
 
     def to_record(self) -> dict[str, Any]:
         """JSON values."""
@@ -207,9 +212,10 @@ class Task:
             "noise": self.noise.record(),
             "training": {**asdict(self.training), "average": str(self.training.average)},
             "split": asdict(self.split),
-            "reading": asdict(self.reading),
+            "reading": self.reading.to_record(),
             "inputs": self.inputs,
             "seed": self.seed,
+            **({} if self.targets is None else {"targets": list(self.targets)}),
         }
 
     @classmethod
@@ -223,12 +229,18 @@ class Task:
                 noisy=record["noisy"],
                 noise=law_from_record(record["noise"]),
                 training=TrainingSettings(**record["training"]),
-                split=(PerClass if "train" in record["split"] else Shares)(**record["split"]),
+                split=_split_kind(record["split"])(**record["split"]),
                 reading=Reading(**record["reading"]),
                 inputs=record["inputs"],
                 seed=record["seed"],
+                targets=record.get("targets"),
             )
         except (KeyError, TypeError, AttributeError, InvalidInputError) as error:
             raise FileFormatError(
                 f"expected a run.json written by flipproof, got a task that makes no sense: {error}"
             ) from error
+
+
+def _split_kind(record: Mapping[str, Any]) -> type[PerClass | Shares | SplitFile]:
+    """The kind of split that a record describes."""
+    return SplitFile if "file" in record else PerClass if "train" in record else Shares

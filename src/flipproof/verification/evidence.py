@@ -205,7 +205,8 @@ class _Evidence:
             whole = [[0, record[f"n_{role}"]]] if record[f"n_{role}"] else []
             if not run[role] == whole == joined([pair for each in record["portions"][role] for pair in each]):
                 yield f"{VOTES} has other {role} samples than the first {record[f'n_{role}']:,}"
-        if identity["targets"] is not None or any(number != index for index, number in enumerate(ids)):
+        whole_run = identity["targets"] is None
+        if list(ids) != (list(range(len(ids))) if whole_run else self.run["task"].get("targets")):
             yield f"{VOTES} has votes on some inputs only"
         for role, table in TABLES.items():
             if any(sum(self.votes.tables[table].row(row)) != record[f"n_{role}"] for row in range(len(ids))):
@@ -274,8 +275,9 @@ class _Evidence:
 
     def _about_rows(self, certificate: StatedCertificate) -> Iterator[str]:
         """Objections unless every row belongs to its input."""
-        rows = certificate.ids
-        if max(rows, default=-1) >= self.votes.tables["ids"].shape[0]:
+        place = {number: row for row, number in enumerate(self.votes.tables["ids"].numbers)}
+        rows = [place.get(number, -1) for number in certificate.ids]
+        if -1 in rows:
             yield f"{VOTES} has no such inputs"
             return
         for name in (*TABLES.values(), "zeros", "nonzeros"):

@@ -1,4 +1,4 @@
-"""Text files with one input per line: a user's own table or messages, and the SMS Spam Collection.
+"""Text files with one input per line: a user's own messages, and the SMS Spam Collection.
 
 A file may hold anything, so the length of a line is checked before use.
 """
@@ -6,8 +6,8 @@ A file may hold anything, so the length of a line is checked before use.
 from __future__ import annotations
 
 import contextlib
-import csv
 import errno
+import io
 import math
 import os
 from array import array
@@ -19,102 +19,24 @@ import numpy as np
 
 from flipproof.base.values import IntArray
 from flipproof.datasets.fetching.data_file import Member, gunzipped
-from flipproof.datasets.kinds.table_dataset import TableDataset
 from flipproof.datasets.kinds.text_dataset import TextDataset
 from flipproof.errors import FileFormatError, FlipproofError
+from flipproof.extras import MissingExtraError
 from flipproof.files.whole import checked_path, opened
 
-TABLE = "table with commas between its cells"
 MESSAGES = "text with a label, a tab and a message in every line"
 SMS = Member("SMSSpamCollection", 477_907, "7d039a24a6083ed9ef0f806ebad56bbb976e3aeb8de05669173bfdc4996c239d")
-_LABEL, _EMPTY = "label", "(empty)"
-_MOST_VALUES, _MOST_CLASSES, _MOST_COLUMNS = 256, 2**16, 2**16
 _CLASSES = ("ham", "spam")
 _MOST_BYTES = 2**29
 _LONGEST_LINE = 2**24
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def read_table(path: str | os.PathLike[str]) -> TableDataset:
-    """Reads the table in a csv file.
-
-    The column called label holds the labels, or else the last column does. The distinct texts of every other column
-    are its categories; an empty cell is a category as well. Blanks around a cell are ignored.
-    """
-    with reading_lines(path, TABLE) as lines:
-        rows = _rows(lines)
-        _, names = next(rows, (0, []))
-        target = _label_column(names)
-        books = [CodeBook() for _ in names]
-        for line, row in rows:
-            _add(books, row, names, target, line)
-        labels = books.pop(target)
-        names.pop(target)
-        _check_columns(books, names)
-        check_classes(labels)
-        return TableDataset(
-            Path(path).stem,
-            np.stack([book.numbers().astype(np.uint8) for book in books], axis=1),
-            tuple(map(len, books)),
-            labels.numbers(),
-            tuple(names),
-            labels.words(),
-            tuple(tuple(word or _EMPTY for word in book.words()) for book in books),
-        )
-
-
-def _rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """The nonempty rows, each with the number of its last line; blanks around cells are removed."""
-    reader = csv.reader(lines, strict=True, skipinitialspace=True)
-    try:
-        for row in reader:
-            if row:
-                yield reader.line_num, [cell.strip() for cell in row]
-    except csv.Error as error:
-        reason = str(error).partition(" - ")[0]  # the rest of the message is for programmers
-        raise FileFormatError(f"line {reader.line_num}: {reason}") from error
-
-
-def _label_column(names: list[str]) -> int:
-    """The index of the column of labels."""
-    if len(names) < 2:
-        raise FileFormatError(f"its first line names {len(names)} columns; it takes labels and one more")
-    if len(names) > _MOST_COLUMNS:
-        raise FileFormatError(f"it has {len(names):,} columns, more than {_MOST_COLUMNS:,}")
-    called = [column for column, name in enumerate(names) if name.lower() == _LABEL]
-    if len(called) > 1:
-        raise FileFormatError(f"{len(called)} columns are called label")
-    return called[0] if called else len(names) - 1
-
-
-def _add(books: list[CodeBook], row: list[str], names: list[str], target: int, line: int) -> None:
-    if len(row) != len(books):
-        raise FileFormatError(f"line {line} has {len(row)} cells, the first line {len(books)}")
-    if not row[target]:
-        raise FileFormatError(f"line {line} has no label")
-    for column, (book, cell) in enumerate(zip(books, row, strict=True)):
-        book.add(cell)
-        most = _MOST_CLASSES if column == target else _MOST_VALUES
-        if len(book) > most:
-            raise FileFormatError(
-                f"column {names[column]!r} has more than {most} different values by line {line}; "
-                "cut it into ranges first"
-            )
-
-
-def _check_columns(books: list[CodeBook], names: list[str]) -> None:
-    for book, name in zip(books, names, strict=True):
-        if not len(book):
-            raise FileFormatError("it has no rows below its first line")
-        if len(book) == 1:
-            raise FileFormatError(f"column {name!r} has one value; leave it out")
-
-
 def read_messages(path: str | os.PathLike[str]) -> TextDataset:
     """The messages of a tsv file. Any word can be a label, quotation marks are plain text, empty lines are skipped."""
     messages, labels = [], CodeBook()
-    with reading_lines(path, MESSAGES) as lines:
-        for number, line in enumerate(lines, 1):
+    with reading_content(path, MESSAGES) as content:
+        for number, line in enumerate(lines_of(io.BytesIO(content)), 1):
             text = line.rstrip("\r\n")
             if not text:
                 continue
@@ -209,8 +131,8 @@ def _size(text: str) -> float:
 
 
 @contextlib.contextmanager
-def reading_lines(path: str | os.PathLike[str], noun: str) -> Iterator[Iterator[str]]:
-    """The lines of a UTF-8 file; any problem found here or in the block is a `FileFormatError` with the path."""
+def reading_content(path: str | os.PathLike[str], noun: str) -> Iterator[bytes]:
+    """The bytes of a file; any problem found here or in the block is a `FileFormatError` with the path."""
     path = checked_path(path)
     check_file(path, noun)
     try:
@@ -218,9 +140,12 @@ def reading_lines(path: str | os.PathLike[str], noun: str) -> Iterator[Iterator[
             size = os.fstat(stream.fileno()).st_size
             if size > _MOST_BYTES:
                 raise FileFormatError(f"it has {size:,} bytes, more than {_MOST_BYTES:,}")
-            yield _lines(stream)
+            content = stream.read(_MOST_BYTES)
+        yield content
     except OSError as error:
         raise FileFormatError(f"expected a readable {noun}, got {path}: {error.strerror or error}") from error
+    except MissingExtraError:
+        raise
     except FlipproofError as error:
         raise FileFormatError(f"expected a {noun}, got {path}: {error}") from error
 
@@ -237,8 +162,8 @@ def check_file(path: Path, noun: str) -> None:
         raise FileFormatError(f"expected a readable {noun}, got {path}, which is no file")
 
 
-def _lines(stream: IO[bytes]) -> Iterator[str]:
-    """The lines of a stream, including their line ends."""
+def lines_of(stream: IO[bytes]) -> Iterator[str]:
+    """The lines of a stream in UTF-8, including their line ends."""
     number = 0
     while line := stream.readline(_LONGEST_LINE + 1):
         number += 1

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from flipproof.base.values import IntArray, as_array, checked_count, sorted_rows
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.models.adapters.graph_classifier import GraphClassifier
 from flipproof.models.adapters.node_classifier import NodeClassifier
 from flipproof.models.adapters.torch_classifier import TorchClassifier
@@ -199,7 +199,13 @@ def fit_estimator(
     sampler = sampler_of(space, noise if copies else noise.without_noise(), seed)
     chosen = np.arange(sampler.rows) if rows is None else _checked_rows(rows, sampler.rows)
     known = _known_labels(labels, sampler.rows, chosen)
-    check_memory(memory_limit, max(1, copies) * chosen.size, sampler)
+    try:
+        check_memory(memory_limit, max(1, copies) * chosen.size, sampler)
+    except TooLargeError as error:
+        raise TooLargeError(
+            f"{str(error).partition(';')[0]}: {max(1, copies)} copies of {chosen.size:,} rows; lower copies "
+            "(--noisy-samples), or raise memory_limit (--memory)"
+        ) from error
     if np.unique(known).size < 2:
         raise InvalidInputError("expected labels of at least two classes among rows, got 1")
     drawn = sampler.draw(Role.TRAIN, range(max(1, copies)), chosen)

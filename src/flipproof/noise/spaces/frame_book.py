@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,13 @@ from numpy.typing import NDArray
 
 from flipproof.base.values import checked_items
 from flipproof.errors import InvalidInputError
-from flipproof.noise.spaces.frame_columns import CategoryColumn, CodedColumn, Declared, Undeclared, coded_column
+from flipproof.noise.spaces.frame_columns import (
+    CategoryColumn,
+    CodedColumn,
+    Declared,
+    Undeclared,
+    coded_column,
+)
 from flipproof.noise.spaces.frame_form import PandasForm, PolarsForm
 from flipproof.noise.spaces.frame_libraries import library_of
 from flipproof.noise.spaces.frames import Frames, as_codes, labels_unlike, without_missing
@@ -91,6 +98,12 @@ class FrameBook:
         """From codes back to frames."""
         looks = tuple(column.values for column in self.columns)
         return PandasForm(looks, self.names) if self.library.name == "pandas" else PolarsForm(looks, tuple(self.names))
+
+
+class UndeclaredColumnsError(InvalidInputError):
+    """Some columns of a frame are no categories, and nothing is said about them. `columns` has them by name."""
+
+    columns: Mapping[Any, Undeclared] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +268,7 @@ def _checked_frame(frame: Any) -> tuple[Frames, list[Any]]:
     return frames, names
 
 
-def _not_declared(frames: Frames, undeclared: Mapping[Any, Undeclared]) -> InvalidInputError:
+def _not_declared(frames: Frames, undeclared: Mapping[Any, Undeclared]) -> UndeclaredColumnsError:
     """What to do about columns that are no categories."""
     names = list(undeclared)
     said = ", ".join(f"{name!r} ({undeclared[name].reason})" for name in names[:_NAMED_AT_ONCE])
@@ -263,11 +276,13 @@ def _not_declared(frames: Frames, undeclared: Mapping[Any, Undeclared]) -> Inval
     numeric = next((name for name in names if undeclared[name].numeric), None)
     binned = "" if numeric is None else f"bins={{{numeric!r}: 10}} puts numbers into bins, "
     out = frames.leave_out.format(", ".join(map(repr, names)))
-    return InvalidInputError(
+    error = UndeclaredColumnsError(
         f"expected columns of categories, got {said}{more}: fp.Table.from_{frames.name}(df, fixed={names!r}) "
         f"gives them no noise, {binned}categories={{{names[0]!r}: [...]}} lists what may occur, and {out} leaves them "
         "out"
     )
+    error.columns = undeclared
+    return error
 
 
 def row_names(index: Any) -> tuple[str, ...] | None:

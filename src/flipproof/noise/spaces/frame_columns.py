@@ -53,7 +53,7 @@ class CodedColumn(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldColumn:
-    """A column that noise leaves alone. Its codes number its different values in the order of first rows."""
+    """A column that noise leaves alone. Its codes number its different values, by size if they are numbers."""
 
     name: str
     values: Any
@@ -65,6 +65,9 @@ class HeldColumn:
     def of(cls, frames: Frames, column: Any, name: str) -> tuple[HeldColumn, IntArray]:
         """All values of a column."""
         codes, first = numbered_values(frames, column, name)
+        if frames.holds(column).is_numeric:
+            order = np.argsort(frames.numbers(frames.take(column, first)), kind="stable")
+            codes, first = np.argsort(order)[codes], first[order]
         values = frames.take(column, first)
         if (
             frames.holds(column) is Holds.OTHERS

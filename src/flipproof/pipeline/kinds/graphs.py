@@ -19,10 +19,10 @@ from flipproof.pipeline.prepared import (
     fitted_noise,
     split_of,
     split_parts,
-    tested,
+    to_certify,
 )
-from flipproof.run_folder.folder import DataRecord
-from flipproof.run_folder.task import Task, TrainingSettings
+from flipproof.run_folder.data_record import DataRecord
+from flipproof.run_folder.task import SplitFile, Task, TrainingSettings
 
 
 def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
@@ -31,7 +31,7 @@ def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
     one_hot = None if task.reading.one_hot else data.features
     parts = PARTS[task.noisy]
     split = split_of(task, data.labels, data.split)
-    test, classes = tested(task, split.test), data.classes
+    test, classes = to_certify(task, split.test, len(data)), data.classes
     return PreparedTask(
         task=task,
         record=data_record(
@@ -42,7 +42,7 @@ def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
         ),
         noise=fitted_noise(task.noise, {part: one_hot or 2 if part == ATTRIBUTES else 2 for part in parts}),
         learned=LabelledInputs(data.graphs(task.noisy, kinds=kinds), data.labels, split),
-        certified=LabelledInputs.to_test(data.graphs(task.noisy, test, kinds=kinds), data.labels[test]),
+        certified=LabelledInputs.some(data.graphs(task.noisy, test, kinds=kinds), data.labels, split, test),
         class_names=data.class_names,
         model=TorchModel(
             task,
@@ -50,7 +50,7 @@ def _prepared(task: Task, data: GraphDataset) -> PreparedTask:
             lambda module: GraphClassifier(module, classes=classes, one_hot=one_hot),
         ),
         drawn={"names": tuple(f"no. {i} of {data.name}" for i in test), "node_names": data.node_names},
-        split_given=data.split is not None,
+        split_given=data.split is not None or isinstance(task.split, SplitFile),
     )
 
 
@@ -69,4 +69,5 @@ GRAPHS = Kind(
     prepare=_prepared,
     change_words=_change_words,
     reading=("one_hot",),
+    chosen=("targets", "split"),
 )

@@ -25,9 +25,9 @@ from flipproof.pipeline.prepared import (
     data_record,
     fitted_noise,
     shares_of,
-    tested,
+    to_certify,
 )
-from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.split import Split
 from flipproof.run_folder.task import Task, TrainingSettings
 from flipproof.theory.law import FlipNoise
@@ -40,7 +40,7 @@ def _prepared(task: Task, data: ImageDataset) -> PreparedTask:
     check_parts(read.train_labels.size, validation=split.validation)
     if not len(read.test_images):
         raise InvalidInputError(f"expected test images to certify, got none in {data.name}")
-    test = tested(task, np.arange(len(read.test_images)))
+    test = to_certify(task, np.arange(len(read.test_images)), len(read.test_images))
     shape, classes = read.train_images.shape[1:], read.classes
     return PreparedTask(
         task=task,
@@ -139,6 +139,7 @@ IMAGES = Kind(
     prepare=_prepared,
     change_words=_change_words,
     reading=("threshold",),
+    chosen=("targets",),
     useless=("test_share",),
     suited_to=_suited_to,
     first_noise=_first_noise,

@@ -15,8 +15,8 @@ from flipproof.errors import FileFormatError, InvalidInputError, not_among
 from flipproof.noise.laws import Law
 from flipproof.pipeline.models import ESTIMATORS
 from flipproof.pipeline.prepared import PreparedTask
-from flipproof.run_folder.folder import DataRecord
-from flipproof.run_folder.task import PerClass, Shares, Task, TrainingSettings
+from flipproof.run_folder.data_record import DataRecord
+from flipproof.run_folder.task import PerClass, Shares, SplitFile, Task, TrainingSettings
 from flipproof.theory.law import Noise
 
 
@@ -49,12 +49,13 @@ class Kind:
         name: of the kind, in the plural: "nodes", "images".
         unit: what one input is.
         noises: what may get noise, with what suits it; the first is the usual one.
-        dataset: the class of its datasets.
+        dataset: the class of its datasets, or several.
         prepare: makes a task with its data ready to be trained and certified.
         change_words: what an attacker changes, from the task, the record of the data and the law: fields of a report's
             `DescribedInputs`. The data need not be at hand.
         n_estimate: how many samples bound a probability.
         reading: the fields of `Reading` that are for it.
+        chosen: which of "targets" and "split" a user may choose.
         useless: flags of `flipproof train` that would change nothing, as fields of its options.
         suited_to: adapts the defaults of a noise to one dataset.
         first_noise: what gets noise by default, if that depends on the dataset.
@@ -64,11 +65,12 @@ class Kind:
     name: str
     unit: str
     noises: Mapping[str, NoiseDefaults]
-    dataset: type
+    dataset: type | tuple[type, ...]
     prepare: Callable[[Task, Any], PreparedTask]
     change_words: Callable[[Task, DataRecord, Law], Mapping[str, Any]]
     n_estimate: int = 10_000
     reading: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
     useless: tuple[str, ...] = ()
     suited_to: Callable[[str, NoiseDefaults, str], NoiseDefaults] = lambda noisy, defaults, dataset: defaults
     first_noise: Callable[[str], str] | None = None
@@ -153,10 +155,14 @@ you mean gcn?
         raise not_among("model", (*defaults.models, "FILE.py:NAME"), model.name)
     if model.name in ESTIMATORS and (model.hidden, model.dropout) != (None, None):
         raise InvalidInputError(f"expected no hidden and no dropout for {model.name}, which has neither, got some")
-    if type(task.split) is not type(defaults.split):
+    for name, given in (("targets", task.targets is not None), ("split", isinstance(task.split, SplitFile))):
+        if given and name not in kind.chosen:
+            having = ", ".join(each.name for each in kinds() if name in each.chosen)
+            raise InvalidInputError(f"expected {name} for {having} only, got it for {kind.name}")
+    if not isinstance(task.split, type(defaults.split) | SplitFile):
         raise InvalidInputError(f"expected {type(defaults.split).__name__} for {kind.name}, got {task.split!r}")
-    for name, given in (("threshold", task.reading.threshold is not None), ("one_hot", task.reading.one_hot)):
-        if given and name not in kind.reading:
+    for name in task.reading.given:
+        if name not in kind.reading:
             raise InvalidInputError(f"expected {name} for {readers_of(name)} only, got it for {kind.name}")
     kind.check(task)
     return task
@@ -186,7 +192,7 @@ def task_in(record: Mapping[str, Any]) -> Task:
 def prepared_task(task: Task, download: bool = True) -> PreparedTask:
     """Loads the data of a task and checks that they fit it."""
     kind = kind_named(checked_task(task).kind)
-    data: Any = load(task.dataset, download=download)
+    data: Any = load(task.dataset, download=download, reading=task.reading)
     if not isinstance(data, kind.dataset):
         raise InvalidInputError(f"expected {task.kind}, got {task.dataset}, which is something else")
     return kind.prepare(task, data)

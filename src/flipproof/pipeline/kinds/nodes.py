@@ -12,10 +12,10 @@ from flipproof.noise.laws import Law
 from flipproof.noise.spaces.words import graph_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
 from flipproof.pipeline.models import TorchModel
-from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_record, kept_split, split_parts
-from flipproof.run_folder.folder import DataRecord
+from flipproof.pipeline.prepared import LabelledInputs, PreparedTask, data_record, given_split, split_parts, to_certify
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.split import Split
-from flipproof.run_folder.task import PerClass, Task
+from flipproof.run_folder.task import PerClass, SplitFile, Task
 
 _IMAGES = {"digits-graph": (8, 8)}
 """Datasets whose attributes are pixels."""
@@ -28,13 +28,13 @@ def _prepared(task: Task, data: NodeDataset) -> PreparedTask:
             f"expected a graph with attributes, got {task.dataset} without; numpy.eye(nodes) gives every node one"
         )
     graph, sizes = data.graph(task.noisy), task.split
-    if data.split is not None:
-        split = kept_split(task, data.split)
-    elif isinstance(sizes, PerClass):
+    split = given_split(task, data.split, data.nodes)
+    if split is None and isinstance(sizes, PerClass):
         split = Split.per_class(data.labels, sizes.train, sizes.validation, task.seed)
-    else:
+    elif split is None:
         raise InvalidInputError(f"expected PerClass for nodes, got {sizes!r}")
     nodes, classes = LabelledInputs(graph, data.labels, split), data.classes
+    targets = None if task.targets is None else to_certify(task, split.test, data.nodes)
     return PreparedTask(
         task=task,
         record=data_record(
@@ -45,7 +45,7 @@ def _prepared(task: Task, data: NodeDataset) -> PreparedTask:
         ),
         noise=task.noise,
         learned=nodes,
-        certified=nodes,
+        certified=nodes if targets is None else LabelledInputs.some(graph, data.labels, split, targets),
         class_names=data.class_names,
         model=TorchModel(
             task,
@@ -53,7 +53,8 @@ def _prepared(task: Task, data: NodeDataset) -> PreparedTask:
             lambda module: NodeClassifier(module, classes=classes),
         ),
         drawn=_drawn(task),
-        split_given=data.split is not None,
+        split_given=data.split is not None or isinstance(sizes, SplitFile),
+        targets=targets,
     )
 
 
@@ -82,6 +83,7 @@ NODES = Kind(
     prepare=_prepared,
     change_words=_change_words,
     n_estimate=100_000,  # a graph gives votes for all its nodes at once, so more can be had
+    chosen=("targets", "split"),
     useless=("batch_size",),
     check=_check,
 )

@@ -13,9 +13,10 @@ from flipproof.noise.spaces.space import Space
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.noise.spaces.words import bag_words, sequence_words
 from flipproof.pipeline.kinds.kind import Kind, NoiseDefaults
-from flipproof.pipeline.models import ESTIMATORS, TorchModel, model_of_rows
+from flipproof.pipeline.models import ESTIMATORS, TorchModel
+from flipproof.pipeline.own_models import model_of_rows
 from flipproof.pipeline.prepared import LabelledInputs, Model, PreparedTask, data_record, fitted_noise, split_of, tested
-from flipproof.run_folder.folder import DataRecord
+from flipproof.run_folder.data_record import DataRecord
 from flipproof.run_folder.task import Task, TrainingSettings
 
 LENGTH = 40
@@ -30,6 +31,8 @@ def _prepared(task: Task, data: TextDataset) -> PreparedTask:
     test = tested(task, split.test)
     texts = tuple(distinct.messages[i] for i in test)
     categories = len(vocabulary) if task.noisy == "substitution" else 2
+    noise = fitted_noise(task.noise, {"words": categories})
+    learned = LabelledInputs(_space(task, vocabulary, distinct.messages), distinct.labels, split)
     return PreparedTask(
         task=task,
         record=data_record(
@@ -38,11 +41,11 @@ def _prepared(task: Task, data: TextDataset) -> PreparedTask:
             data.classes,
             (distinct.messages, distinct.labels),
         ),
-        noise=fitted_noise(task.noise, {"words": categories}),
-        learned=LabelledInputs(_space(task, vocabulary, distinct.messages), distinct.labels, split),
+        noise=noise,
+        learned=learned,
         certified=LabelledInputs.to_test(_space(task, vocabulary, texts), distinct.labels[test]),
         class_names=data.class_names,
-        model=_model(task, len(vocabulary), data.classes),
+        model=_model(task, learned, noise, len(vocabulary), data.class_names),
         drawn={"texts": texts, "vocabulary": vocabulary.words},
     )
 
@@ -55,9 +58,10 @@ def _space(task: Task, vocabulary: Vocabulary, messages: tuple[str, ...]) -> Spa
     return Tokens(values, padding=empty, mask=empty if task.noisy == "masking" else None)
 
 
-def _model(task: Task, words: int, classes: int) -> Model:
+def _model(task: Task, learned: LabelledInputs, noise: Law, words: int, class_names: tuple[str, ...]) -> Model:
     if task.noisy == "words":
-        return model_of_rows(task, words, classes)
+        return model_of_rows(task, learned, noise, words, class_names)
+    classes = len(class_names)
     sizes = {"vocabulary": words, "classes": classes}
     return TorchModel(task, sizes, lambda module: TorchClassifier(module, classes=classes, dtype="int64"))
 

@@ -26,6 +26,10 @@ PAST_VERBS = {"add": "added", "delete": "deleted", "change": "changed"}
 NOTHING_PROVEN = "No robustness proven: even a single change might change any of these predictions."
 
 
+_MANY, _FEW = 8, 4
+"""Of more kinds of change than this, the headline names so many: those that most inputs withstand."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Withstanding:
     """The inputs that withstand any one change of a kind.
@@ -51,6 +55,8 @@ def withstanding(certified: CertifiedInputs) -> tuple[Withstanding, ...]:
     if certified.lead is Lead.TOGETHER:
         together = Withstanding(ANY, f"any one {_any_one_words(certified)}", certified.withstands_one_of_any_kind)
         alone = () if together.count else _by_axis(certified)  # one kind may be certified where not all are
+        if len(alone) > _MANY:
+            alone = tuple(sorted(alone, key=lambda each: -each.count)[:_FEW])
         return (together, *(each for each in alone if each.count))
     if certified.lead is not Lead.EXCHANGES:
         return _by_axis(certified)

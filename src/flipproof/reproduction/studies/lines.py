@@ -9,7 +9,8 @@ from flipproof.pipeline.kinds.kind import kind_named
 from flipproof.reproduction.scale import Scale
 from flipproof.reproduction.studies.trial import ATTRIBUTES, STRUCTURE, Row, Trial, node_task
 from flipproof.reproduction.study import ScaledStudy, Study
-from flipproof.run_folder.task import ModelSpec, Reading, Shares, Task
+from flipproof.run_folder.reading import Reading
+from flipproof.run_folder.task import ModelSpec, Shares, Task
 from flipproof.theory.law import FlipNoise, JointNoise
 
 _FARTHEST = 60
