@@ -169,6 +169,10 @@ def _advice(module: Any, batch: Any) -> str:
     first = next(iter(part for part in module.modules() if hasattr(part, "weight")), None)
     if isinstance(first, torch.nn.Conv2d) and len(batch.shape) == 3:
         return "images need an axis for their channels, [inputs, channels, height, width]: images[:, None]"
+    if isinstance(first, torch.nn.Conv2d) and batch.shape[-1] == first.in_channels:
+        return "images need their channels first, [inputs, channels, height, width]: images.transpose(0, 3, 1, 2)"
+    if isinstance(first, torch.nn.Linear) and len(batch.shape) > 2:
+        return "make one row of each input: call=lambda model, rows: model(rows.flatten(1))"
     if library_of(first) == "torch_geometric" or "edge_index" in _arguments(module):
         return "a model of graphs needs a graph: fp.vote(model, data, noise) with a PyTorch Geometric Data"
     return _OWN_CALL
