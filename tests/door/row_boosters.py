@@ -138,10 +138,11 @@ def catboost_without_labels_of_its_own():
 @pair
 def lightgbm_that_stops_early():
     lightgbm = pytest.importorskip("lightgbm")
-    model = lightgbm.LGBMClassifier(
-        n_estimators=100, min_child_samples=2, verbose=-1, n_jobs=1, learning_rate=0.5, early_stopping_round=2
-    ).fit(X[:50], TWO[:50], eval_set=[(X[50:], TWO[50:])])
-    return Pair(model.booster_, lambda batch: model.predict(batch))
+    settings = {"objective": "binary", "verbose": -1, "min_data_in_leaf": 2, "num_threads": 1, "learning_rate": 0.5}
+    data, stop = lightgbm.Dataset(X[:50], TWO[:50]), lightgbm.early_stopping(2, verbose=False)
+    model = lightgbm.train(settings, data, 99, [lightgbm.Dataset(X[50:], TWO[50:], data)], callbacks=[stop])
+    assert model.current_iteration() < 99
+    return Pair(model, lambda batch: model.predict(batch) > 0.5)
 
 
 @pair

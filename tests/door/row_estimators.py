@@ -129,11 +129,16 @@ def own_predictions_beside_decisions():
     return Pair(model, model.predict)
 
 
+class OwnNames:
+    classes_ = ("dog", "cat", "ant")
+
+    def predict(self, rows):
+        return [self.classes_[int(row[0] + row[1]) % 3] for row in rows]
+
+
 @pair
 def classes_in_a_list():
-    inner = LogisticRegression().fit(X, THREE)
-    model = OnlyDecisions(None)
-    model.classes_, model.predict = ["dog", "cat", "ant"], inner.predict
+    model = OwnNames()
     return Pair(model, lambda batch: places(model, batch))
 
 

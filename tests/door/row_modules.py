@@ -146,7 +146,7 @@ def hugging_face_with_hidden_tokens():
 def logits_squeezed():
     module = network(lambda nn: nn.Linear(6, 3))
     module.forward = lambda rows: module[0](rows).squeeze()
-    return Pair(module, lambda batch: asked(module[0])(batch))
+    return Pair(module, asked(module[0]))
 
 
 @pair

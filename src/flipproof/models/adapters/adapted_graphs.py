@@ -39,7 +39,7 @@ def adapted_graph_model(model: Any, space: Graph | Graphs, noise: Law, options: 
     """
     clean = _clean(space, noise)
     found = _found(model, space, clean, options)
-    if STRUCTURE in space.parts:
+    if STRUCTURE in getattr(noise, "parts", space.parts):
         observed = [clean, next(clean.cut(1))] if is_union(clean) else [clean[0]]
         answer = found if is_union(clean) else lambda graph: found([graph])
         check_keeps_no_edges(model, options.call, observed, answer)

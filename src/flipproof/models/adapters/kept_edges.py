@@ -42,9 +42,9 @@ def check_keeps_no_edges(model: Any, call: Any, observed: list[Any], answer: Cal
             answer(_with_fewer_edges(graph))
         if _place_of(graph, module) is not None:
             raise InvalidInputError(
-                f"expected a model that looks at the noisy copy alone, got {type(module).__name__} with the edges of the "
-                f"observed graph in {place}, which noise does not reach; let it use the edges that it is called with, "
-                "and keep nothing from call to call"
+                f"expected a model that looks at the noisy copy alone, got {type(module).__name__} with the edges of "
+                f"the observed graph in {place}, which noise does not reach; let it use the edges that it is called "
+                "with, and keep nothing from call to call"
             )
 
 

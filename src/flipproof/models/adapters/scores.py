@@ -84,7 +84,7 @@ def with_rows(answer: Any, rows: int) -> Any:
         >>> with_rows(np.array([0.25, 0.75]), rows=1)
         array([[0.25, 0.75]])
     """
-    return answer[None] if rows == 1 and answer.shape[:1] != (1,) else answer
+    return answer[None] if rows == 1 and answer.ndim < 2 and answer.shape != (1,) else answer
 
 
 def checked_columns(columns: int, classes: int | None, name: str) -> int:
