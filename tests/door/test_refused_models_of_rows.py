@@ -137,14 +137,17 @@ def test_predictions_that_are_scores():
     lightgbm = pytest.importorskip("lightgbm")
     settings = {"n_estimators": 2, "verbose": -1, "min_child_samples": 2}
     model = lightgbm.LGBMClassifier(objective=logistic, **settings).fit(X, TWO)
-    refused(r"LGBMClassifier among its classes_.*: call=lambda model, rows: model.predict\(rows\), threshold=0", model)
+    refused(
+        r"among classes_, got .* from LGBMClassifier; .*: call=lambda model, rows: model.predict\(rows\), threshold=0",
+        model,
+    )
     taken(model, call=lambda model, rows: model.predict(rows), threshold=0)
 
     def gradient(labels, scores):
         return scores - np.eye(3)[labels.astype(int)], np.ones_like(scores)
 
     model = lightgbm.LGBMClassifier(objective=gradient, **settings).fit(X, NUMBERS)
-    refused(r"LGBMClassifier among its classes_.*: call=lambda model, rows: model.predict\(rows\)$", model)
+    refused(r"among classes_, got .* from LGBMClassifier; .*: call=lambda model, rows: model.predict\(rows\)$", model)
     assert taken(model, call=lambda model, rows: model.predict(rows)).estimation.shape == (5, 3)
 
 

@@ -105,7 +105,7 @@ class SklearnClassifier:
     def _scores_for_labels(self, predictions: NDArray[Any], more: str) -> str:
         """Why predictions are no labels, as those of LightGBM are not after training for an objective of the user."""
         return (
-            f"expected predictions of {type(self.estimator).__name__} among its classes_, got "
-            f"{predictions.tolist()[0]}; if these are scores, as after training for an objective of your own, say so: "
+            f"expected predictions among classes_, got {predictions.tolist()[0]} from "
+            f"{type(self.estimator).__name__}; if these are scores, as after training for an objective of your own: "
             f"call=lambda model, rows: model.predict(rows){more}"
         )
