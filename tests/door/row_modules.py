@@ -68,6 +68,12 @@ def one_sigmoid():
 
 
 @pair
+def the_logarithm_of_a_sigmoid():
+    module = network(lambda nn: nn.Linear(6, 1), lambda nn: nn.LogSigmoid())
+    return Pair(module, asked(module[0], read=lambda logits: logits[:, 0] > 0))
+
+
+@pair
 def tokens_by_an_embedding():
     module = network(lambda nn: nn.EmbeddingBag(5, 3))
     return Pair(module, asked(module, "int64"), fp.Tokens(DATA, padding=4))
