@@ -1,5 +1,6 @@
 """Boosted trees of LightGBM, XGBoost and CatBoost."""
 
+import numpy as np
 import pytest
 import scipy.sparse as sp
 
@@ -132,3 +133,48 @@ def catboost_without_labels_of_its_own():
     catboost = pytest.importorskip("catboost")
     model = catboost.CatBoost({**catboost_settings(), "loss_function": "MultiClass"}).fit(X, NUMBERS)
     return Pair(model, lambda batch: model.predict(batch, prediction_type="Class").ravel())
+
+
+@pair
+def lightgbm_that_stops_early():
+    lightgbm = pytest.importorskip("lightgbm")
+    settings = {"objective": "binary", "verbose": -1, "min_data_in_leaf": 2, "num_threads": 1, "learning_rate": 0.5}
+    data, stop = lightgbm.Dataset(X[:50], TWO[:50]), lightgbm.early_stopping(2, verbose=False)
+    model = lightgbm.train(settings, data, 99, [lightgbm.Dataset(X[50:], TWO[50:], data)], callbacks=[stop])
+    assert model.current_iteration() < 99
+    return Pair(model, lambda batch: model.predict(batch) > 0.5)
+
+
+@pair
+def lightgbm_with_an_objective_of_its_own():
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMClassifier(n_estimators=4, min_child_samples=2, verbose=-1, n_jobs=1, objective=logistic)
+    model.fit(X, TWO)
+    options = {"call": lambda model, rows: model.predict(rows, raw_score=True), "threshold": 0}
+    return Pair(model, lambda batch: model.predict(batch, raw_score=True) >= 0, options=options)
+
+
+def logistic(labels, scores):
+    probabilities = 1 / (1 + np.exp(-scores))
+    return probabilities - labels, probabilities * (1 - probabilities)
+
+
+@pair
+def xgboost_booster_of_two_probabilities_with_a_threshold():
+    model, predict = xgboost_booster("multi:softprob", TWO, num_class=2)
+    return Pair(model, lambda batch: predict(batch)[:, 1] >= 0.3, options={"threshold": 0.3})
+
+
+@pair
+def xgboost_with_missing_values():
+    xgboost = pytest.importorskip("xgboost")
+    return estimator_pair(xgboost.XGBClassifier(n_estimators=4, n_jobs=1, missing=0), TWO)
+
+
+@pair
+def catboost_with_a_probability_threshold():
+    catboost = pytest.importorskip("catboost")
+    trained = catboost.CatBoostClassifier(**catboost_settings()).fit(X, TWO)
+    trained.set_probability_threshold(0.45)
+    native = catboost.CatBoost().load_model(blob=trained._serialize_model())
+    return Pair(native, lambda batch: native.predict(batch, prediction_type="Class").ravel().astype(int))

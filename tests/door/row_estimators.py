@@ -3,19 +3,25 @@
 import numpy as np
 import pytest
 
-from tests.door.row_pairs import PAIRS, THREE, TWO, Pair, X, estimator_pair, pair, places, sparse_pair
+from tests.door.row_pairs import NUMBERS, PAIRS, THREE, TWO, Pair, X, estimator_pair, pair, places, sparse_pair
 
 pytest.importorskip("sklearn")
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron, RidgeClassifier
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 ESTIMATORS = {
@@ -36,6 +42,9 @@ ESTIMATORS = {
     "ridge": lambda: estimator_pair(RidgeClassifier()),
     "one against the rest": lambda: estimator_pair(OneVsRestClassifier(LogisticRegression())),
     "a network of scikit-learn": lambda: estimator_pair(MLPClassifier((4,), max_iter=5000, random_state=0)),
+    "truth values": lambda: estimator_pair(LogisticRegression(), TWO.astype(bool)),
+    "negative labels": lambda: estimator_pair(Perceptron(), TWO * 2 - 1),
+    "labels with gaps": lambda: estimator_pair(RandomForestClassifier(3, random_state=0), NUMBERS**2 * 3 + 7),
     "sparse naive bayes": lambda: sparse_pair(BernoulliNB()),
     "sparse support vectors": lambda: sparse_pair(LinearSVC()),
 }
@@ -98,3 +107,57 @@ def the_bound_method_predict_proba():
 def a_regression_with_a_threshold():
     model = LinearRegression().fit(X, X[:, 0] - X[:, 1])
     return Pair(model, lambda batch: model.predict(batch) >= 0.5, options={"threshold": 0.5})
+
+
+class Cautious(OnlyProbabilities):
+    """A model of somebody's own that does not predict the most probable class."""
+
+    def predict(self, rows):
+        return (self.predict_proba(rows)[:, 2] > 0.2) * 2
+
+
+@pair
+def own_predictions_that_are_not_the_largest_probability():
+    model = Cautious()
+    return Pair(model, model.predict)
+
+
+@pair
+def own_predictions_beside_decisions():
+    model = OnlyDecisions(np.array([1.0, 1, -1, -1, 0.5, -0.5]))
+    model.predict = lambda rows: model.decision_function(rows) > 1
+    return Pair(model, model.predict)
+
+
+class OwnNames:
+    classes_ = ("dog", "cat", "ant")
+
+    def predict(self, rows):
+        return [self.classes_[int(row[0] + row[1]) % 3] for row in rows]
+
+
+@pair
+def classes_in_a_list():
+    model = OwnNames()
+    return Pair(model, lambda batch: places(model, batch))
+
+
+@pair
+def a_tuned_threshold():
+    return estimator_pair(TunedThresholdClassifierCV(LogisticRegression(), cv=2, random_state=0), TWO)
+
+
+@pair
+def a_fixed_threshold_of_the_first_class():
+    return estimator_pair(FixedThresholdClassifier(LogisticRegression(), threshold=0.8, pos_label=0), TWO)
+
+
+@pair
+def stacked():
+    return estimator_pair(StackingClassifier([("a", LogisticRegression()), ("b", KNeighborsClassifier(3))], cv=2))
+
+
+@pair
+def columns_transformed():
+    columns = ColumnTransformer([("kinds", OneHotEncoder(handle_unknown="ignore"), [0, 1])], remainder="passthrough")
+    return estimator_pair(make_pipeline(FunctionTransformer(np.sqrt), columns, LogisticRegression()))

@@ -68,6 +68,12 @@ def one_sigmoid():
 
 
 @pair
+def the_logarithm_of_a_sigmoid():
+    module = network(lambda nn: nn.Linear(6, 1), lambda nn: nn.LogSigmoid())
+    return Pair(module, asked(module[0], read=lambda logits: logits[:, 0] > 0))
+
+
+@pair
 def tokens_by_an_embedding():
     module = network(lambda nn: nn.EmbeddingBag(5, 3))
     return Pair(module, asked(module, "int64"), fp.Tokens(DATA, padding=4))
@@ -140,3 +146,74 @@ def hugging_face_with_padding_that_is_not_in_its_vocabulary():
 def hugging_face_with_hidden_tokens():
     model = bert()
     return Pair(model, attending(model, 0), fp.Tokens(DATA + 1, mask=0), fp.FlipNoise(0, 0.5))
+
+
+@pair
+def logits_squeezed():
+    module = network(lambda nn: nn.Linear(6, 3))
+    module.forward = lambda rows: module[0](rows).squeeze()
+    return Pair(module, asked(module[0]))
+
+
+@pair
+def one_logit_squeezed():
+    module = network(lambda nn: nn.Linear(6, 1))
+    module.forward = lambda rows: module[0](rows).squeeze()
+    return Pair(module, asked(module[0], read=lambda logits: logits[:, 0] >= 0), options={"threshold": 0})
+
+
+@pair
+def a_method_of_a_module():
+    import torch
+
+    class Strict(torch.nn.Linear):
+        def predict(self, rows):
+            return (self(rows)[:, 1] > 1).long()
+
+    torch.manual_seed(0)
+    module = Strict(6, 3)
+    return Pair(module.predict, asked(module, read=lambda logits: logits[:, 1] > 1), options={"classes": 2})
+
+
+@pair
+def a_scripted_module():
+    torch = pytest.importorskip("torch")
+    module = network(lambda nn: nn.Linear(6, 8), lambda nn: nn.Dropout(), lambda nn: nn.Linear(8, 3))
+    return Pair(torch.jit.script(module.train()), asked(module))
+
+
+@pair
+def a_network_in_bfloat16():
+    torch = pytest.importorskip("torch")
+    module = network(lambda nn: nn.Linear(6, 1)).to(torch.bfloat16)
+    return Pair(module, asked(module, "bfloat16", lambda logits: logits[:, 0] >= 0.25), options={"threshold": 0.25})
+
+
+@pair
+def a_recurrent_network_of_tokens():
+    torch = pytest.importorskip("torch")
+
+    class Recurrent(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.head, self.words = torch.nn.Linear(4, 3), torch.nn.Embedding(4, 4)
+            self.cells = torch.nn.LSTM(4, 4, num_layers=2, dropout=0.5, batch_first=True)
+
+        def forward(self, rows):
+            return self.head(5 * self.cells(self.words(rows))[0][:, -1])
+
+    module = Recurrent().train()
+    return Pair(module, asked(module, "int64"))
+
+
+@pair
+def distilbert():
+    pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    import torch
+
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 8, "dim": 8, "n_layers": 1, "n_heads": 2, "hidden_dim": 8, "initializer_range": 1.0}
+    model = transformers.DistilBertForSequenceClassification(transformers.DistilBertConfig(**sizes, num_labels=3))
+    return Pair(model, asked(model, "int64", lambda answer: answer.logits.argmax(dim=1)))

@@ -108,6 +108,24 @@ def test_weights_under_the_name_that_gcn_ignores():
     votes(model, data)
 
 
+def test_arguments_of_any_name_may_be_what_edges_carry():
+    model = module(lambda self, x, edge_index, **more: self.layer(x) * more.get("edge_weight", torch.ones(1)).sum())
+    data = path(edge_weight=torch.ones(4))
+    refused(r"whether it takes edge_weight, got one with any arguments; .*call=.*edge_features=False", model, data)
+    votes(model, data, call=lambda model, data: model(data.x, data.edge_index, edge_weight=data.edge_weight))
+    votes(model, fp.Graph.from_pyg(data, edge_features=False))
+    refused("whether it takes edge_weight", torch.nn.DataParallel(MAYBE), data)
+    votes(MAYBE, data)
+
+
+def test_a_model_of_whole_graphs_needs_several():
+    pooling = module(lambda self, x, edge_index, batch: nn.global_mean_pool(self.layer(x), batch))
+    refused(r"with batch, .*give a list with this graph, \[data\]; for labels of nodes .*call=", pooling)
+    assert len(votes(pooling, [path()])) == 1
+    of_nodes = module(lambda self, x, edge_index, batch: self.layer(x))
+    assert len(votes(of_nodes, call=lambda model, data: model(data.x, data.edge_index, None))) == 3
+
+
 def test_two_kinds_of_features_are_one_too_many():
     data = path(edge_attr=torch.ones(4, 2), edge_weight=torch.ones(4))
     refused("carry one thing, got edge_attr and edge_weight: set one of them to None", MAYBE, data)
@@ -159,6 +177,55 @@ def test_a_whole_data_needs_no_explicit_adapter():
     with pytest.raises(fp.InvalidInputError, match="give vote the module itself, which finds out how to call it"):
         fp.NodeClassifier(of_data, classes=2)
     votes(of_data)
+
+
+class Keeping(torch.nn.Module):
+    """Answers for the first graph that it gets, or for one that it was made with."""
+
+    def __init__(self, kept=None):
+        super().__init__()
+        self.layer, self.kept = nn.GCNConv(3, 2), kept
+
+    def forward(self, x, edge_index):
+        self.kept = edge_index if self.kept is None else self.kept
+        return self.layer(x, PATH)
+
+
+class Noting(Keeping):
+    def forward(self, x, edge_index):
+        self.kept = edge_index, torch.ones(1)
+        return self.layer(x, edge_index)
+
+
+def kept_in_all_ways():
+    from torch_geometric.nn.conv.gcn_conv import gcn_norm
+
+    matrix = torch.sparse_coo_tensor(PATH, torch.ones(4), (3, 3), check_invariants=True)
+    return [None, PATH, [gcn_norm(PATH, None, 3)], {"a": matrix}, matrix.to_dense(), path()]
+
+
+@pytest.mark.parametrize("kept", kept_in_all_ways(), ids=lambda kept: type(kept).__name__)
+def test_a_model_that_keeps_the_observed_edges(kept):
+    """Noise would not reach them: all votes would agree, and anything would be certified."""
+    words = "with the edges of the observed graph in Keeping.kept, which noise does not reach; .* keep nothing"
+    refused(words, Keeping(kept), noise=ADDING)
+    refused(words, Keeping(kept), noise=ADDING, call=lambda model, data: model(data.x, data.edge_index))
+    refused(words, Keeping(PATH if kept is None else kept), [path(), path()], noise=ADDING, call=pooled)
+    model = Keeping(kept)
+    refused(words, lambda graph: model(torch.eye(3), torch.tensor(graph.edge_index)).detach(), noise=ADDING)
+    votes(Keeping(kept), noise=fp.JointNoise(attributes=fp.FlipNoise(0.1, 0.2)))  # edges stay as they are
+    votes(Noting(kept), noise=ADDING)
+
+
+def pooled(model, data):
+    return nn.global_mean_pool(model.layer(data.x, data.edge_index), data.batch)
+
+
+def test_a_cache_of_a_layer_inside_of_a_function():
+    layer = nn.GCNConv(3, 2, cached=True)
+    refused("build it with cached=False", lambda graph: layer(torch.eye(3), torch.tensor(graph.edge_index)).detach())
+    layer.cached, layer._cached_edge_index = False, None
+    votes(lambda graph: layer(torch.eye(3), torch.tensor(graph.edge_index)).detach())
 
 
 def test_one_label_for_nodes_or_graphs():

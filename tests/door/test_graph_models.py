@@ -101,8 +101,32 @@ def one_graph(self, x, edge_index):
     return self.head(self.conv(x, edge_index).relu()).mean(dim=0, keepdim=True)
 
 
+def one_graph_flat(self, x, edge_index):
+    return self.head(self.conv(x, edge_index).relu()).mean(dim=0)
+
+
 def one_graph_data(self, data):
     return self.head(self.conv(data.x, data.edge_index).relu()).mean(dim=0, keepdim=True)
+
+
+def of_edges(self, edge_index):
+    return self.head(self.conv(self.conv.lin.weight.new_ones(24, 6), edge_index))
+
+
+def named(self, x, *, edge_index, edge_weight):
+    return self.head(self.conv(x, edge_index, edge_weight).relu())
+
+
+def other_names(self, edges, nodes):
+    return self.head(self.conv(nodes, edges).relu())
+
+
+def squeezed(self, x, edge_index, batch):
+    return self.head(nn.global_mean_pool(self.conv(x, edge_index).relu(), batch)).squeeze()
+
+
+def truth(self, x, edge_index):
+    return self.head(self.conv(x, edge_index).relu())[:, 0] > self.head.bias[0]
 
 
 def kinds(self, x, edge_index):
@@ -163,6 +187,22 @@ NODES = {
         Conv(typed, seeded(lambda: nn.RGCNConv(6, 8, 2))), random_data(10, edge_type=1), DELETING,
         lambda model, data: model(data.x, data.edge_index, data.edge_type),
     ),
+    "(x, *, edge_index, edge_weight)": (
+        Conv(named), random_data(6, edge_weight=1), DELETING,
+        lambda model, data: model(data.x, edge_index=data.edge_index, edge_weight=data.edge_weight),
+    ),
+    "(edges, nodes)": (
+        Conv(other_names), random_data(5), ADDING, lambda model, data: model(data.edge_index, data.x)
+    ),
+    "(edge_index)": (Conv(of_edges), random_data(5), ADDING, lambda model, data: model(data.edge_index)),
+    "the method forward": (basic(nn.models.GCN).forward, random_data(5), ADDING, PLAIN),
+    "ChebConv": (Conv(two, seeded(lambda: nn.ChebConv(6, 8, 3))), random_data(5), ADDING, PLAIN),
+    "jumping knowledge": (basic(nn.models.GIN, jk="lstm"), random_data(5), ADDING, PLAIN),
+    "norm and dropout": (
+        basic(nn.models.GAT, norm="batch_norm", dropout=0.5).train(), random_data(5), ADDING, PLAIN
+    ),
+    "compiled": (torch.compile(Conv(two), backend="eager"), random_data(5), ADDING, PLAIN),
+    "in parallel": (torch.nn.DataParallel(Conv(two)), random_data(5), ADDING, PLAIN),
     "a bare layer": (seeded(lambda: nn.GATConv(6, 3)), random_data(11), ADDING, PLAIN),
     "(data), log_softmax": (Conv(of_data), random_data(12, edge_weight=1), DELETING, WHOLE),
     "adj_t": (Conv(of_adj_t), random_data(13), ADDING, PLAIN),
@@ -180,6 +220,7 @@ GRAPHS = {
     ),
     "(data), pooled": (Conv(pooled_data, nnconv()), molecules(edge_attr=1), DELETING, WHOLE),
     "a Batch": (Conv(pooled), pyg.Batch.from_data_list(molecules()), ADDING, POOL),
+    "squeezed": (Conv(squeezed), molecules(), ADDING, POOL),
     "own GIN": (seeded(lambda: fp.GIN(6, 3)), molecules(), ADDING, POOL),
 }  # fmt: skip
 
@@ -216,7 +257,7 @@ def as_pyg(copy, name):
 
 
 def check_votes(votes, copies, own, model, classes=3):
-    model.eval()
+    getattr(model, "__self__", model).eval()
     with torch.no_grad():
         labels = np.stack([own(model, copy).argmax(dim=-1).numpy() for copy in copies])
     counts = np.stack([(labels == label).sum(axis=0) for label in range(classes)], axis=1)
@@ -240,14 +281,14 @@ def test_targets_are_a_mask():
     assert split.test.tolist() == votes.ids.tolist()
 
 
-@pytest.mark.parametrize("forward", [one_graph, one_graph_data])
+@pytest.mark.parametrize("forward", [one_graph, one_graph_data, one_graph_flat])
 def test_a_model_that_takes_one_graph_gets_one_at_a_time(forward):
     model, data = Conv(forward), molecules()
     votes, _ = run(model, data, ADDING)
     space = space_for(data, ADDING)
     drawn = sampler_of(space, ADDING, 0).draw(Role.ESTIMATE, range(40), np.arange(6))
     copies = [as_pyg(copy, None) for copy in drawn.cut(1)]
-    own = PLAIN if forward is one_graph else WHOLE
+    own = WHOLE if forward is one_graph_data else PLAIN
     labels = np.array([int(own(model, copy).argmax()) for copy in copies]).reshape(40, 6)
     assert np.array_equal(votes.estimation[:, 1], (labels == 1).sum(axis=0))
 
@@ -278,6 +319,13 @@ def test_one_logit_is_the_second_of_two_classes(column):
     raised, _ = run(model, data, ADDING, ", threshold=0.1")
     ones = sum((PLAIN(model, copy)[:, 0] >= 0.1).int() for copy in copies_of(data, ADDING))
     assert np.array_equal(raised.estimation[:, 1], ones)
+
+
+def test_truth_values_are_two_labels():
+    model, data = Conv(truth), random_data(5)
+    votes, _ = run(model, data, ADDING)
+    assert votes.classes == 2
+    assert np.array_equal(votes.estimation[:, 1], sum(PLAIN(model, copy).int() for copy in copies_of(data, ADDING)))
 
 
 def test_probabilities_of_one_class_need_a_threshold():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flipproof as fp
-from tests.door.row_boosters import catboost_settings, lightgbm_booster, xgboost_booster
+from tests.door.row_boosters import catboost_settings, lightgbm_booster, logistic, xgboost_booster
 from tests.door.row_functions import (
     CATEGORIES,
     COLUMNS,
@@ -18,12 +18,13 @@ from tests.door.row_modules import bert, network
 from tests.door.row_pairs import BITS, DATA, FEWER, FLIPS, NUMBERS, OF_BITS, THREE, TWO, WORDS, X
 
 pytest.importorskip("sklearn")
-from sklearn.cluster import KMeans
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB
+from sklearn.neighbors import LocalOutlierFactor
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -123,6 +124,40 @@ def test_several_labels_are_certified_one_at_a_time(make):
     taken(model, call=lambda model, rows: model.predict(rows)[:, 0], classes=2)
 
 
+def test_what_cannot_predict_is_not_asked_to():
+    refused("AgglomerativeClustering, which has no predict", AgglomerativeClustering(2).fit(X))
+    refused("LocalOutlierFactor, which has no predict", LocalOutlierFactor(5).fit(X))
+    refused("LocalOutlierFactor, which finds outliers", model := LocalOutlierFactor(5, novelty=True).fit(X))
+    taken(model, call=lambda model, rows: model.decision_function(rows), threshold=0)
+
+
+@pytest.mark.filterwarnings("ignore:Cannot compute class probabilities")  # LightGBM says that these are raw scores
+def test_predictions_that_are_scores():
+    """LightGBM predicts them after training for an objective of the user."""
+    lightgbm = pytest.importorskip("lightgbm")
+    settings = {"n_estimators": 2, "verbose": -1, "min_child_samples": 2}
+    model = lightgbm.LGBMClassifier(objective=logistic, **settings).fit(X, TWO)
+    refused(
+        r"among classes_, got .* from LGBMClassifier; .*: call=lambda model, rows: model.predict\(rows\), threshold=0",
+        model,
+    )
+    taken(model, call=lambda model, rows: model.predict(rows), threshold=0)
+
+    def gradient(labels, scores):
+        return scores - np.eye(3)[labels.astype(int)], np.ones_like(scores)
+
+    model = lightgbm.LGBMClassifier(objective=gradient, **settings).fit(X, NUMBERS)
+    refused(r"among classes_, got .* from LGBMClassifier; .*: call=lambda model, rows: model.predict\(rows\)$", model)
+    assert taken(model, call=lambda model, rows: model.predict(rows)).estimation.shape == (5, 3)
+
+
+def test_a_booster_of_labels_has_no_threshold():
+    model, _ = xgboost_booster("multi:softmax", TWO, num_class=2)
+    refused(r"'multi:softmax', which predicts labels; .*set_param\(.*multi:softprob", model, threshold=0.5)
+    model.set_param({"objective": "multi:softprob"})
+    taken(model, threshold=0.5)
+
+
 def test_labels_need_their_number():
     refused(r"how many labels <lambda> can return, .*: classes=...", lambda rows: rows[:, 0])
     taken(lambda rows: rows[:, 0], classes=4)
@@ -134,6 +169,37 @@ def test_names_of_classes_are_to_be_mapped():
     refused(words, model, [[1, 0]])
     votes = taken(model, call=lambda model, batch: np.array([names.index(name) for name in model(batch)]), classes=2)
     assert votes.estimation.shape == (5, 2)
+
+
+def test_names_that_a_model_predicts_are_to_be_mapped():
+    class Named:
+        def predict(self, rows):
+            return np.array(["even", "odd"])[rows[:, 0] % 2]
+
+    names = ["even", "odd"]
+    refused(r"np.array\(\[names.index\(name\) for name in model.predict\(batch\)\]\), classes=len\(names\)", Named())
+    taken(Named(), call=lambda model, batch: np.array([names.index(name) for name in model.predict(batch)]), classes=2)
+    refused(r"return integers: .astype\(int\)", lambda rows: rows[:, 0].astype(object))
+
+
+def test_a_pipeline_of_hugging_face_names_its_labels():
+    transformers = pytest.importorskip("transformers")
+
+    class Mood(transformers.Pipeline):
+        """A pipeline without a tokenizer on disk."""
+
+        def __init__(self):
+            pass
+
+        def __call__(self, texts):
+            return [{"label": "good" if "great" in text else "bad", "score": 0.9} for text in texts]
+
+        _sanitize_parameters = preprocess = _forward = postprocess = None
+
+    names, texts = ["bad", "good"], Formed(DATA, Sentences())
+    refused(r"names.index\(name\['label'\]\) for name in model.predict\(batch\)\]", Mood(), texts)
+    call = {"call": lambda model, batch: np.array([names.index(name["label"]) for name in model.predict(batch)])}
+    taken(Mood(), texts, **call, classes=2)
 
 
 def test_one_number_per_row_is_a_score_or_a_label():
@@ -206,6 +272,11 @@ def test_images_need_their_channels():
     images = np.stack([images[:5], images[5:10], images[10:15]], axis=1)
     refused(r"\[inputs, channels, height, width\]: images\[:, None\]", module, images)
     taken(module, images[:, None])
+    refused(r"channels first, .*: images.transpose\(0, 3, 1, 2\)", module, images[:, :, :, None])
+    taken(module, images[:, :, :, None].transpose(0, 3, 1, 2))
+    flat = network(lambda nn: nn.Linear(9, 2))
+    refused(r"make one row of each input: call=lambda model, rows: model\(rows.flatten\(1\)\)", flat, images)
+    taken(flat, images, call=lambda model, rows: model(rows.flatten(1)))
 
 
 def test_a_model_of_graphs_needs_a_graph():
@@ -228,6 +299,17 @@ def test_a_tuple_of_results_is_to_be_picked_from():
 
     refused(r"got tuple; pick them: call=lambda model, rows: model\(rows\)\[0\]", Pairs())
     taken(Pairs(), call=lambda model, rows: model(rows)[0])
+    named = network(lambda nn: nn.Linear(6, 2))
+    named.forward = lambda rows: {"scores": rows[:, :2]}
+    refused(r"got dict; pick them: call=lambda model, rows: model\(rows\)\['scores'\]", named)
+    taken(named, call=lambda model, rows: model(rows)["scores"])
+
+
+def test_several_results_of_a_function_are_to_be_picked_from():
+    refused(r"got a tuple of 2; pick them: call=.*\[0\]", lambda rows: (rows * 1.0, rows))
+    taken(lambda rows: (rows * 1.0, rows), call=lambda model, batch: model(batch)[0])
+    refused(r"got a dict of 1; pick them: call=.*\['a'\]", lambda rows: {"a": rows * 1.0})
+    taken(lambda rows: {"a": rows * 1.0}, call=lambda model, batch: model(batch)["a"])
 
 
 def test_hugging_face_may_not_be_a_classifier():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from flipproof.errors import InvalidInputError
@@ -11,6 +12,7 @@ from flipproof.models.adapters.adapted_estimators import SCORES, adapted_estimat
 from flipproof.models.adapters.adapted_functions import adapted_function, called_model
 from flipproof.models.adapters.given_rows import library_of
 from flipproof.models.adapters.refusals import check_fitted, refuse_class
+from flipproof.models.adapters.torch_modules import is_module
 from flipproof.noise.laws import is_joint
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.noise.spaces.space import Space
@@ -59,12 +61,13 @@ def _is_method(model: Any, space: Space, options: ModelOptions) -> bool:
     owner = getattr(model, "__self__", None)
     if options.call is not None or not hasattr(model, "__func__"):
         return False
-    library = library_of(owner)
-    return model.__name__ in (("forward",) if library in _MODULES else ("predict", *SCORES)) and library in _KNOWN
+    return is_module(owner) or (model.__name__ in ("predict", *SCORES) and library_of(owner) in _KNOWN)
 
 
 def _adapted_method(model: Any, space: Space, noise: Law, options: ModelOptions) -> Classifier:
     owner, name = model.__self__, model.__name__
+    if is_module(owner) and name not in ("forward", "__call__"):
+        return adapted(owner, space, noise, replace(options, call=model.__func__))
     if name in SCORES:
         check_fitted(owner)
         return by_scores(owner, name, space, noise, options)
@@ -76,19 +79,19 @@ def _is_booster(model: Any) -> bool:
     return library_of(model) in _TREES and type(model).__name__ in ("Booster", "CatBoost")
 
 
-_MODULES, _TREES = ("torch", "transformers"), ("lightgbm", "xgboost", "catboost")
-_KNOWN = (*_MODULES, *_TREES, "sklearn")
+_TREES = ("lightgbm", "xgboost", "catboost")
+_KNOWN = (*_TREES, "sklearn")
 
 
 FAMILIES = (
     Family(lambda model, space, options: isinstance(model, type), _refuse_class),
+    Family(_is_method, _adapted_method),
     Family(
         lambda model, space, options: is_joint(space) or isinstance(space, Graphs),
         _elsewhere("adapted_graphs", "adapted_graph_model"),
     ),
-    Family(_is_method, _adapted_method),
     Family(
-        lambda model, space, options: library_of(model) in _MODULES and hasattr(model, "forward"),
+        lambda model, space, options: is_module(model),
         _elsewhere("adapted_modules", "adapted_module"),
     ),
     Family(lambda model, space, options: options.call is not None, called_model),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.adapted_functions import adapted_function
 from flipproof.models.adapters.clean_pass import asking, clean_batch, rows_in
-from flipproof.models.adapters.given_rows import estimator_rows, found
+from flipproof.models.adapters.given_rows import check_columns, estimator_rows, found
 from flipproof.models.adapters.refusals import check_fitted, kind_of, one_output_of, refuse_without_classes
 from flipproof.models.adapters.scored_estimator import ScoredEstimator
 from flipproof.models.adapters.scores import LOGIT, PROBABILITY, Cut, checked_columns, checked_threshold, columns_of
@@ -40,7 +42,7 @@ def adapted_estimator(model: Any, space: Space, noise: Law, options: ModelOption
     has_labels = found(model, "predict") is not None
     if options.threshold is None and has_labels and classes is not None:
         return _by_labels(model, space, noise, options)
-    if method is not None:
+    if method is not None and (options.threshold is not None or not has_labels):
         return by_scores(model, method, space, noise, options)
     if not has_labels:
         raise InvalidInputError(
@@ -51,7 +53,15 @@ def adapted_estimator(model: Any, space: Space, noise: Law, options: ModelOption
             f"expected threshold only with a model that has scores, got {type(model).__name__}, which has neither "
             "predict_proba nor decision_function; leave threshold out"
         )
-    return adapted_function(model.predict, space, noise, options)
+    if method is not None and options.classes is None:  # its scores only tell how many labels there are
+        options = replace(options, classes=by_scores(model, method, space, noise, options).classes)
+    return adapted_function(functools.partial(_predicted, model), space, noise, options, "predict")
+
+
+def _predicted(model: Any, batch: Any) -> Any:
+    """What a model predicts that does not say by `classes_` what its labels are."""
+    check_columns(model, batch)
+    return model.predict(batch)
 
 
 def _classes_of(model: Any) -> int | None:

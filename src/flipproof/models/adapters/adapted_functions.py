@@ -93,9 +93,14 @@ def classes_of_labels(answer: NDArray[Any], options: ModelOptions, name: str) ->
 
 def _refuse_names(answer: NDArray[Any], name: str) -> None:
     """The error for names of classes, or whatever else is no number."""
-    first = answer.ravel()[:1].tolist()
-    shown = f"{first[0]!r}" if first else "nothing"
+    first = next(iter(answer.ravel()[:1].tolist()), "nothing")
+    if isinstance(first, int | float):
+        raise InvalidInputError(f"expected numbers from {name}, got Python objects; return integers: .astype(int)")
+    each = "name"
+    if isinstance(first, dict) and "label" in first:  # a pipeline of Hugging Face
+        each = "name['label']"
+    call = "model.predict(batch)" if name == "predict" else "model(batch)"
     raise InvalidInputError(
-        f"expected numbers from {name}, got {shown}; map names of classes to 0, 1, ...: "
-        "call=lambda model, batch: np.array([names.index(name) for name in model(batch)]), classes=len(names)"
+        f"expected numbers from {name}, got {first!r}; map names of classes to 0, 1, ...: "
+        f"call=lambda model, batch: np.array([names.index({each}) for name in {call}]), classes=len(names)"
     )

@@ -12,11 +12,13 @@ from flipproof.errors import InvalidInputError, reason_of
 from flipproof.models.adapters.graph_calls import BY_HAND, DATA, GraphCall, Reading, plain_answer
 from flipproof.models.adapters.graph_classifier import GraphClassifier
 from flipproof.models.adapters.graph_model import GraphFunction, GraphModel, is_union
+from flipproof.models.adapters.kept_edges import check_keeps_no_edges
 from flipproof.models.adapters.node_classifier import NodeClassifier, is_node_module
+from flipproof.models.adapters.scores import with_rows
 from flipproof.models.adapters.torch_modules import checked_uncached, is_module
 from flipproof.noise.laws import as_given, sampler_of
 from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.spaces.graph import Graph
+from flipproof.noise.spaces.graph import STRUCTURE, Graph
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.smoothing.classifier import Classifier, ModelOptions
 from flipproof.theory.base_law import Law
@@ -36,6 +38,15 @@ def adapted_graph_model(model: Any, space: Graph | Graphs, noise: Law, options: 
         options: what the user says about the model.
     """
     clean = _clean(space, noise)
+    found = _found(model, space, clean, options)
+    if STRUCTURE in getattr(noise, "parts", space.parts):
+        observed = [clean, next(clean.cut(1))] if is_union(clean) else [clean[0]]
+        answer = found if is_union(clean) else lambda graph: found([graph])
+        check_keeps_no_edges(model, options.call, observed, answer)
+    return found
+
+
+def _found(model: Any, space: Graph | Graphs, clean: Any, options: ModelOptions) -> Classifier:
     if is_module(model) or options.call is not None:
         return _of_model(model, space, clean, options)
     if not callable(model):
@@ -63,10 +74,9 @@ def _of_model(model: Any, space: Graph | Graphs, clean: Any, options: ModelOptio
     if is_union(clean) and clean.graphs > 1 and how.positional == (DATA,) and len(_rows(answers)) == 1:
         trial, answers = _tried(replace(trial, graphs_at_once=1), clean)
     found = replace(trial, reading=_reading(answers, clean, options))
-    first = answers[0][0]
-    plain = (
-        how.is_plain and not trial.whole_numbers and hasattr(first, "detach") and first.shape[1:] == (found.classes,)
-    )
+    first, rows = answers[0]
+    plain = how.is_plain and not trial.whole_numbers and hasattr(first, "detach")
+    plain = plain and with_rows(first, rows).shape[1:] == (found.classes,)
     if not plain or not first.is_floating_point() or found.graphs_at_once == 1:
         return found
     return GraphClassifier(model, found.classes) if is_union(clean) else NodeClassifier(model, found.classes)
@@ -114,7 +124,7 @@ def _answered(trial: GraphModel | GraphFunction, clean: Any, how: str) -> list[t
     except Exception as error:
         model = trial.model if isinstance(trial, GraphModel) else trial.function
         hint = BY_HAND
-        if isinstance(error, AttributeError | KeyError):
+        if isinstance(error, AttributeError | KeyError) or "data" in how:
             hint = (
                 "a noisy copy has x, edge_index, num_nodes, batch and what edges carry, and nothing else of the data; "
                 "what noise leaves alone may be part of the model, or of the function in call="
@@ -126,8 +136,10 @@ def _answered(trial: GraphModel | GraphFunction, clean: Any, how: str) -> list[t
 
 def _rows(answers: list[tuple[Any, int]]) -> NDArray[Any]:
     """All answers together: scores [rows, classes], or scores or labels [rows]."""
-    arrays = [plain_answer(answer) for answer, _ in answers]
-    return np.concatenate([array.reshape(1) if array.ndim == 0 else array for array in arrays])
+    arrays = [with_rows(plain_answer(answer), rows) for answer, rows in answers]
+    if len({array.shape[1:] for array in arrays}) > 1:  # numbers of nodes where those of graphs are expected
+        arrays = [array.reshape(-1) for array in arrays]
+    return np.concatenate(arrays)
 
 
 def _reading(answers: list[tuple[Any, int]], clean: Any, options: ModelOptions) -> Reading:
@@ -137,7 +149,7 @@ def _reading(answers: list[tuple[Any, int]], clean: Any, options: ModelOptions) 
         raise InvalidInputError(_of_other_shape(array, rows, clean))
     columns = 1 if array.ndim == 1 else array.shape[1]
     if array.dtype.kind in "biu":
-        return Reading(_told(options))
+        return Reading(_told(options, array))
     if columns > 1:
         if options.threshold is not None:
             raise InvalidInputError(f"expected a threshold only for a model with one score, got {columns} logits")
@@ -154,7 +166,9 @@ def _reading(answers: list[tuple[Any, int]], clean: Any, options: ModelOptions) 
     return Reading(2, options.threshold)
 
 
-def _told(options: ModelOptions) -> int:
+def _told(options: ModelOptions, labels: NDArray[Any]) -> int:
+    if options.classes is None and labels.dtype.kind == "b":
+        return 2
     if options.classes is None:
         raise InvalidInputError("expected the number of labels of a model that returns labels, got none: give classes=")
     return options.classes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -70,8 +71,10 @@ def _cut_of(module: Any, outputs: Any, options: ModelOptions) -> Cut:
     """Where the one output of a module begins to mean the second class: 0 for a logit, 0.5 for a probability."""
     if options.threshold is not None:
         return checked_threshold(options.threshold, of_probability=False)
-    if options.call is None and _ends_in_sigmoid(module):
+    if options.call is None and _ends_in(module, torch.nn.Sigmoid):
         return PROBABILITY
+    if options.call is None and _ends_in(module, torch.nn.LogSigmoid):
+        return Cut(math.log(PROBABILITY.at))
     if bool(((outputs < 0) | (outputs > 1)).any()):
         return LOGIT
     raise InvalidInputError(
@@ -81,15 +84,15 @@ def _cut_of(module: Any, outputs: Any, options: ModelOptions) -> Cut:
     )
 
 
-def _ends_in_sigmoid(module: Any) -> bool:
+def _ends_in(module: Any, kind: type) -> bool:
     while isinstance(module, torch.nn.Sequential) and len(module):
         module = module[-1]
-    return isinstance(module, torch.nn.Sigmoid)
+    return isinstance(module, kind)
 
 
 def _refuse_sigmoids(module: Any, options: ModelOptions) -> None:
     """Refuses several probabilities that do not exclude each other, unless the user calls the module."""
-    if options.call is None and _ends_in_sigmoid(module):
+    if options.call is None and _ends_in(module, torch.nn.Sigmoid):
         raise InvalidInputError(
             f"expected one label per row, got {type(module).__name__} with several sigmoids (multi-label); certify one "
             "label at a time: call=lambda model, rows: model(rows)[:, 0], threshold=0.5; or, if the largest one is the "
@@ -169,6 +172,10 @@ def _advice(module: Any, batch: Any) -> str:
     first = next(iter(part for part in module.modules() if hasattr(part, "weight")), None)
     if isinstance(first, torch.nn.Conv2d) and len(batch.shape) == 3:
         return "images need an axis for their channels, [inputs, channels, height, width]: images[:, None]"
+    if isinstance(first, torch.nn.Conv2d) and batch.shape[-1] == first.in_channels:
+        return "images need their channels first, [inputs, channels, height, width]: images.transpose(0, 3, 1, 2)"
+    if isinstance(first, torch.nn.Linear) and len(batch.shape) > 2:
+        return "make one row of each input: call=lambda model, rows: model(rows.flatten(1))"
     if library_of(first) == "torch_geometric" or "edge_index" in _arguments(module):
         return "a model of graphs needs a graph: fp.vote(model, data, noise) with a PyTorch Geometric Data"
     return _OWN_CALL

@@ -91,7 +91,12 @@ def adapted_booster(model: Any, space: Space, noise: Law, options: ModelOptions)
             raise InvalidInputError(
                 f"expected threshold only with two classes, got {name} with {classes}; leave threshold out"
             )
-        of_probability = objective.cut == PROBABILITY or several
+        if several and objective.margins:
+            raise InvalidInputError(
+                f"expected threshold only with scores, got {name} trained for {objective.name!r}, which predicts "
+                'labels; let it predict probabilities: booster.set_param({"objective": "multi:softprob"})'
+            )
+        of_probability = objective.cut not in (None, LOGIT) or several
         return BoosterClassifier(model, 2, checked_threshold(options.threshold, of_probability), objective.margins)
     if objective.name not in _KNOWN:
         raise _no_classes(name, objective.name)
@@ -152,8 +157,11 @@ def _xgboost_objective(booster: Any) -> Objective:
 def _catboost_objective(model: Any) -> Objective:
     if not model.is_fitted():
         raise InvalidInputError("expected a fitted model, got CatBoost that was not fitted; call fit first")
-    name = model.get_all_params().get("loss_function") if len(model.classes_) else None
-    return Objective(name, margins=name not in _KNOWN)
+    name = model.get_all_params().get("loss_function")
+    if len(model.classes_) != 2 or name not in _KNOWN:
+        return Objective(name, margins=name not in _KNOWN)
+    kept = dict(model.get_metadata().items())  # where set_probability_threshold has written what counts as class 1
+    return Objective(name, Cut(float(kept.get("binclass_probability_threshold", PROBABILITY.at))))
 
 
 _KNOWN = ("binary", "multiclass", "multiclassova", "binary:logistic", "binary:logitraw", "binary:hinge",

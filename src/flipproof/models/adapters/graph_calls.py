@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from flipproof.base.values import FloatArray
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+from flipproof.models.adapters.scores import with_rows
 from flipproof.models.adapters.tensors import adjacency_tensor
 from flipproof.models.adapters.torch_modules import torch
 from flipproof.noise.spaces.edge_features import NAMES as EDGE_NAMES
@@ -33,6 +34,11 @@ _ALIASES = {
 _DENSE = {"adj", "adjacency", "adj_matrix", "adjacency_matrix", "A"}
 _ROLE_OF = {alias: role for role, aliases in _ALIASES.items() for alias in aliases}
 DATA = "data"
+_MISSING = {
+    "x": "give the graph attributes (numpy.eye(nodes) if there are none)",
+    "batch": "for one label of the whole graph give a list with this graph, [data]; for labels of nodes say how the "
+    "model is called: call=lambda model, data: model(data.x, data.edge_index, None)",
+}
 BY_HAND = "say how the model is called: call=lambda model, data: model(data.x, data.edge_index)"
 
 
@@ -100,7 +106,7 @@ class GraphInputs:
         if role == DATA:
             return self.data
         if found is None:
-            hint = "give the graph attributes (numpy.eye(nodes) if there are none)" if role == "x" else "give it some"
+            hint = _MISSING.get(role, "give it some")
             raise InvalidInputError(f"expected a graph with {role}, which the model takes, got one without: {hint}")
         return found
 
@@ -167,25 +173,43 @@ class GraphCall:
             carried: the name of what the edges carry, or None.
         """
         usual = ("x", "edge_index", "batch") if many else ("x", "edge_index")
-        try:
-            parameters = inspect.signature(forward).parameters.values()
-        except (TypeError, ValueError):  # no signature, as in a compiled module
-            return cls(usual)
-        ordered = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-        if not ordered:  # forward(*args)
-            return cls(usual)
-        required = [each.name for each in ordered if each.default is each.empty]
-        required += [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
+        parameters: list[inspect.Parameter] = []
+        with contextlib.suppress(TypeError, ValueError):  # no signature, as in a compiled module
+            parameters = [*inspect.signature(forward).parameters.values()]
+        listed = [each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+        how = cls._of_listed(listed, many, carried) if listed else cls(usual)
+        if carried is not None and (not listed or len(listed) < len(parameters)):  # forward(x, edge_index, **more)
+            how._check_takes(carried)
+        return how
+
+    @classmethod
+    def _of_listed(cls, parameters: list[inspect.Parameter], many: bool, carried: str | None) -> GraphCall:
+        """The way to call a function with these arguments."""
+        required = [
+            each.name for each in parameters if each.default is each.empty and each.kind is not each.KEYWORD_ONLY
+        ]
+        by_name = [each.name for each in parameters if each.default is each.empty and each.kind is each.KEYWORD_ONLY]
+        ordered, required = len(required), required + by_name
         if any(name.endswith("_dict") for name in required):
             raise InvalidInputError(
                 f"expected a model of graphs with one kind of nodes and edges, got forward({', '.join(required)}): for "
                 "several kinds there is no certificate; train a model on data.to_homogeneous(add_edge_type=False)"
             )
-        if len(required) == 1 and _ROLE_OF.get(required[0]) != "x":
+        if len(required) == 1 and _ROLE_OF.get(required[0]) not in ("x", "edge_index", "adj_t"):
             return cls((DATA,))
         roles = _roles(required, many, carried)
         optional = [each.name for each in parameters if each.default is not each.empty]
-        return cls(tuple(roles), tuple(_optional_roles(optional, roles, many, carried)))
+        named = [*zip(by_name, roles[ordered:], strict=True), *_optional_roles(optional, roles, many, carried)]
+        return cls(tuple(roles[:ordered]), tuple(named))
+
+    def _check_takes(self, carried: str) -> None:
+        """Refuses to leave out what edges carry where nobody knows whether the model takes it."""
+        if not self.takes_edge_features:
+            raise InvalidInputError(
+                f"expected a model whose arguments say whether it takes {carried}, got one with any arguments; say how "
+                f"it is called, call=lambda model, data: model(data.x, data.edge_index, data.{carried}), or leave it "
+                "out: make the graph with edge_features=False"
+            )
 
     @property
     def is_plain(self) -> bool:
@@ -228,7 +252,8 @@ def _roles(required: list[str], many: bool, carried: str | None) -> list[str]:
         )
     roles = [_ROLE_OF.get(name) for name in required]
     if None in roles and len(required) == (3 if many else 2) and not set(roles) - {None, "x", "edge_index", "batch"}:
-        return ["x", "edge_index", "batch"][: len(required)]
+        left = [role for role in ("x", "edge_index", "batch")[: len(required)] if role not in roles]
+        return [role or left.pop(0) for role in roles]
     unknown = [name for name, role in zip(required, roles, strict=True) if role is None]
     if unknown:
         raise InvalidInputError(
@@ -268,7 +293,7 @@ class Reading:
 
     def scores(self, answer: Any, rows: int) -> FloatArray | NDArray[Any]:
         """The scores [rows, classes] behind the labels: those of the model, or ones for the labels that it gave."""
-        array = plain_answer(answer)
+        array: NDArray[Any] = with_rows(plain_answer(answer), rows)
         if array.dtype.kind in "biu":
             return self._of_labels(array, rows)
         if array.size == rows and array.shape in ((rows,), (rows, 1)) and self.classes == 2:

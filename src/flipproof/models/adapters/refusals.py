@@ -52,6 +52,8 @@ def refuse_without_classes(model: Any) -> InvalidInputError | None:
     """The error for an estimator whose predictions are no classes; None if nothing says that they are not."""
     name, kind = type(model).__name__, kind_of(model)
     reason = _REASONS.get(kind or "")
+    if kind in ("clusterer", "outlier_detector") and found(model, "predict") is None:
+        reason = "which has no predict: it says nothing of other rows than those that it was fitted on"
     return None if reason is None else InvalidInputError(f"expected a classifier, got {name}, {reason}")
 
 

@@ -10,8 +10,8 @@ import scipy.sparse
 
 from flipproof.base.values import IntArray, RowArray
 from flipproof.errors import InvalidInputError
-from flipproof.models.adapters.score_function import as_numbers
-from flipproof.models.adapters.scores import Cut
+from flipproof.models.adapters.score_function import as_numbers, first_key
+from flipproof.models.adapters.scores import Cut, with_rows
 from flipproof.models.adapters.tensors import dense_tensor
 from flipproof.models.adapters.torch_modules import call_module, device_of, evaluating, labels_of, torch
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
@@ -115,8 +115,11 @@ class RowModule:
         device, dtype = device_of(self.module), getattr(torch, self.dtype)
         with evaluating(self.module):
             starts = range(0, max(1, rows), step)
-            parts = [self.call(self.module, dense_tensor(batch[at : at + step], dtype, device)) for at in starts]
-            return torch.cat([output_tensor(part) for part in parts])
+            return torch.cat([self._output(dense_tensor(batch[at : at + step], dtype, device)) for at in starts])
+
+    def _output(self, rows: Any) -> Any:
+        """What the module returns in one call."""
+        return with_rows(output_tensor(self.call(self.module, rows)), len(rows))
 
     @property
     def fingerprint(self) -> str:
@@ -132,7 +135,7 @@ def output_tensor(given: Any) -> Any:
     if not isinstance(tensor, torch.Tensor):
         raise InvalidInputError(
             f"expected a tensor of logits, or something with logits, from the module, got {type(tensor).__name__}; "
-            "pick them: call=lambda model, rows: model(rows)[0]"
+            f"pick them: call=lambda model, rows: model(rows)[{first_key(tensor)!r}]"
         )
     return tensor
 

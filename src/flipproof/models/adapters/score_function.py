@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
+from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.clean_pass import rows_in
-from flipproof.models.adapters.scores import Cut, columns_of, labels_of_columns
+from flipproof.models.adapters.scores import Cut, columns_of, labels_of_columns, with_rows
 from flipproof.smoothing.classifier import signed
 from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
@@ -40,7 +41,8 @@ class ScoreFunction:
 
     def label_scores(self, batch: Any) -> NDArray[Any]:
         """The scores [rows, classes] behind the labels."""
-        return columns_of(as_numbers(self.function(signed(batch))), self.cut)
+        answer = as_numbers(self.function(signed(batch)))
+        return columns_of(with_rows(answer, rows_in(batch)), self.cut)
 
     @property
     def fingerprint(self) -> str:
@@ -48,8 +50,18 @@ class ScoreFunction:
         return fingerprint(("ScoreFunction", self.function, self.classes, self.cut))
 
 
+def first_key(answer: Any) -> Any:
+    """What picks the first of several results: the key in a plain dict, else 0."""
+    return next(iter(answer), 0) if type(answer) is dict else 0
+
+
 def as_numbers(answer: Any) -> NDArray[Any]:
     """What a function returned, as an array; tensors are welcome."""
+    if isinstance(answer, dict) or (isinstance(answer, tuple) and any(getattr(each, "shape", ()) for each in answer)):
+        raise InvalidInputError(
+            f"expected scores or labels, got a {type(answer).__name__} of {len(answer)}; pick them: "
+            f"call=lambda model, batch: model(batch)[{first_key(answer)!r}]"
+        )
     if hasattr(answer, "detach"):
         answer = answer.detach().cpu()
         answer = answer.float() if str(answer.dtype) == "torch.bfloat16" else answer  # numpy has no such type

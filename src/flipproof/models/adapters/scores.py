@@ -77,6 +77,16 @@ def labels_of_columns(columns: NDArray[Any], rows: int, classes: int) -> IntArra
     return labels
 
 
+def with_rows(answer: Any, rows: int) -> Any:
+    """The answer to a batch of one row with its first axis, if a module or a function has lost it by `squeeze()`.
+
+    Example:
+        >>> with_rows(np.array([0.25, 0.75]), rows=1)
+        array([[0.25, 0.75]])
+    """
+    return answer[None] if rows == 1 and answer.ndim < 2 and answer.shape != (1,) else answer
+
+
 def checked_columns(columns: int, classes: int | None, name: str) -> int:
     """The number of classes, which is that of the columns of a model's scores."""
     if classes is not None and classes != columns:

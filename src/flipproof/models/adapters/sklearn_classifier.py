@@ -81,7 +81,8 @@ class SklearnClassifier:
     @property
     def _classes(self) -> NDArray[Any]:
         classes = self.estimator.classes_
-        return np.empty((0, 0)) if isinstance(classes, list) else np.asarray(classes)
+        several = isinstance(classes, list | tuple) and any(np.ndim(each) for each in classes)
+        return np.empty((0, 0)) if several else np.asarray(classes)
 
     def _by_class(self, scores: Any, rows: int) -> NDArray[Any] | None:
         """Scores [rows, classes]; a single score per row is that of the second of two classes."""
@@ -92,6 +93,8 @@ class SklearnClassifier:
     def _numbers(self, predictions: NDArray[Any], rows: int) -> IntArray:
         if predictions.shape == (rows, 1):  # CatBoost writes labels of more than two classes as a column
             predictions = predictions[:, 0]
+        if predictions.shape == (rows, self.classes) and not np.isin(predictions, self._classes).all():
+            raise InvalidInputError(self._scores_for_labels(predictions[:1], ""))
         if predictions.ndim == 2 and len(predictions) == rows:
             raise InvalidInputError(one_output_of(type(self.estimator).__name__))
         if predictions.shape != (rows,):
@@ -101,5 +104,13 @@ class SklearnClassifier:
         numbers: IntArray = order[np.minimum(places, self.classes - 1)].astype(np.int64)
         unknown = self._classes[numbers] != predictions
         if unknown.any():
-            raise InvalidInputError(f"expected predictions among classes_, got {predictions[unknown][0]!r}")
+            raise InvalidInputError(self._scores_for_labels(predictions[unknown][:1], ", threshold=0"))
         return numbers
+
+    def _scores_for_labels(self, predictions: NDArray[Any], more: str) -> str:
+        """Why predictions are no labels, as those of LightGBM are not after training for an objective of the user."""
+        return (
+            f"expected predictions among classes_, got {predictions.tolist()[0]} from "
+            f"{type(self.estimator).__name__}; if these are scores, as after training for an objective of your own: "
+            f"call=lambda model, rows: model.predict(rows){more}"
+        )

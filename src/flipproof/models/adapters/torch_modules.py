@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
+from flipproof.models.adapters.scores import with_rows
 
 if TYPE_CHECKING:
     import torch as torch
@@ -128,7 +129,8 @@ def evaluating(module: torch.nn.Module) -> Iterator[None]:
 
 def labels_of(logits: torch.Tensor, rows: int, classes: int) -> IntArray:
     """The index of the largest logit in each row, the first one on a tie."""
-    suspicious = bool(checked_logits(logits, rows, classes).sum().isnan())  # faster than checking each logit
+    logits = checked_logits(logits, rows, classes)
+    suspicious = bool(logits.sum().isnan())  # faster than checking each logit
     undefined = int(logits.isnan().any(dim=1).sum()) if suspicious else 0
     if undefined:
         raise InvalidInputError(f"expected logits without NaN, got NaN for {undefined} of {rows} rows")
@@ -141,6 +143,7 @@ def checked_logits(logits: Any, rows: int, classes: int) -> Any:
     if not isinstance(logits, torch.Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, torch.Tensor) else type(logits).__name__
         raise InvalidInputError(f"expected a floating-point tensor of logits, got {got}")
+    logits = with_rows(logits, rows)
     if tuple(logits.shape) != (rows, classes):
         raise InvalidInputError(f"expected logits of shape {(rows, classes)}, got {tuple(logits.shape)}")
     return logits

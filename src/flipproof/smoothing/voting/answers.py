@@ -67,12 +67,13 @@ class Answer:
         """Which outputs [samples, outputs] have another answer.
 
         Without scores, labels must be equal. With scores, these must be equal up to rounding, and labels may differ
-        only where the scores of both labels are equal up to rounding, too.
+        only where the scores of both labels are equal up to rounding, too. Where all scores are equal to the last bit,
+        there was no rounding, and labels must be equal.
         """
         changed: BoolArray = self.labels != other.labels
         if self.scores is None or other.scores is None:
             return changed
-        if not changed.any() and np.array_equal(self.scores, other.scores):
+        if np.array_equal(self.scores, other.scores):  # a label that moves between equal scores is random
             return changed
         near = max(self.rounding, other.rounding) * _sizes(self.scores, other.scores)
         moved = (_distances(self.scores, other.scores) > near[..., None]).any(axis=-1)
