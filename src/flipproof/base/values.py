@@ -153,7 +153,7 @@ def as_array(given: Any, name: str) -> NDArray[Any]:
         given = given.detach().cpu()
         given = given.float() if str(given.dtype) == "torch.bfloat16" else given
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
-        raise InvalidInputError(f"expected {name} without masked entries, got {np.ma.count_masked(given)}; fill them")
+        raise InvalidInputError(f"expected {name} without masked entries, got {int(given.mask.sum())}; fill them")
     try:
         array = np.asarray(given)
     except (ValueError, TypeError) as error:
