@@ -319,3 +319,19 @@ def test_functions_get_attributes_and_numbers_of_both_ends(rng):
         check_named(near.around.nodes[copy.edge_index], copy.edge_features)
     union = fp.Graphs([graph, graph]).sampler(noise, 0).draw(Role.SELECT, range(5), np.arange(2))
     check_named(union.edge_index, union.edge_features, 7 * union.graph_of_node[union.edge_index[0]])
+
+
+@pytest.mark.parametrize("name", ["shares", "remembers"])
+def test_functions_that_look_at_other_edges_are_refused(name):
+    """What is drawn around some nodes, or together with other graphs, would then show in the features."""
+    calls = itertools.count()
+    functions = {
+        "shares": lambda x_source, x_target: (weights := 1.0 + (x_source + x_target).sum(axis=1)) / weights.sum(),
+        "remembers": lambda x_source, x_target: np.full(len(x_source), next(calls)),
+    }
+    refused = r"expected a function that computes what an edge carries from its own two ends, got .* for the edge \("
+    index = [[0, 1, 1, 2], [1, 0, 2, 1]]
+    with pytest.raises(fp.InvalidInputError, match=refused):
+        fp.Graph.from_edge_index(index, 3, np.eye(3), edge_features=functions[name])
+    own = fp.Graph.from_edge_index(index, 3, np.eye(3), edge_features=lambda x_source, x_target: x_source + x_target)
+    assert own.clean().edge_features.shape == (4, 3)

@@ -166,7 +166,7 @@ def test_what_is_no_category_is_refused_and_what_the_refusal_tells_works(library
         ({"bins": {"age": "many"}}, "to be a number of bins or a list of edges, got 'many'"),
         ({"bins": {"age": [100.0]}}, "expected bins that divide the numbers 0 to 13 of column 'age'"),
         ({"bins": {"job": 3}}, "expected numbers in column 'job' for bins"),
-        ({"categories": {"n": ["x"]}}, "expected categories of column 'n' that its type int64 can hold"),
+        ({"categories": {"n": ["x"]}}, "expected values of column 'n' that its type int64 can hold"),
         ({"fixed": ["job", "age", "id", "n"]}, "there is nothing to certify"),
     ],
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """Datasets of images as they are: noise changes levels of brightness, and the model gets numbers as before."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -174,3 +176,41 @@ def test_a_dataset_of_graphs_is_many_graphs():
             return one
 
     assert len(space_of(torch.utils.data.Subset(Pairs(), [0, 2]))) == 2
+
+
+class Items:
+    """A dataset that makes its items."""
+
+    def __init__(self, make):
+        self.make = make
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, number):
+        return self.make(number)
+
+
+def test_refusals_name_the_cause():
+    noise, calls = fp.FlipNoise(0.5, 0.5, 256), itertools.count()
+    for make, refused in (
+        (lambda number: (np.full((1, 2, 2), next(calls) % 2 if number == 2 else 0), 0), "another one for item 2"),
+        (lambda number: np.full((1, 2, 2), 37.0 * number), "give levels as integers, .* or divide them by 255"),
+        (lambda number: np.full((1, 2, 2), np.nan), "got nan at"),
+        (lambda number: ("a text", 0), "expected images, got a dataset of texts such as 'a text'; give a list of"),
+    ):
+        with pytest.raises(fp.InvalidInputError, match=refused):
+            space_of(Items(make), noise)
+    for works in (
+        lambda number: np.full((1, 2, 2), 37 * number),
+        lambda number: np.full((1, 2, 2), 37.0 * number) / 255,
+    ):
+        assert len(space_of(Items(works), noise).values) == 3
+    assert space_of(["a text"] * 3).lengths.tolist() == [2, 2, 2]
+
+
+def test_masked_entries_are_refused():
+    masked = np.ma.array([[0, 1]], mask=[[True, False]])
+    with pytest.raises(fp.InvalidInputError, match="expected values without masked entries, got 1; fill them"):
+        space_of(masked)
+    assert space_of(masked.filled(1)).values.tolist() == [[1, 1]]

@@ -326,6 +326,14 @@ def test_sentences_say_what_is_counted():
     )
 
 
+def test_words_outside_of_the_vocabulary_are_never_covered():
+    """Not even if no text has any: one that an attacker writes would be the first."""
+    texts, noise = fp.Texts(["a b", "b"]), fp.FlipNoise(0.4, 0.4)
+    votes = fp.Votes.from_counts(selection=[[99, 1]] * 2, estimation=[[990, 10]] * 2, noise=noise, inputs=texts)
+    said = fp.in_words(fp.certify(votes), 0)  # without the texts
+    assert ", and leaves the words outside of the vocabulary alone, can change" in said
+
+
 def test_a_report_of_texts(tmp_path):
     texts = fp.Texts(SOME)
     fp.write_report(tmp_path / "report.html", fp.certify(prizes(texts)), inputs=texts, texts=SOME, unit="text")

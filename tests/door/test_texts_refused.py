@@ -1,5 +1,8 @@
 """Texts and sequences that are refused: every error says what to do, and doing it works."""
 
+import itertools
+
+import numpy as np
 import pytest
 
 import flipproof as fp
@@ -116,3 +119,34 @@ def test_reprs_are_short():
     assert repr(fp.Texts(SOME)) == f"Texts({len(SOME)} texts of {fp.Texts(SOME).codes.size} tokens)"
     assert repr(fp.Texts(SOME, mask="#")).endswith("tokens, mask='#')")
     assert len(TEXTS) == len(LABELS)
+
+
+@pytest.mark.parametrize("texts", [[b"a b", b"c"], np.array([b"a b", b"c"])], ids=["list", "array"])
+def test_bytes(texts):
+    with pytest.raises(InvalidInputError, match=r"expected texts, got b'a b'; decode them: \[text.decode\(\) for"):
+        prizes(texts)
+    assert len(prizes([text.decode() for text in texts])) == 2
+
+
+def test_lists_of_tokens():
+    given = [["a", "b"], ["c"]]
+    with pytest.raises(InvalidInputError, match=r"expected a text in each row, got a list of 2, .*join them: \['"):
+        prizes(given)
+    assert fp.Texts([" ".join(tokens) for tokens in given], tokenizer=str.split).tokens_of(0) == given[0]
+
+
+def test_tokenizers_that_are_random():
+    calls = itertools.count()
+    with pytest.raises(InvalidInputError, match="cuts a text in the same way each time, got other tokens for text 0"):
+        fp.Texts(["a b"], tokenizer=lambda text: [text, str(next(calls))])
+
+
+def test_tokenizers_that_cut_off_or_fill_up():
+    tokenizers = pytest.importorskip("tokenizers")
+    cutting = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
+    cutting.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    cutting.enable_truncation(2)
+    with pytest.raises(InvalidInputError, match=r"gives all tokens, got truncation: call no_truncation\(\)"):
+        fp.Texts(["a b a"], tokenizer=cutting)
+    cutting.no_truncation()
+    assert fp.Texts(["a b a"], tokenizer=cutting).lengths.tolist() == [3]

@@ -154,13 +154,17 @@ def as_array(given: Any, name: str) -> NDArray[Any]:
     """Numbers as a numpy array; torch tensors are welcome."""
     if hasattr(given, "detach"):
         given = given.detach().cpu()
+        given = given.float() if str(given.dtype) == "torch.bfloat16" else given
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise InvalidInputError(f"expected {name} without masked entries, got {int(given.mask.sum())}; fill them")
     try:
         array = np.asarray(given)
     except (ValueError, TypeError) as error:
         _refuse_ragged(given, name)
         raise InvalidInputError(f"expected {name} to be an array, got {type(given).__name__}: {error}") from error
     if array.dtype.kind not in "biuf":
-        raise InvalidInputError(f"expected {name} to be numbers, got {array.dtype}")
+        got = array.dtype if array.ndim else type(given).__name__
+        raise InvalidInputError(f"expected {name} to be numbers, got {got}")
     return array
 
 

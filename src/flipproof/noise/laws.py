@@ -42,10 +42,10 @@ def space_of(inputs: Any, law: Law | None = None) -> Space:
         return inputs
     if sp.issparse(inputs):
         return SparseRows(inputs)
-    if (table := Table.of_frame(inputs)) is not None:
-        return table
     if (texts := texts_in(inputs)) is not None:
         return Texts(texts)
+    if (table := Table.of_frame(inputs)) is not None:
+        return table
     if (graphs := space_of_graphs(inputs, law)) is not None:
         return graphs
     if hasattr(inputs, "to_pandas") or (hasattr(inputs, "columns") and hasattr(inputs, "iloc")):

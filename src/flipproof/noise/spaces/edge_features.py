@@ -86,10 +86,12 @@ class EdgeFeatures:
         """Whether the features are numbers that were observed, rather than computed."""
         return self.values is not None
 
-    def check_columns(self, edges: Edges) -> None:
-        """Refuses stored numbers that do not have one row for each column of the edge index."""
+    def check(self, edges: Edges, attributes: Any) -> None:
+        """Refuses stored numbers that do not have one row for each column of the edge index, and some functions."""
         columns = edges.loops.size + edges.count * (1 if edges.directed else 2)
-        if self.values is not None and len(self.values) != columns:
+        if self.values is None:
+            self._check_ends_alone(attributes, edges.index())
+        elif len(self.values) != columns:
             raise InvalidInputError(f"expected features of {columns} columns of edges, got {len(self.values)}")
 
     def check_noise(self, noise: FlipNoise | None) -> None:
@@ -135,6 +137,19 @@ class EdgeFeatures:
                 f"expected a function that gives one row for each of {ends.shape[1]} edges, got shape {made.shape}"
             )
         return made
+
+    def _check_ends_alone(self, attributes: Any, edge_index: IntArray) -> None:
+        """Refuses a function that looks at other edges, or at anything else than the two ends of an edge."""
+        few = edge_index[:, :_FEW]
+        if few.shape[1] < 2:
+            return
+        together, alone = self.of_ends(attributes, few)[-1], self.of_ends(attributes, few[:, -1:])[0]
+        if not np.allclose(together, alone, rtol=1e-4, atol=1e-6, equal_nan=True):
+            raise InvalidInputError(
+                "expected a function that computes what an edge carries from its own two ends, got "
+                f"{together} for the edge {tuple(few[:, -1].tolist())} among others and {alone} for the same edge "
+                "alone; leave what depends on other edges, such as their sum, to the model"
+            )
 
     def check_observed(self, carried: Mapping[str, Any], attributes: Any, edge_index: Any) -> None:
         """Refuses a function that says something else about observed edges than these carry under its name."""

@@ -69,10 +69,7 @@ class HeldColumn:
             order = np.argsort(frames.numbers(frames.take(column, first)), kind="stable")
             codes, first = np.argsort(order)[codes], first[order]
         values = frames.take(column, first)
-        if (
-            frames.holds(column) is Holds.OTHERS
-            and len({type(value) for value in frames.plain(values)} - {type(None)}) > 1
-        ):
+        if frames.holds(column) is Holds.OTHERS and len(_types(frames, column, values) - {type(None)}) > 1:
             raise InvalidInputError(
                 f"expected values of one type in column {name!r}, got several: convert them, or leave it out with "
                 f"{frames.leave_out.format(repr(name))}"
@@ -80,8 +77,12 @@ class HeldColumn:
         return cls(name, values), codes
 
     def coded(self, frames: Frames, column: Any) -> tuple[HeldColumn, IntArray]:
-        """A fixed column is coded anew: its values need not be known."""
-        return HeldColumn.of(frames, column, self.name)
+        """A fixed column is coded anew: its values need not be known, but they get the type that a model knows."""
+        held, codes = HeldColumn.of(frames, column, self.name)
+        if held.values.dtype == self.values.dtype:
+            return held, codes
+        none = frames.take(self.values, np.zeros(0, dtype=np.int64))
+        return replace(held, values=extended_values(frames, none, frames.plain(held.values), self.name)), codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,6 +169,11 @@ class BinnedColumn:
         return replace(self, complete=False), codes
 
 
+def _types(frames: Frames, column: Any, values: Any) -> set[type]:
+    """The types of the values of a column. Objects of several types may be equal, as 1 and True, and look alike."""
+    return {type(value) for value in frames.plain(column if str(column.dtype) == "object" else values)}
+
+
 def bins_of(numbers: FloatArray, cuts: FloatArray) -> IntArray:
     """The bin of every number; missing numbers are in a bin of their own, after all others.
 
@@ -230,12 +236,8 @@ def _why_not(frames: Frames, column: Any, holds: Holds, codes: IntArray, first: 
         return several
     if holds.is_numeric:
         numbers = frames.numbers(frames.take(column, first))
-        integers = np.isnan(numbers) | (numbers == np.floor(numbers))
-        return (
-            several
-            if first.size > FEW or not (integers.all() and np.isfinite(numbers[~np.isnan(numbers)]).all())
-            else None
-        )
+        integers = np.isnan(numbers) | np.isfinite(numbers) & (numbers == np.floor(numbers))
+        return several if first.size > FEW or not integers.all() else None
     return f"{several}, one per row" if first.size > FEW and first.size == codes.size else None
 
 

@@ -30,8 +30,12 @@ class PandasForm:
     def __call__(self, drawn: NDArray[Any], /) -> Any:
         """A frame with one row for each row of codes."""
         codes = np.ascontiguousarray(drawn.T, dtype=np.intp)
+        pandas = import_module("pandas")
         columns = {place: look.take(codes[place]) for place, look in enumerate(self.looks)}
-        frame = import_module("pandas").DataFrame(columns, copy=False)
+        for place, look in enumerate(self.looks):
+            if str(look.dtype) == "object":  # else pandas infers a type from the values that are drawn
+                columns[place] = pandas.Series(columns[place], dtype=object)
+        frame = pandas.DataFrame(columns, copy=False)
         frame.columns = self.names
         return frame
 

@@ -40,11 +40,11 @@ class PandasFrames:
 
     def dtype(self, column: Any) -> str:
         """The type as pandas writes it."""
-        return str(_pandas().Series(column).dtype)
+        return str(_series(column).dtype)
 
     def holds(self, column: Any) -> Holds:
         """By type; of objects, by their own types."""
-        pandas, dtype = _pandas(), _pandas().Series(column).dtype
+        pandas, dtype = _pandas(), _series(column).dtype
         if isinstance(dtype, pandas.CategoricalDtype):
             return Holds.CATEGORIES
         if getattr(dtype, "kind", "") == "O" and isinstance(dtype, np.dtype):
@@ -66,7 +66,7 @@ class PandasFrames:
 
     def numbers(self, column: Any) -> FloatArray:
         """As float64."""
-        return np.asarray(_pandas().Series(column).to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.asarray(_series(column).to_numpy(dtype=np.float64, na_value=np.nan))
 
     def plain(self, column: Any) -> list[Any]:
         """Without numpy's scalars."""
@@ -86,17 +86,17 @@ class PandasFrames:
         """An array of the same type, or of a wider categorical one."""
         pandas, listed = _pandas(), self.listed(column)
         if listed is None:
-            added = pandas.array(list(values), dtype=pandas.Series(column).dtype)
+            added = pandas.array(list(values), dtype=column.dtype)
         else:
             every = [*listed, *(value for value in values if value is not None and value not in listed)]
             dtype = pandas.CategoricalDtype(pandas.Index(every), ordered=column.dtype.ordered)
             column, added = column.set_categories(every), pandas.Categorical(list(values), dtype=dtype)
             column = pandas.Categorical(column, dtype=dtype)
-        return pandas.concat([pandas.Series(column), pandas.Series(added)], ignore_index=True).array
+        return pandas.concat([_series(column), _series(added)], ignore_index=True).array
 
     def contents(self, column: Any) -> tuple[str, bytes]:
         """The bytes of numbers, or the texts that Python shows of other values, categories included."""
-        dtype = _pandas().Series(column).dtype
+        dtype = _series(column).dtype
         plain = isinstance(dtype, np.dtype) and dtype.kind in "biuf"
         values = np.asarray(column).tobytes() if plain else _shown(self.plain(column))
         listed = "" if isinstance(dtype, np.dtype) else f"{self.listed(column)!r} {getattr(dtype, 'ordered', '')}"
@@ -136,6 +136,8 @@ class PolarsFrames:
 
     def numbered(self, column: Any) -> IntArray:
         """From dense ranks. NaN counts as missing."""
+        if column.dtype == _polars().Object:
+            raise TypeError("polars panics when it ranks objects")
         ranks = column.rank(method="dense").fill_null(0).to_numpy().astype(np.int64) - 1
         if column.dtype.is_float():
             ranks[column.is_nan().fill_null(False).to_numpy()] = MISSING  # the highest rank, so that no gap is left
@@ -178,6 +180,11 @@ _LIBRARIES: dict[str, Frames] = {"pandas": PandasFrames(), "polars": PolarsFrame
 
 def _pandas() -> Any:
     return import_module("pandas")
+
+
+def _series(column: Any) -> Any:
+    """A column of pandas as a series of its very type: from an array of objects pandas would infer another."""
+    return _pandas().Series(column, dtype=object if str(column.dtype) == "object" else column.dtype)
 
 
 def _polars() -> Any:

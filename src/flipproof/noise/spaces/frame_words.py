@@ -58,7 +58,8 @@ def left_alone(book: FrameBook, parts: Iterable[str]) -> tuple[str, ...]:
     values = "the set of values that occur in each column"
     if not all(column.complete for column in touched):
         values = "the set of known values of each column"
-    return (*_held_words([column.name for column in held], [column.name for column in touched]), values)
+    bins = ("the bins",) if any(isinstance(column, BinnedColumn) for column in touched) else ()
+    return (*_held_words([column.name for column in held], [column.name for column in touched]), values, *bins)
 
 
 def _held_words(held: Sequence[str], touched: Sequence[str]) -> tuple[str, ...]:

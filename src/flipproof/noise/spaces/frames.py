@@ -119,7 +119,7 @@ def extended_values(frames: Frames, column: Any, values: Sequence[Any], name: st
 
 def _not_held(frames: Frames, column: Any, values: Sequence[Any], name: str) -> InvalidInputError:
     return InvalidInputError(
-        f"expected categories of column {name!r} that its type {frames.dtype(column)} can hold, got {list(values)!r}"
+        f"expected values of column {name!r} that its type {frames.dtype(column)} can hold, got {list(values)!r}"
     )
 
 

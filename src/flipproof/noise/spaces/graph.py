@@ -72,9 +72,9 @@ class Graph:
     def __post_init__(self) -> None:
         one_of(PARTS, self.noisy, "noisy")
         checked_kind(self.edges, Edges, "edges")
-        if self.edge_features is not None:
-            checked_kind(self.edge_features, EdgeFeatures, "edge_features").check_columns(self.edges)
         object.__setattr__(self, "attributes", checked_attributes(self.attributes, self.nodes, self.noisy))
+        if self.edge_features is not None:
+            checked_kind(self.edge_features, EdgeFeatures, "edge_features").check(self.edges, self.plain_attributes)
 
     @classmethod
     def from_edge_index(

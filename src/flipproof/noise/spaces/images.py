@@ -23,6 +23,8 @@ from flipproof.theory.scope import Scope
 MOST_NUMBERS = 2**30
 """The largest number of pixels and colours of all images of a dataset together."""
 _CLOSE = 1e-6
+_TWICE = 10
+"""How many images are asked for twice, to find datasets that change them at random."""
 _MOST_LEVELS = 2**16
 _DTYPES = ("float32", "float64")
 _TAKE_SOME = "take some of them: torch.utils.data.Subset(dataset, range(1000))"
@@ -162,13 +164,13 @@ def _items(dataset: Any) -> Iterator[Any]:
             f"expected at most {MOST_NUMBERS:,} pixels and colours in all images together, got {count:,} images of "
             f"{first.size:,}; {_TAKE_SOME}"
         )
-    if not np.array_equal(first, _image(dataset[0])):
-        raise InvalidInputError(
-            "expected a dataset that gives the same image each time, got another one the second time; leave random "
-            "changes out of its transform"
-        )
     for number in range(count):
         image = _image(dataset[number])
+        if number < _TWICE and image.tobytes() != _image(dataset[number]).tobytes():
+            raise InvalidInputError(
+                f"expected a dataset that gives the same image each time, got another one for item {number} the second "
+                "time; leave random changes out of its transform"
+            )
         if image.shape != first.shape:
             raise InvalidInputError(
                 f"expected images of one shape, got {image.shape} at item {number} after {first.shape}; resize them"
@@ -184,6 +186,8 @@ def _image(item: Any) -> Any:
         return item
     if isinstance(item, dict):
         raise InvalidInputError(f"expected items that are an image, or (image, label), got a dict with {sorted(item)}")
+    if isinstance(item, str):
+        raise InvalidInputError(f"expected images, got a dataset of texts such as {item[:60]!r}; give a list of texts")
     return as_array(item, "the image of an item")
 
 
@@ -201,7 +205,9 @@ def _levels(numbers: NDArray[Any], levels: int) -> NDArray[Any]:
         return codes.astype(np.min_scalar_type(levels - 1))
     place = tuple(int(i) for i in np.unravel_index(wrong.argmax(), wrong.shape))
     number = float(numbers[place])
-    if number < 0.0 or number > 1.0 or not np.isfinite(number):
+    if numbers.min() >= 0.0 and (numbers == np.rint(numbers)).all():
+        hint = "give levels as integers, which the model gets as they are, or divide them by 255"
+    elif number < 0.0 or number > 1.0 or not np.isfinite(number):
         hint = "leave Normalize out of the transform and make it the first layer of the model"
     elif levels == 256:
         hint = "round them: (image * 255).round() / 255"

@@ -164,8 +164,7 @@ class Texts:
             there = self._count(self._there)
             return Scope(lengths - there, there, makes_room=True)
         known, first = self._count(self.codes < self.categories), self._count(self.codes == 0)
-        unknown = bool((self.codes >= self.categories).any())
-        return Scope(first, known - first, ("the words outside of the vocabulary",) if unknown else ())
+        return Scope(first, known - first, ("the words outside of the vocabulary",))  # none may be written, either
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any]:
         """The words for changes, as fields of a report's subject; `entries` is the user's word for entries."""

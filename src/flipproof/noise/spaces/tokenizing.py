@@ -19,6 +19,8 @@ Tokenizer = Callable[[str], Sequence[str]]
 _LISTS = {"pandas": "tolist", "polars": "to_list", "pyarrow": "to_pylist"}
 """Libraries whose columns of texts are taken, and the method that makes a list of such a column."""
 _SAMPLE = 60
+_TWICE = 10
+"""How many texts are cut twice, to find tokenizers that are random or remember."""
 
 
 def texts_in(inputs: Any) -> tuple[str, ...] | None:
@@ -33,6 +35,7 @@ def texts_in(inputs: Any) -> tuple[str, ...] | None:
             f"expected a list of texts, got a single text {inputs[:_SAMPLE]!r}; put it into a list: [text]"
         )
     items = _items(inputs)
+    _refuse_other_texts(items)
     if items is None or not any(isinstance(item, str) for item in items):
         return None
     for number, item in enumerate(items):
@@ -43,14 +46,32 @@ def texts_in(inputs: Any) -> tuple[str, ...] | None:
     return tuple(str(item) for item in items)
 
 
+def _refuse_other_texts(items: Sequence[Any] | None) -> None:
+    """Refuses bytes, and lists of tokens in the place of texts."""
+    first = items[0] if items else None
+    if isinstance(first, bytes):
+        raise InvalidInputError(
+            f"expected texts, got {first[:_SAMPLE]!r}; decode them: [text.decode() for text in ...]"
+        )
+    if isinstance(first, list | tuple) and first and all(isinstance(token, str) for token in first):
+        raise InvalidInputError(
+            f"expected a text in each row, got a list of {len(first)}, the first of them {first[0]!r}; if these are "
+            "tokens, join them: [' '.join(tokens) for tokens in ...], with tokenizer=str.split; if they are cells of a "
+            "table, give a data frame: pandas.DataFrame(...)"
+        )
+
+
 def _items(inputs: Any) -> Sequence[Any] | None:
     """The items of whatever may be a list of texts; None for anything else."""
     if isinstance(inputs, Sequence):
         return inputs
     if isinstance(inputs, np.ndarray):
-        return inputs.tolist() if inputs.ndim == 1 and inputs.dtype.kind in "UOT" else None
+        return inputs.tolist() if inputs.ndim == 1 and inputs.dtype.kind in "UOTS" else None
     method = _LISTS.get(type(inputs).__module__.partition(".")[0])
-    return None if method is None or hasattr(inputs, "columns") else getattr(inputs, method, list)()
+    if method is None or not hasattr(inputs, method) or hasattr(inputs, "columns"):
+        return None
+    items: Sequence[Any] = getattr(inputs, method)()
+    return items
 
 
 def split_words(text: str) -> list[str]:
@@ -104,6 +125,9 @@ def tokenizer_of(given: Any) -> Tokenizer:
     if hasattr(given, "tokenize"):  # transformers
         return given.tokenize  # type: ignore[no-any-return]
     if hasattr(given, "encode_batch"):  # tokenizers
+        for name in ("truncation", "padding"):
+            if getattr(given, name, None) is not None:  # a word that is inserted would push out or replace another
+                raise InvalidInputError(f"expected a tokenizer that gives all tokens, got {name}: call no_{name}()")
         return lambda text: given.encode(text, add_special_tokens=False).tokens
     if callable(given):
         return given  # type: ignore[no-any-return]
@@ -124,6 +148,11 @@ def tokens_of(text: str, tokenizer: Tokenizer, number: int) -> list[str]:
     wrong = next((token for token in tokens if not isinstance(token, str)), None)
     if wrong is not None:
         raise _no_tokens(f"one with {wrong!r} for text {number}")
+    if number < _TWICE and list(tokenizer(text)) != list(tokens):
+        raise InvalidInputError(
+            f"expected a tokenizer that cuts a text in the same way each time, got other tokens for text {number} the "
+            "second time: switch its dropout or sampling off"
+        )
     return [sys.intern(str(token)) for token in tokens]
 
 
