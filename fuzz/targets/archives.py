@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from flipproof.datasets.cards.catalogue import Form
+from flipproof.datasets.cards.catalogue import StoredForm
 from flipproof.datasets.fetching.data_file import gunzipped, untarred, unzipped
 from flipproof.datasets.readers.citations import read_planetoid_arrays, read_sparse_graph
 from flipproof.datasets.readers.images import idx_array, read_cifar_arrays
@@ -106,7 +106,7 @@ def _kind(content: bytes) -> _Kind:
 
 
 def _read(content: bytes) -> None:
-    Form((), lambda contents: _kind(content).read(contents["few"])).dataset({"few": content[1:]})
+    StoredForm((), lambda contents: _kind(content).read(contents["few"])).dataset({"few": content[1:]})
 
 
 def _mutate(content: bytes, rng: random.Random, mutate: ByteMutator) -> bytes:

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flipproof.datasets.cards.catalogue import Form
+from flipproof.datasets.cards.catalogue import StoredForm
 from flipproof.datasets.readers.citations import read_planetoid
 from flipproof.datasets.readers.inert_pickle import read_inert
 from fuzz.python2_pickles import name, number, planetoid, text
 from fuzz.target import ByteMutator, Target
 
-_FORM = Form((), lambda contents: read_planetoid(contents, "few"))
+_FORM = StoredForm((), lambda contents: read_planetoid(contents, "few"))
 _NAMES = ("numpy.dtype", "numpy.ndarray", "numpy.core.multiarray._reconstruct", "scipy.sparse.csr.csr_matrix")
 _PIECES = (
     *(name(each) for each in (*_NAMES, "collections.defaultdict", "__builtin__.list", "os.system")),

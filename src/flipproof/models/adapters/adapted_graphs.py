@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.errors import InvalidInputError, reason_of
-from flipproof.models.adapters.graph_calls import BY_HAND, DATA, GraphCall, Reading, plain_answer
+from flipproof.models.adapters.graph_calls import BY_HAND, DATA, AnswerReading, GraphCall, plain_answer
 from flipproof.models.adapters.graph_classifier import GraphClassifier
 from flipproof.models.adapters.graph_model import GraphFunction, GraphModel, is_union
 from flipproof.models.adapters.kept_edges import check_keeps_no_edges
@@ -24,7 +24,7 @@ from flipproof.smoothing.classifier import Classifier, ModelOptions
 from flipproof.theory.base_law import Law
 
 _FEW_GRAPHS = 4
-_NO_READING = Reading(1)
+_NO_READING = AnswerReading(1)
 
 
 def adapted_graph_model(model: Any, space: Graph | Graphs, noise: Law, options: ModelOptions) -> Classifier:
@@ -142,20 +142,20 @@ def _rows(answers: list[tuple[Any, int]]) -> NDArray[Any]:
     return np.concatenate(arrays)
 
 
-def _reading(answers: list[tuple[Any, int]], clean: Any, options: ModelOptions) -> Reading:
+def _reading(answers: list[tuple[Any, int]], clean: Any, options: ModelOptions) -> AnswerReading:
     """How to read the answers, from those to graphs without noise."""
     array, rows = _rows(answers), sum(count for _, count in answers)
     if len(array) != rows or array.ndim > 2:
         raise InvalidInputError(_of_other_shape(array, rows, clean))
     columns = 1 if array.ndim == 1 else array.shape[1]
     if array.dtype.kind in "biu":
-        return Reading(_told(options, array))
+        return AnswerReading(_told(options, array))
     if columns > 1:
         if options.threshold is not None:
             raise InvalidInputError(f"expected a threshold only for a model with one score, got {columns} logits")
         if options.classes not in (None, columns):
             raise InvalidInputError(f"expected logits of {options.classes} classes, got {columns}; leave out classes=")
-        return Reading(columns)
+        return AnswerReading(columns)
     if options.classes not in (None, 2):
         raise InvalidInputError(f"expected logits of {options.classes} classes, got one score for each label")
     if options.threshold is None and rows and array.min() >= 0.0 and array.max() <= 1.0:
@@ -163,7 +163,7 @@ def _reading(answers: list[tuple[Any, int]], clean: Any, options: ModelOptions) 
             "expected one logit for the second of two classes, got numbers in [0, 1] that may be probabilities; say "
             "from where on label 1 is given: threshold=0.5 for probabilities, threshold=0 for logits"
         )
-    return Reading(2, options.threshold)
+    return AnswerReading(2, options.threshold)
 
 
 def _told(options: ModelOptions, labels: NDArray[Any]) -> int:

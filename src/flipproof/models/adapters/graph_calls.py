@@ -280,7 +280,7 @@ def _optional_roles(names: list[str], taken: list[str], many: bool, carried: str
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnswerReading:
     """How the answer of a model becomes scores [rows, classes].
 
     Attributes:

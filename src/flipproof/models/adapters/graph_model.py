@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flipproof.base.values import IntArray
-from flipproof.models.adapters.graph_calls import GraphCall, GraphInputs, Reading, check_is_drawn, plain_answer
+from flipproof.models.adapters.graph_calls import AnswerReading, GraphCall, GraphInputs, check_is_drawn, plain_answer
 from flipproof.models.adapters.tensors import (
     AttributeForm,
     TensorCache,
@@ -45,7 +45,7 @@ class GraphModel:
 
     model: Any
     how: GraphCall
-    reading: Reading
+    reading: AnswerReading
     carried: str | None = None
     whole_numbers: bool = False
     graphs_at_once: int = 512
@@ -153,7 +153,7 @@ class GraphFunction:
     """
 
     function: Callable[[Any], Any]
-    reading: Reading
+    reading: AnswerReading
 
     @property
     def classes(self) -> int:

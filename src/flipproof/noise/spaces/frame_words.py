@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from flipproof.noise.spaces.frame_bins import BinnedColumn
 from flipproof.noise.spaces.frame_book import FrameBook
-from flipproof.noise.spaces.frame_columns import BinnedColumn, CategoryColumn, CodedColumn
+from flipproof.noise.spaces.frame_columns import CategoryColumn, CodedColumn
 from flipproof.noise.spaces.words import ANY, ChangeWords, WordsByKind
 
 _MOST_NAMES = 8
