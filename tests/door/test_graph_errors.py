@@ -217,6 +217,18 @@ def test_a_model_that_keeps_the_observed_edges(kept):
     votes(Noting(kept), noise=ADDING)
 
 
+class KeepingPooled(Keeping):
+    def forward(self, x, edge_index, batch):
+        return nn.global_mean_pool(super().forward(x, edge_index), batch)
+
+
+def test_explicit_adapters_refuse_kept_edges_too():
+    words = "with the edges of the observed graph in Keeping.*kept, which noise does not reach"
+    refused(words, fp.NodeClassifier(Keeping(), classes=2), noise=ADDING)
+    refused(words, fp.GraphClassifier(KeepingPooled(), classes=2), [path()], noise=ADDING)
+    votes(fp.NodeClassifier(PLAIN, classes=2), noise=ADDING)
+
+
 def pooled(model, data):
     return nn.global_mean_pool(model.layer(data.x, data.edge_index), data.batch)
 

@@ -37,7 +37,8 @@ class Classifier(Protocol):
     its contents determine it), an attribute `class_names` (one text for each class, to be shown), an attribute `hops`
     (the number of message-passing steps of a model of nodes), and a method `label_scores`, which gives the numbers
     [..., classes] behind the labels of a batch; the label has the largest one. `vote` evaluates a few samples again to
-    check that labels do not change; with scores it can tell rounding from a fault.
+    check that labels do not change; with scores it can tell rounding from a fault. Before anything is drawn, it calls
+    a method `check_on(space, noise)`, if there is one, which may refuse the data or the noise.
     """
 
     @property
@@ -160,6 +161,8 @@ def classifier_of(model: Any, space: Space, noise: Law, options: ModelOptions) -
             f"expected classes, call and threshold only with a model that is given as it is, got {options} with "
             f"{type(model).__name__} of {model.classes} classes"
         )
+    if hasattr(model, "check_on"):
+        model.check_on(space, noise)
     return model
 
 

@@ -12,18 +12,15 @@ from flipproof.errors import InvalidInputError, reason_of
 from flipproof.models.adapters.graph_calls import BY_HAND, DATA, AnswerReading, GraphCall, plain_answer
 from flipproof.models.adapters.graph_classifier import GraphClassifier
 from flipproof.models.adapters.graph_model import GraphFunction, GraphModel, is_union
-from flipproof.models.adapters.kept_edges import check_keeps_no_edges
+from flipproof.models.adapters.kept_edges import check_keeps_no_edges, clean_graphs
 from flipproof.models.adapters.node_classifier import NodeClassifier, is_node_module
 from flipproof.models.adapters.scores import with_rows
 from flipproof.models.adapters.torch_modules import checked_uncached, is_module
-from flipproof.noise.laws import as_given, sampler_of
-from flipproof.noise.sampling.samplers import Role
-from flipproof.noise.spaces.graph import STRUCTURE, Graph
+from flipproof.noise.spaces.graph import Graph
 from flipproof.noise.spaces.graphs import Graphs
 from flipproof.smoothing.classifier import Classifier, ModelOptions
 from flipproof.theory.base_law import Law
 
-_FEW_GRAPHS = 4
 _NO_READING = AnswerReading(1)
 
 
@@ -37,12 +34,8 @@ def adapted_graph_model(model: Any, space: Graph | Graphs, noise: Law, options: 
         noise: the law of the noise.
         options: what the user says about the model.
     """
-    clean = _clean(space, noise)
-    found = _found(model, space, clean, options)
-    if STRUCTURE in getattr(noise, "parts", space.parts):
-        observed = [clean, next(clean.cut(1))] if is_union(clean) else [clean[0]]
-        answer = found if is_union(clean) else lambda graph: found([graph])
-        check_keeps_no_edges(model, options.call, observed, answer)
+    found = _found(model, space, clean_graphs(space, noise), options)
+    check_keeps_no_edges(model, options.call, found, space, noise)
     return found
 
 
@@ -56,12 +49,6 @@ def _found(model: Any, space: Graph | Graphs, clean: Any, options: ModelOptions)
         )
     trial = GraphFunction(model, _NO_READING)
     return GraphFunction(model, _reading(_answered(trial, clean, "function(graph)"), clean, options))
-
-
-def _clean(space: Graph | Graphs, noise: Law) -> Any:
-    """The graph, or a few of the graphs, as models get them without noise."""
-    sampler = sampler_of(space, noise.without_noise(), 0)
-    return as_given(sampler, sampler.draw(Role.ESTIMATE, range(1), np.arange(min(_FEW_GRAPHS, sampler.rows))))
 
 
 def _of_model(model: Any, space: Graph | Graphs, clean: Any, options: ModelOptions) -> Classifier:

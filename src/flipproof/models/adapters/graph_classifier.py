@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.graph_calls import check_ignores_nothing, check_is_drawn
+from flipproof.models.adapters.kept_edges import check_keeps_no_edges
 from flipproof.models.adapters.tensors import AttributeForm, attribute_tensor, dense_tensor, edge_tensor
 from flipproof.models.adapters.torch_modules import (
     call_module,
@@ -24,6 +25,8 @@ from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 
 if TYPE_CHECKING:
     from flipproof.noise.spaces.graphs import GraphUnion
+    from flipproof.noise.spaces.space import Space
+    from flipproof.theory.base_law import Law
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,10 @@ class GraphClassifier:
     def __call__(self, union: GraphUnion) -> IntArray:
         """Labels [graphs] of a disjoint union of noisy graphs."""
         return labels_of(self.label_scores(union), union.graphs, self.classes)
+
+    def check_on(self, space: Space, noise: Law) -> None:
+        """Refuses a module that keeps the edges of the observed data, which noise then cannot reach."""
+        check_keeps_no_edges(self.module, None, self, space, noise)
 
     def label_scores(self, union: GraphUnion) -> Any:
         """The logits [graphs, classes] behind the labels, a tensor."""

@@ -15,12 +15,24 @@ import numpy as np
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.torch_modules import checked_uncached, is_module, torch
+from flipproof.noise.laws import as_given, sampler_of
+from flipproof.noise.sampling.samplers import Role
+from flipproof.noise.spaces.graph import STRUCTURE, Graph
+from flipproof.noise.spaces.graphs import Graphs
+from flipproof.theory.base_law import Law
 
+_FEW_GRAPHS = 4
 _DEEPEST = 3
 """How deep containers in an attribute of a module are searched: a list of pairs of tensors has depth 2."""
 
 
-def check_keeps_no_edges(model: Any, call: Any, observed: list[Any], answer: Callable[[Any], Any]) -> None:
+def clean_graphs(space: Graph | Graphs, noise: Law) -> Any:
+    """The graph, or a few of the graphs, as models get them without noise."""
+    sampler = sampler_of(space, noise.without_noise(), 0)
+    return as_given(sampler, sampler.draw(Role.ESTIMATE, range(1), np.arange(min(_FEW_GRAPHS, sampler.rows))))
+
+
+def check_keeps_no_edges(model: Any, call: Any, labels_of: Callable[[Any], Any], space: Any, noise: Law) -> None:
     """Refuses a model with the edges of an observed graph in it: it may answer for that graph whatever noise does.
 
     Its votes would agree on every label, and certificates from them would be false. The edges may be in a cache that an
@@ -29,17 +41,26 @@ def check_keeps_no_edges(model: Any, call: Any, observed: list[Any], answer: Cal
     Args:
         model: a module, or a function that may use modules.
         call: a function of the user that calls the model, or None.
-        observed: the graphs that the model has been asked about, without noise.
-        answer: asks the model about one graph.
+        labels_of: asks the model about graphs as samplers draw them.
+        space: the data; only graphs whose edges get noise are looked at.
+        noise: the law of the noise.
     """
+    if not isinstance(space, Graph | Graphs) or STRUCTURE not in getattr(noise, "parts", space.parts):
+        return
+    clean, many = clean_graphs(space, noise), isinstance(space, Graphs)
+    observed = [clean, next(clean.cut(1))] if many else [clean[0]]
     modules = [*_modules_in(model), *_modules_in(call)]
+    for graph in observed if modules else ():
+        with contextlib.suppress(Exception):  # votes will report it
+            labels_of(graph if many else [graph])
     for module, graph in itertools.product(modules, observed):
         checked_uncached(module)
         place = _place_of(graph, module)
         if place is None:
             continue
         with contextlib.suppress(Exception):  # what cannot answer to fewer edges keeps those that it has
-            answer(_with_fewer_edges(graph))
+            fewer = _with_fewer_edges(graph)
+            labels_of(fewer if many else [fewer])
         if _place_of(graph, module) is not None:
             raise InvalidInputError(
                 f"expected a model that looks at the noisy copy alone, got {type(module).__name__} with the edges of "

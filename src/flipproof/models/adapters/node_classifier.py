@@ -12,6 +12,7 @@ import numpy as np
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.graph_calls import check_ignores_nothing, check_is_drawn
+from flipproof.models.adapters.kept_edges import check_keeps_no_edges
 from flipproof.models.adapters.tensors import AttributeForm, TensorCache, attribute_tensor, check_unchanged, edge_tensor
 from flipproof.models.adapters.torch_modules import (
     call_module,
@@ -29,6 +30,8 @@ from flipproof.smoothing.fingerprint.fingerprints import fingerprint
 if TYPE_CHECKING:
     from flipproof.models.fused.nodes import FusedNodes
     from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
+    from flipproof.noise.spaces.space import Space
+    from flipproof.theory.base_law import Law
 
 
 def is_node_module(module: object) -> bool:
@@ -134,6 +137,11 @@ class NodeClassifier:
     def __call__(self, graphs: Sequence[NoisyGraph]) -> IntArray:
         """Labels [graphs, nodes] of noisy copies of one graph."""
         return np.stack(self._of_each(graphs, lambda logits: labels_of(logits, len(logits), self.classes)))
+
+    def check_on(self, space: Space, noise: Law) -> None:
+        """Refuses a module that keeps the edges of the observed data, which noise then cannot reach."""
+        if not is_node_module(self.module):  # ours keep nothing
+            check_keeps_no_edges(self.module, None, self, space, noise)
 
     def label_scores(self, graphs: Sequence[NoisyGraph]) -> Any:
         """The logits [graphs, nodes, classes] behind the labels, a tensor."""
