@@ -157,7 +157,7 @@ def test_what_makes_no_sense_is_refused_in_words(name):
         ("nodes", np.array([True] * 4), r"expected nodes to be a list of integers, got bool of shape \(4,\)"),
         ("nodes", [4], "expected nodes from 0 to 3, got 4"),
         ("nodes", torch.tensor([-1]), "expected nodes from 0 to 3, got -1"),
-        ("nodes", "all", "expected nodes to be numbers, got <U3"),
+        ("nodes", "all", "expected nodes to be numbers, got str"),
         ("radii", 3, "expected (budgets|radii) to be a list of non-negative integers, got 3"),
         ("radii", None, "expected (budgets|radii) to be a list of non-negative integers, got None"),
         ("radii", [1.0], "expected each of the (budgets|radii) to be a non-negative integer, got 1.0"),
