@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import (
     ADDED_LATER,
     DESCRIPTIVE,
@@ -75,6 +76,17 @@ class Graph:
         if self.edge_features is not None:
             checked_kind(self.edge_features, EdgeFeatures, "edge_features").check_columns(self.edges)
         object.__setattr__(self, "attributes", checked_attributes(self.attributes, self.nodes, self.noisy))
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            amount(self.nodes, "node"),
+            amount(self.edges.count, "edge"),
+            "directed" if self.edges.directed else "",
+            "" if self.attributes is None else f"attributes {shape_words(self.plain_attributes)}",
+            "" if self.edge_features is None else f"edges carry {self.edge_features.name}",
+            f"noisy={self.noisy!r}",
+        )
 
     @classmethod
     def from_edge_index(
