@@ -263,9 +263,9 @@ def frame(rng):
     laws = {p: flip_noise(rng, sizes[p]) if even is None else fp.FlipNoise(even, even, sizes[p]) for p in noisy}
 
     def names(noun, clean):
-        if noun == "the set of known values of each column":  # all points keep to it
+        if re.fullmatch("the set of (known values of|values that occur in) each column", noun):  # all points keep to it
             return np.zeros(clean.shape, dtype=bool)
-        if part := re.fullmatch(r"cells of part (\w+)", noun):
+        if part := re.fullmatch(r"cells? of part (\w+)", noun):
             return np.array(parts) == part[1]
         named, count = re.findall(r"'(\w+)'", noun), re.search(r"with (\d+) values", noun)
         if named:
