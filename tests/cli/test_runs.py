@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import flipproof as fp
+from flipproof.run_folder.split import Inputs
 
 SMALL = ["--hidden", 16, "--epochs", 200, "--train-per-class", 5, "--validation-per-class", 5]
 FEW = ["--samples", 200, "--select-samples", 50]
@@ -177,7 +178,10 @@ def test_the_grid_and_the_csv_of_a_run(run, folder, tmp_path):
     code, out, _ = run("certify", folder, "--add", 1, "--delete", 2, "--csv", tmp_path / "all.csv")
     assert code == 0
     assert "add \\ delete" in out
-    assert len((tmp_path / "all.csv").read_text().splitlines()) == 91
+    header, *rows = (tmp_path / "all.csv").read_text().splitlines()
+    assert len(rows) == 90
+    names = Inputs.load(folder / "inputs.npz").class_names
+    assert ("label_name" in header.split(",")) == (names != tuple(map(str, range(len(names)))))
 
 
 def test_an_interrupted_vote_goes_on(planted, folder):

@@ -312,7 +312,7 @@ def certificates_result(certificates, space):
         "csv columns": table[0].split(","),
         "csv rows": len(table) - 1,
         "claims": [_pinned_claim(certificates.claim(number)) for number in inputs],
-        "sentences": [fp.in_words(certificates, number, inputs=space) for number in inputs],
+        "sentences": [fp.in_words(certificates, number, unit="input", inputs=space) for number in inputs],
         "frontiers": [[repr(point) for point in certificates.frontier(number)] for number in inputs],
     }
 

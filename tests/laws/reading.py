@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 _COUNT = r"(?:(?P<up>up to|any or all) (?P<count>[\d,]+)|(?P<any>any number)(?: of)?|(?P<no>no|none))"
-_ZERO = r"(?:(?:category|kind|token) 0|'a'|'0')"
+_ZERO = r"(?:(?:category|kind|token) 0|'a'|'0'|the first word of the vocabulary|the base value)"
 _TOKENIZED = r"(, as the tokenizer splits them\b| \(as the tokenizer splits them\))"
 _KNOWN = r"another (?:such )?(?:value that occurs in|known value of) the column"
 _VERBS = {

@@ -38,7 +38,7 @@ def test_columns_without_noise_are_not_covered():
     table, certificates = table_that_one_cell_turns()
     assert fp.in_words(certificates, 0, inputs=table, entries="cells") == (
         "No attacker who changes any or all 3 cells in any way, and leaves the columns with 2 values alone, can change "
-        "the prediction for this input from 1 to 0."
+        "the prediction for this row from 1 to 0."
     )
     assert "leaves the columns with 2 values alone" in fp.in_words(certificates, 0)
     page = content(section_of(certificates, table))

@@ -3,5 +3,5 @@
 It imports nothing of the package but the errors.
 """
 
-PUBLIC = ("compiled", "own_imports", "progress", "rounding", "threads", "values")
+PUBLIC = ("compiled", "own_imports", "progress", "rounding", "short_repr", "threads", "values")
 """The modules that other rooms may import."""

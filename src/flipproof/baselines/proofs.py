@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import BoolArray, FloatArray, IntArray, checked_index, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.files.csv_file import write_csv
@@ -65,6 +66,16 @@ class Proofs:
         if ids.shape != self.label.shape:
             raise InvalidInputError(f"expected {self.label.size} ids, got shape {ids.shape}")
         object.__setattr__(self, "ids", read_only(ids))
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            self.promise.system,
+            amount(len(self), "input"),
+            f"{int(self.abstained.sum()):,} abstained",
+            f"along {self.along!r}",
+            f"alpha={self.promise.alpha:g}",
+        )
 
     @classmethod
     def of(cls, certificate: Certificate, along: str, radius: NDArray[Any] | None = None) -> Proofs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def certify(
     columns = _JSON_COLUMNS if output_flags.as_json else columns_that_fit(5)
     ratio = certified_ratio(certificates, columns, table.add, table.delete, table.change)
     if table.csv is not None:
-        certificates.to_csv(table.csv)
+        (certificates if run is None else _named(run)).to_csv(table.csv)
     if output_flags.as_json:
         summary = {} if run is None else summary_record(run)
         typer.echo(json.dumps(_facts(certificates) | {"certified_ratio": ratio} | summary))
@@ -66,6 +67,14 @@ def _certified_run(path: Path, promise: PromiseSettings, table: TableOptions, fo
     if table.given and votes.exists():  # refuse an impossible table before anything is written
         certified_ratio(certified(Votes.load(votes)), _JSON_COLUMNS, table.add, table.delete, table.change)
     return open_run(path, certify_run(path, promise, force))
+
+
+def _named(run: FinishedRun) -> Certificates:
+    """The certificates of a run with the names of its classes, unless these are just numbers."""
+    certificates, names = run.certificates, tuple(run.inputs.class_names)
+    if certificates.votes.class_names is not None or names == tuple(map(str, range(len(names)))):
+        return certificates
+    return replace(certificates, votes=replace(certificates.votes, class_names=names))
 
 
 def _print(run: FinishedRun | None, certificates: Certificates, ratio: dict[str, Any], table: TableOptions) -> None:

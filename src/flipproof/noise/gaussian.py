@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import shape_words, short_repr
 from flipproof.base.values import FloatArray, IntArray, as_array, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import Role, Sampler, Stream, register_sampler, sample_bounds
@@ -71,6 +72,9 @@ class RealRows:
         if not (np.abs(values) <= LARGEST).all():
             raise InvalidInputError(f"expected values from {-LARGEST:g} to {LARGEST:g}, got others")
         object.__setattr__(self, "values", read_only(values))
+
+    def __repr__(self) -> str:
+        return short_repr(self, shape_words(self.values))
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from flipproof.report.certified_inputs import CertifiedInputs
 from flipproof.report.described_inputs import DescribedInputs
 from flipproof.report.report_files import write_page
 from flipproof.report.section import section_of
+from flipproof.report.words.known_inputs import known_words, unit_of
 from flipproof.report.words.promises import plain_words
 from flipproof.run_folder.split import Split, checked_labels
 from flipproof.smoothing.certificates import Certificates
@@ -50,9 +51,9 @@ def write_report(
         certificates: what `certify` gave, the proofs of a baseline, or any other `Certificate`.
         name: what to call the run.
         labels: true labels, for accuracies.
-        class_names: one per class.
+        class_names: one per class; by default those of the votes.
         inputs: the data that were voted on, to be drawn.
-        names: of the inputs; by default those of the rows of a data frame.
+        names: of the inputs; by default those of the votes, or of the rows of a data frame.
         texts: the messages, if inputs are messages.
         image_shape: (height, width) or (height, width, channels), if inputs are images.
         vocabulary: the words of token numbers, or of the columns of bags of words.
@@ -68,10 +69,10 @@ def write_report(
     space = None if inputs is None else space_of(inputs)
     described = DescribedInputs(
         unit=unit,
-        class_names=_texts(class_names, "class_names") or (),
+        class_names=_class_names(certificates, class_names),
         labels=None if labels is None else checked_labels(labels, len(certificates)),
         split=None if split is None else checked_kind(split, Split, "split"),
-        names=_row_names(certificates, space) if names is None else _texts(names, "names"),
+        names=_input_names(certificates, space) if names is None else _texts(names, "names"),
         texts=_texts(texts, "texts"),
         space=space,
         image_shape=image_shape,
@@ -89,9 +90,9 @@ def in_words(
     certificates: Certificate,
     index: int,
     *,
-    unit: str = "input",
+    unit: str | None = None,
     entries: str | None = None,
-    class_names: Sequence[str] = (),
+    class_names: Sequence[str] | None = None,
     inputs: Any = None,
 ) -> str:
     """What is proved about one input, as a sentence that holds with the probability of the certificates.
@@ -101,9 +102,9 @@ def in_words(
     Args:
         certificates: what `certify` gave, the proofs of a baseline, or any other `Certificate`.
         index: the number of the input.
-        unit: what one input is.
-        entries: what the attacker adds and deletes, in the plural: "pixels", "words".
-        class_names: one per class.
+        unit: what one input is; by default the votes know: "node", "text", "row" and the like.
+        entries: what the attacker adds and deletes, in the plural: "pixels", "words"; by default the votes know.
+        class_names: one per class; by default those of the votes, else numbers.
         inputs: the data that were voted on: words of a sequence, for example, are not deleted but blanked.
 
     Example:
@@ -115,9 +116,13 @@ def in_words(
     """
     checked_certificate(certificates)
     checked_count(index, "index")
-    names = _texts(class_names, "class_names") or ()
     space = None if inputs is None else space_of(inputs)
-    described = DescribedInputs(unit=unit, class_names=names, space=space, **change_words(certificates, space, entries))
+    described = DescribedInputs(
+        unit=unit_of(certificates, space) if unit is None else unit,
+        class_names=_class_names(certificates, class_names),
+        space=space,
+        **change_words(certificates, space, entries),
+    )
     CertifiedInputs(certificates, described).check()
     return plain_words(CertifiedInputs(_in_scope(certificates, space), described), index)
 
@@ -146,13 +151,13 @@ def change_words(
     if words is not None:
         return words
     scope = certificates.votes.scope
-    if scope is not None and scope.closes_gaps:
+    if scope is not None and scope.closes_gaps and (entries is not None or not known_words(certificates)):
         return edit_words(entries or "entries")
     if entries is not None:
         parts = [name for name in certificates.noise.part_names if name is not None]
         return {"entries": {"": entries} | {name: f"{entries} of part {name}" for name in parts}}
     if image_shape is None:
-        return {}
+        return known_words(certificates) if space is None else {}
     return image_words(colours=isinstance(image_shape, tuple) and image_shape[2:] not in ((), (1,)))
 
 
@@ -161,13 +166,21 @@ def _own(space: Space | None, name: str) -> Any:
     return getattr(space, name, None)
 
 
-def _row_names(certificates: Certificate, space: Space | None) -> tuple[str, ...] | None:
-    """The names of the rows that were voted on, if the data have any."""
-    names = _own(space, "input_names")
-    if names is None or not isinstance(certificates, Certificates):
+def _input_names(certificates: Certificate, space: Space | None) -> tuple[str, ...] | None:
+    """The names of the inputs that were voted on, if the votes or the data have any."""
+    if not isinstance(certificates, Certificates):
         return None
-    ids = certificates.votes.ids
-    return tuple(names[number] for number in ids) if ids.max(initial=-1) < len(names) else None
+    votes, names = certificates.votes, _own(space, "input_names")
+    if votes.input_names is not None or names is None:
+        return votes.input_names
+    return tuple(names[number] for number in votes.ids) if votes.ids.max(initial=-1) < len(names) else None
+
+
+def _class_names(certificates: Certificate, given: Sequence[str] | None) -> tuple[str, ...]:
+    """The names of classes that the caller gives or, without any, the votes have."""
+    if given is not None and len(given):
+        return _texts(given, "class_names") or ()
+    return (certificates.votes.class_names or ()) if isinstance(certificates, Certificates) else ()
 
 
 def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:

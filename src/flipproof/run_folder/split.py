@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.short_repr import short_repr
 from flipproof.base.values import BoolArray, IntArray, checked_count, read_only
 from flipproof.errors import FileFormatError, InvalidInputError, one_line
 from flipproof.files.archive import reading_archive, write_archive
@@ -24,6 +25,9 @@ GIVEN, DRAWN, UNKNOWN = "given", "drawn", "unknown"
 UNTOLD = "it is not known which inputs the weights were trained on"
 NOT_REPORTED = f"not reported: {UNTOLD}"
 """Shown in place of an accuracy."""
+
+_SHOWN_NUMBERS = 12
+"""The representation of a split with at most this many inputs lists them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +50,12 @@ class Split:
         everything = np.concatenate([self.train, self.validation, self.test])
         if np.unique(everything).size < everything.size:
             raise InvalidInputError("expected every input in at most one part of the split, got some twice")
+
+    def __repr__(self) -> str:
+        parts = {name: getattr(self, name) for name in SPLIT_PARTS}
+        if sum(part.size for part in parts.values()) <= _SHOWN_NUMBERS:
+            return short_repr(self, *(f"{name}={part.tolist()}" for name, part in parts.items()))
+        return short_repr(self, *(f"{part.size:,} in {name}" for name, part in parts.items()))
 
     @classmethod
     def nothing(cls) -> Split:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import (
     BoolArray,
     FloatArray,
@@ -63,6 +64,17 @@ class Certificates(ShownCertificates):
         why = [Abstention.NO_SELECTION_VOTES, Abstention.NO_ESTIMATION_VOTES, Abstention.TOO_CLOSE]
         reason = np.select([unselected, unestimated, ~bounded.certain], why, Abstention.NONE)
         object.__setattr__(self, "abstention", read_only(reason.astype(np.int64)))
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            amount(len(self), "input"),
+            f"{int(self.abstained.sum()):,} abstained",
+            f"alpha={self.alpha:g}",
+            "for all inputs at once" if self.simultaneous else "for each input by itself",
+            str(self.rule),
+            repr(self.noise),
+        )
 
     def __len__(self) -> int:
         return len(self.votes)

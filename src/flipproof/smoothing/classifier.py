@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from flipproof.base.short_repr import amount, model_words, short_repr
 from flipproof.base.values import checked_count, one_of
 from flipproof.errors import FlipproofError, InvalidInputError
 from flipproof.extras import provided
@@ -99,6 +100,9 @@ class FunctionClassifier:
         object.__setattr__(self, "classes", checked_count(self.classes, "classes"))
         if self.classes < 1:
             raise InvalidInputError(f"expected at least one class, got {self.classes}")
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.function), amount(self.classes, "class"))
 
     def __call__(self, batch: Any, /) -> Any:
         """What the function returns."""

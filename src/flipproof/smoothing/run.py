@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
+from flipproof.base.short_repr import short_repr
 from flipproof.base.values import checked_count, checked_kind
 from flipproof.errors import InvalidInputError
 from flipproof.smoothing.voting.drawn_samples import (
@@ -85,6 +86,16 @@ class Run:
         check_sources(self.sources, self.select, self.estimate)
         if self.sources and dict(self.versions) != merged_versions(self.sources):
             raise InvalidInputError(f"expected the versions of the sources, got {self.versions!r}")
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            str(self.space.get("kind", "")),
+            f"{self.select.count:,} + {self.estimate.count:,} samples",
+            f"noise {self.identity['noise']}",
+            f"seed {self.identity['seed']}",
+            f"{self.seconds:.1f} s",
+        )
 
     @property
     def samples_per_second(self) -> float:

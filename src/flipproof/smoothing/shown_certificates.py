@@ -14,6 +14,7 @@ from flipproof.extras import provided
 from flipproof.files.csv_file import write_csv
 from flipproof.files.whole import checked_path
 from flipproof.smoothing.columns import columns_of, frame_of
+from flipproof.smoothing.html_table import certificates_html
 from flipproof.smoothing.result_files import write_certificates
 from flipproof.theory.certificate import shown_radius
 
@@ -25,6 +26,9 @@ class ShownCertificates:
     """The part of `Certificates` that shows them to people and to other programs."""
 
     __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return certificates_html(cast("Certificates", self))
 
     def plot_heatmap(
         self,

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import IntArray, checked_kind, checked_rows, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law, checked_any_law, drawn_again, scope_of_outputs, space_for
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.identity import check_data, run_differences
+from flipproof.smoothing.html_table import votes_html
 from flipproof.smoothing.names import checked_names
 from flipproof.smoothing.result_files import read_votes, write_votes
 from flipproof.smoothing.run import Run
@@ -74,6 +76,15 @@ class Votes:
         for name, count in (("input_names", len(self)), ("class_names", self.classes)):
             object.__setattr__(self, name, checked_names(getattr(self, name), count, name))
 
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            amount(len(self), "input"),
+            amount(self.classes, "class"),
+            f"{self.n_select:,} + {self.n_estimate:,} samples",
+            repr(self.noise),
+        )
+
     def _check_run(self) -> None:
         if self.run is not None:
             checked_kind(self.run, Run, "run")
@@ -107,6 +118,9 @@ class Votes:
             raise InvalidInputError(f"expected scope to be a Scope, got {type(self.scope).__name__}")
         if not self.scope.fits(self.noise, len(self)):
             raise InvalidInputError(f"expected the scope of {len(self)} inputs under {self.noise}, got another")
+
+    def _repr_html_(self) -> str:
+        return votes_html(self)
 
     @classmethod
     def from_counts(

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import (
     FloatArray,
     IntArray,
@@ -185,6 +186,9 @@ class Counts:
     votes: IntArray
     samples: int
 
+    def __repr__(self) -> str:
+        return short_repr(self, shape_words(self.votes), amount(self.samples, "sample"))
+
     def of(self, label: IntArray) -> IntArray:
         """The votes of one label for each input."""
         return np.take_along_axis(self.votes, label[:, None], axis=1)[:, 0]
@@ -215,6 +219,9 @@ class Bounds:
     def __post_init__(self) -> None:
         for name in ("label", "runner_up", "p_lower", "p_upper"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        return short_repr(self, amount(len(self.label), "input"))
 
 
 def splits_alpha(rule: Rule, classes: int) -> bool:

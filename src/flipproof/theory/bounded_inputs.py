@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import BoolArray, FloatArray, IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.theory.frontier import frontier
@@ -67,6 +68,9 @@ class BoundedInputs:
         cases = _Cases.of(self.noise, self.p_lower, self.p_upper, self.room)
         object.__setattr__(self, "_cases", cases)
         object.__setattr__(self, "certain", cases.certified(origin_of(self.noise))[cases.index])
+
+    def __repr__(self) -> str:
+        return short_repr(self, amount(len(self), "input"), repr(self.noise))
 
     @classmethod
     def under(

@@ -11,6 +11,7 @@ from enum import Enum
 
 import numpy as np
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import IntArray
 from flipproof.theory.bounded_inputs import BoundedInputs
 from flipproof.theory.edit_distance import max_edit_distance
@@ -65,6 +66,16 @@ class Claim:
     checked: bool | None = None
     threat: str = ""
     whose: str = "smoothed classifier"
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            f"input {self.input}",
+            "abstained" if self.label is None else f"label {self.label}",
+            *(f"{' + '.join(map(str, budget.axes))} <= {budget.count}" for budget in self.budgets if not self.abstains),
+            f"alpha={self.alpha:g}",
+            f"fixed={self.fixed!r}",
+        )
 
     @property
     def abstains(self) -> bool:
@@ -123,6 +134,9 @@ class Predictions:
     simultaneous: bool
     checked: bool | None
 
+    def __repr__(self) -> str:
+        return short_repr(self, amount(len(self.ids), "input"), f"alpha={self.alpha:g}")
+
     def selected(self, rows: IntArray) -> Predictions:
         """The facts about some inputs."""
         return replace(self, ids=self.ids[rows], label=self.label[rows])
@@ -143,6 +157,9 @@ class Claims:
     index: IntArray
     label: IntArray
     ids: IntArray
+
+    def __repr__(self) -> str:
+        return short_repr(self, amount(len(self), "claim"))
 
     def __len__(self) -> int:
         return int(self.index.size)

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from flipproof.base.rounding import LOG_ERROR, ROUNDOFF, TINY
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import FloatArray, checked_kind, checked_probabilities, read_only
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.theory.lattice import lattice_of, mass_slack, refuse_if_large
@@ -99,6 +100,9 @@ class Regions:
         object.__setattr__(self, "clean", read_only(clean[order]))
         object.__setattr__(self, "adversarial", read_only(adversarial[order]))
         object.__setattr__(self, "log_ratio", read_only(log_ratio[order]))
+
+    def __repr__(self) -> str:
+        return short_repr(self, amount(len(self.clean), "region"), f"slack={self.slack:.2g}")
 
     @classmethod
     def exact(cls, masses: Iterable[tuple[Fraction, Fraction]]) -> Regions:

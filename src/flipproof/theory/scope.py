@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.theory.law import Law, Noise, as_flip_noise
@@ -55,6 +56,11 @@ class Scope:
                 raise InvalidInputError(f"expected {name} to be True or False, got {getattr(self, name)!r}")
         if self.makes_room and self.closes_gaps:
             raise InvalidInputError("expected gaps that close or gaps that make room, got both")
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self, amount(len(self), "input"), amount(self.zeros.shape[1], "part"), f"fixed={self.fixed!r}"
+        )
 
     def __len__(self) -> int:
         return int(self.zeros.shape[0])

@@ -43,6 +43,13 @@ class Check:
     findings: tuple[Finding, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        found = f"{self.counts[Verdict.CONFIRMED]:,} of {len(self.findings):,} inputs confirmed"
+        objected = (
+            f", {len(self.objections)} objections, such as {self.objections[0][:80]!r}" if self.objections else ""
+        )
+        return f"Check({found}, {self.level.name.lower()} of {self.wanted.name.lower()}{objected})"
+
     @property
     def confirmed(self) -> bool:
         """Whether the check reached the wanted level and found nothing to object to."""

@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.base.progress import one_by_one
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import (
     BoolArray,
     FloatArray,
@@ -91,6 +92,14 @@ class PageRank:
         object.__setattr__(self, "adjacency", read_only_csr(adjacency))
         object.__setattr__(self, "features", read_only(features))
         object.__setattr__(self, "teleport", float(self.teleport))
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            amount(self.adjacency.shape[0], "node"),
+            f"features {shape_words(self.features)}",
+            f"teleport={self.teleport:g}",
+        )
 
     @classmethod
     def from_appnp(cls, model: Any, data: NodeDataset | Graph) -> PageRank:

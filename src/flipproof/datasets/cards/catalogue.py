@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.datasets.fetching.data_file import DataFile
 from flipproof.errors import FileFormatError, FlipproofError, not_among, reason_of
 
@@ -74,6 +75,9 @@ class Card:
     origin: str
     citation: str
     forms: tuple[StoredForm, ...]
+
+    def __repr__(self) -> str:
+        return short_repr(self, repr(self.name), self.kind, amount(self.inputs, "input"), amount(self.classes, "class"))
 
     @property
     def density(self) -> float | None:

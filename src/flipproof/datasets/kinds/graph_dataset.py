@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import IntArray, as_array, checked_index, checked_items, checked_rows, chosen, read_only
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split, read_split, split_arrays
 from flipproof.errors import FileFormatError, InvalidInputError, one_line
@@ -83,6 +84,9 @@ class GraphDataset:
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
         object.__setattr__(self, "node_names", checked_names(self.node_names, every_kind))
         checked_split(self.split, labels.size, "graph")
+
+    def __repr__(self) -> str:
+        return short_repr(self, repr(self.name), amount(len(self.labels), "graph"), amount(self.classes, "class"))
 
     def __len__(self) -> int:
         return len(self.edge_indices)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import BoolArray, IntArray, checked_count, first_place, read_only
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array
 from flipproof.errors import FileFormatError, InvalidInputError, one_line
@@ -61,6 +62,16 @@ class ImageDataset:
             raise InvalidInputError(f"expected training and test images of one shape, got {shapes}")
         labels = np.concatenate([self.train_labels, self.test_labels])
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            repr(self.name),
+            f"{len(self.train_labels):,} + {len(self.test_labels):,} images",
+            f"shape {self.train_images.shape[1:]}",
+            amount(self.levels, "level"),
+            amount(self.classes, "class"),
+        )
 
     def __len__(self) -> int:
         return len(self.train_images) + len(self.test_images)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import IntArray, as_array, checked_flag, read_only, read_only_csr
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, checked_split, read_split, split_arrays
 from flipproof.datasets.readers.sparse_arrays import read_csr
@@ -59,6 +60,16 @@ class NodeDataset:
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
         checked_split(self.split, labels.size, "node")
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            repr(self.name),
+            amount(self.nodes, "node"),
+            amount(self.edges, "edge"),
+            f"attributes {shape_words(self.attributes)}",
+            amount(self.classes, "class"),
+        )
 
     @property
     def nodes(self) -> int:

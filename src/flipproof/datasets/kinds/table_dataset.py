@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import IntArray, checked_count, checked_items, checked_rows, first_place, read_only
 from flipproof.datasets.kinds.labels import checked_labels, checked_names, plain_array, plain_names
 from flipproof.errors import InvalidInputError
@@ -61,6 +62,15 @@ class TableDataset:
         object.__setattr__(self, "column_names", names)
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
         object.__setattr__(self, "value_names", _checked_value_names(self.value_names, categories, names))
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            repr(self.name),
+            amount(len(self.labels), "row"),
+            amount(len(self.categories), "column"),
+            amount(self.classes, "class"),
+        )
 
     def __len__(self) -> int:
         return len(self.values)

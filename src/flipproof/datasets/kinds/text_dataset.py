@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import IntArray, checked_count, checked_texts
 from flipproof.datasets.kinds.labels import checked_labels, checked_names
 from flipproof.errors import InvalidInputError
@@ -36,6 +37,9 @@ class TextDataset:
         object.__setattr__(self, "messages", messages)
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
+
+    def __repr__(self) -> str:
+        return short_repr(self, repr(self.name), amount(len(self.messages), "message"), amount(self.classes, "class"))
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -130,6 +134,9 @@ class Vocabulary:
             raise InvalidInputError(f"expected every word once, got {twice!r} twice")
         object.__setattr__(self, "words", words)
         object.__setattr__(self, "_numbers", numbers)
+
+    def __repr__(self) -> str:
+        return short_repr(self, amount(len(self.words), "word"))
 
     @classmethod
     def learned(cls, messages: Iterable[str], least: int = 5, most: int | None = None) -> Vocabulary:

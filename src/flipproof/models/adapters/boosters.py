@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, model_words, short_repr
 from flipproof.base.values import IntArray, sorted_rows
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.clean_pass import asking, clean_batch, rows_in
@@ -47,6 +48,9 @@ class BoosterClassifier:
     classes: int
     cut: Cut | None = None
     margins: bool = False
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.booster), amount(self.classes, "class"))
 
     def __call__(self, batch: Any) -> IntArray:
         """Labels [rows] of an array, a sparse matrix or a data frame."""

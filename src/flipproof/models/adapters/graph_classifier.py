@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from flipproof.base.short_repr import amount, model_words, short_repr
 from flipproof.base.values import IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.graph_calls import check_ignores_nothing, check_is_drawn
@@ -70,6 +71,9 @@ class GraphClassifier:
             number = getattr(self, name)
             if number is not None and checked_count(number, name) < 1:
                 raise InvalidInputError(f"expected {name} to be at least 1, got {number}")
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.module), amount(self.classes, "class"))
 
     def __call__(self, union: GraphUnion) -> IntArray:
         """Labels [graphs] of a disjoint union of noisy graphs."""

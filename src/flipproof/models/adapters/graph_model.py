@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import model_words, short_repr
 from flipproof.base.values import IntArray
 from flipproof.models.adapters.graph_calls import AnswerReading, GraphCall, GraphInputs, check_is_drawn, plain_answer
 from flipproof.models.adapters.tensors import (
@@ -49,6 +50,9 @@ class GraphModel:
     carried: str | None = None
     whole_numbers: bool = False
     graphs_at_once: int = 512
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.model))
 
     @property
     def classes(self) -> int:
@@ -154,6 +158,9 @@ class GraphFunction:
 
     function: Callable[[Any], Any]
     reading: AnswerReading
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.function))
 
     @property
     def classes(self) -> int:

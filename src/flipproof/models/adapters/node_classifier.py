@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from flipproof.base.short_repr import amount, model_words, short_repr
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.graph_calls import check_ignores_nothing, check_is_drawn
@@ -133,6 +134,9 @@ class NodeClassifier:
             self, "attributes", default if self.attributes is None else AttributeForm.named(self.attributes)
         )
         object.__setattr__(self, "hops", self.module.hops if ours and self.hops is None else _checked_hops(self.hops))
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.module), amount(self.classes, "class"))
 
     def __call__(self, graphs: Sequence[NoisyGraph]) -> IntArray:
         """Labels [graphs, nodes] of noisy copies of one graph."""

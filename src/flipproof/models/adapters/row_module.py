@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import scipy.sparse
 
+from flipproof.base.short_repr import amount, model_words, short_repr
 from flipproof.base.values import IntArray, RowArray
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.score_function import as_numbers, first_key
@@ -86,6 +87,9 @@ class RowModule:
     gives_labels: bool = False
     rows_at_once: int = 256
     engine: ClassVar[str] = "torch"
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.module), amount(self.classes, "class"), self.dtype)
 
     @property
     def bytes_per_entry(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, model_words, short_repr
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.clean_pass import rows_in
@@ -34,6 +35,9 @@ class ScoreFunction:
     function: Callable[[Any], Any]
     classes: int
     cut: Cut | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.function), amount(self.classes, "class"))
 
     def __call__(self, batch: Any) -> IntArray:
         """Labels [rows] of a batch of inputs."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, model_words, short_repr
 from flipproof.base.values import IntArray
 from flipproof.models.adapters.clean_pass import rows_in
 from flipproof.models.adapters.given_rows import estimator_rows, found
@@ -40,6 +41,9 @@ class ScoredEstimator:
     method: str
     classes: int
     cut: Cut | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.estimator), amount(self.classes, "class"), self.method)
 
     def __call__(self, batch: Any) -> IntArray:
         """Labels [rows] of rows of any form."""

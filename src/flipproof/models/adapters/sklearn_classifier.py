@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, model_words, short_repr
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.clean_pass import rows_in
@@ -44,6 +45,9 @@ class SklearnClassifier:
                 )
         if np.ndim(self._classes) != 1 or not self.classes:
             raise InvalidInputError(f"expected a classifier with one label per row, got {name} with several")
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.estimator), amount(self.classes, "class"))
 
     def __call__(self, batch: Any) -> IntArray:
         """Labels of an array [rows, ...], flattened to two dimensions, of a sparse matrix, a data frame or texts."""

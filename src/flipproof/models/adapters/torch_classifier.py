@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import scipy.sparse
 
+from flipproof.base.short_repr import amount, model_words, short_repr
 from flipproof.base.values import IntArray, RowArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.models.adapters.tensors import dense_tensor
@@ -62,6 +63,9 @@ class TorchClassifier:
             raise InvalidInputError(f"expected transform to be a function, got {self.transform!r}")
         if checked_count(self.rows_at_once, "rows_at_once") < 1:
             raise InvalidInputError(f"expected rows_at_once to be at least 1, got {self.rows_at_once}")
+
+    def __repr__(self) -> str:
+        return short_repr(self, model_words(self.module), amount(self.classes, "class"), self.dtype)
 
     @property
     def bytes_per_entry(self) -> int:

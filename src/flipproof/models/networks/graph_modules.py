@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flipproof.base.short_repr import model_words
 from flipproof.base.values import checked_count, checked_probability
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -44,6 +45,9 @@ class GIN(torch.nn.Module):
         self.features, self.dropout = features, checked_probability(dropout, "dropout")
         self.layers = torch.nn.ModuleList(_Layer(before, hidden) for before in widths[:-1])
         self.last = torch.nn.Linear(sum(widths), classes)
+
+    def __repr__(self) -> str:
+        return f"<{model_words(self)}>"
 
     def forward(self, x: torch.Tensor, edge_index: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
         """Logits [graphs, classes] of attributes [nodes, features], edges [2, edges] and the graph of every node."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from flipproof.base.short_repr import model_words
 from flipproof.base.values import checked_count, checked_items, checked_probability
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -55,6 +56,9 @@ class CNN(torch.nn.Module):
         self.last = torch.nn.Linear(hidden, checked_size(classes, "classes"))
         self.dropout = checked_probability(dropout, "dropout")
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # missing in torch's annotations
+
+    def __repr__(self) -> str:
+        return f"<{model_words(self)}>"
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Logits [rows, classes] of levels [rows, height, width] or [rows, height, width, 3]."""

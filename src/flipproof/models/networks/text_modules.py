@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flipproof.base.short_repr import model_words
 from flipproof.base.values import checked_probability
 from flipproof.errors import InvalidInputError
 from flipproof.extras import require
@@ -36,6 +37,9 @@ class WordMean(torch.nn.Module):
         self.vocabulary, self.dropout = vocabulary, checked_probability(dropout, "dropout")
         self.vectors = torch.nn.EmbeddingBag(vocabulary, hidden, mode="mean", include_last_offset=True)
         self.first, self.second = torch.nn.Linear(hidden + 1, hidden), torch.nn.Linear(hidden, classes)
+
+    def __repr__(self) -> str:
+        return f"<{model_words(self)}>"
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """Logits [rows, classes] of sequences [rows, length]."""

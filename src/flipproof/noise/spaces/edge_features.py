@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import shape_words, short_repr
 from flipproof.base.values import IntArray, as_array, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.edges import Edges
@@ -60,6 +61,9 @@ class EdgeFeatures:
             raise InvalidInputError(f"expected features of edges named {', '.join(NAMES)}, got {self.name!r}")
         if self.values is not None:
             object.__setattr__(self, "values", read_only(_numbers(self.values)))
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.name, "by a function" if self.values is None else shape_words(self.values))
 
     @classmethod
     def given(cls, features: Any, edge_index: Any, edges: Edges, name: str | None = None) -> EdgeFeatures | None:

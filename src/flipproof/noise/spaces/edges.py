@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import IntArray, as_array, checked_flag, read_only
 from flipproof.errors import InvalidInputError, TooLargeError
 
@@ -30,6 +31,11 @@ class Edges:
     ranks: IntArray
     loops: IntArray
     directed: bool
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self, amount(self.nodes, "node"), amount(self.count, "edge"), "directed" if self.directed else ""
+        )
 
     @classmethod
     def from_index(cls, edge_index: Any, nodes: int, *, directed: bool, merge_duplicates: bool) -> Edges:

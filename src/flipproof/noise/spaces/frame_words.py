@@ -8,7 +8,7 @@ from typing import Any
 from flipproof.noise.spaces.frame_bins import BinnedColumn
 from flipproof.noise.spaces.frame_book import FrameBook
 from flipproof.noise.spaces.frame_columns import CategoryColumn, CodedColumn
-from flipproof.noise.spaces.words import ANY, ChangeWords, WordsByKind
+from flipproof.noise.spaces.words import ANY, KNOWN_VALUES, OCCURRING_VALUES, ChangeWords, WordsByKind
 
 _MOST_NAMES = 8
 """How many columns a sentence names one by one."""
@@ -56,9 +56,7 @@ def left_alone(book: FrameBook, parts: Iterable[str]) -> tuple[str, ...]:
         [column for column, part in zip(book.columns, book.parts, strict=True) if (part in noisy) is wanted]
         for wanted in (False, True)
     )
-    values = "the set of values that occur in each column"
-    if not all(column.complete for column in touched):
-        values = "the set of known values of each column"
+    values = OCCURRING_VALUES if all(column.complete for column in touched) else KNOWN_VALUES
     bins = ("the bins",) if any(isinstance(column, BinnedColumn) for column in touched) else ()
     return (*_held_words([column.name for column in held], [column.name for column in touched]), values, *bins)
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import (
     ADDED_LATER,
     DESCRIPTIVE,
@@ -30,7 +31,7 @@ from flipproof.noise.spaces.noisy_graphs import GraphSampler, NoisyGraph
 from flipproof.noise.spaces.pyg import carried_in_pyg, edges_of_pyg, features_of_pyg
 from flipproof.noise.spaces.rows import DenseSampler, SparseSampler, binary_csr
 from flipproof.noise.spaces.space import PartCounts, noise_of_parts
-from flipproof.noise.spaces.words import graph_words
+from flipproof.noise.spaces.words import noisy_graph_words
 from flipproof.theory.law import FlipNoise, Noise
 from flipproof.theory.radii import parts_of
 from flipproof.theory.scope import Scope
@@ -75,6 +76,17 @@ class Graph:
         object.__setattr__(self, "attributes", checked_attributes(self.attributes, self.nodes, self.noisy))
         if self.edge_features is not None:
             checked_kind(self.edge_features, EdgeFeatures, "edge_features").check(self.edges, self.plain_attributes)
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            amount(self.nodes, "node"),
+            amount(self.edges.count, "edge"),
+            "directed" if self.edges.directed else "",
+            "" if self.attributes is None else f"attributes {shape_words(self.plain_attributes)}",
+            "" if self.edge_features is None else f"edges carry {self.edge_features.name}",
+            f"noisy={self.noisy!r}",
+        )
 
     @classmethod
     def from_edge_index(
@@ -211,11 +223,7 @@ class Graph:
 
     def words(self, noise: Noise, entries: str | None) -> dict[str, Any] | None:
         """The words for changes, as fields of a report's subject; the user's word `entries` takes precedence."""
-        if entries is not None:
-            return None
-        parts = parts_of(noise)
-        attacked = str(parts[0][0]) if self.noisy == "both" and len(parts) == 1 else self.noisy
-        return graph_words(self.noisy) | {"where": graph_words(attacked)["where"]}
+        return noisy_graph_words(self.noisy, parts_of(noise)) if entries is None else None
 
     def counts(self) -> PartCounts:
         """The numbers of node pairs and of attributes, each with the number of nonzero ones."""

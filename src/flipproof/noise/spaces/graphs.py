@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import DESCRIPTIVE, IntArray, checked_items
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Role
@@ -46,6 +47,11 @@ class GraphUnion:
     graph_of_node: IntArray
     graphs: int
     edge_features: Any = None
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self, amount(self.graphs, "graph"), amount(self.nodes, "node"), f"edge_index {shape_words(self.edge_index)}"
+        )
 
     def cut(self, size: int) -> Iterator[GraphUnion]:
         """Splits these graphs into unions of `size` graphs; the last union may have fewer."""
@@ -104,6 +110,15 @@ class Graphs:
         object.__setattr__(self, "graphs", graphs)
         object.__setattr__(self, "attributes", _stacked([graph.attributes for graph in graphs]))
         object.__setattr__(self, "offsets", np.cumsum([0, *(graph.nodes for graph in graphs)], dtype=np.int64))
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            amount(len(self), "graph"),
+            amount(self.nodes, "node"),
+            amount(sum(graph.edges.count for graph in self.graphs), "edge"),
+            f"noisy={self.graphs[0].noisy!r}",
+        )
 
     @classmethod
     def from_pyg(cls, dataset: Iterable[Any], **options: Any) -> Graphs:

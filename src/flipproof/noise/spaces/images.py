@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import as_array, checked_count, one_of, place_words
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling.samplers import Stream
@@ -78,6 +79,9 @@ class Images:
         values = DenseRows(self.values).values
         check_categories(values, self.levels, "values", "the brightness")
         object.__setattr__(self, "values", values)
+
+    def __repr__(self) -> str:
+        return short_repr(self, shape_words(self.values), amount(self.levels, "level"), self.dtype)
 
     @classmethod
     def of_numbers(cls, numbers: Any, levels: int) -> Images:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import IntArray, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, LoopArguments, Role, Sampler
@@ -35,6 +36,9 @@ class NoisyGraph:
     edge_index: IntArray
     attributes: Any
     edge_features: Any = None
+
+    def __repr__(self) -> str:
+        return short_repr(self, amount(self.nodes, "node"), f"edge_index {shape_words(self.edge_index)}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import IntArray, as_array, as_integers, place_words, read_only, read_only_csr
 from flipproof.errors import InvalidInputError, TooLargeError
 from flipproof.noise.sampling.samplers import BitSampler, Form, Role, Stream, ValueSampler
@@ -63,6 +64,9 @@ class DenseRows:
         if values.ndim < 2:
             raise InvalidInputError(f"expected values of shape [inputs, entries, ...], got shape {values.shape}")
         object.__setattr__(self, "values", read_only(as_integers(values, "values")))
+
+    def __repr__(self) -> str:
+        return short_repr(self, shape_words(self.values))
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -145,6 +149,9 @@ class SparseRows:
         ones = np.ones(positions.size, dtype=np.float32)
         matrix = sp.csr_array((ones, positions, starts), shape=self.matrix.shape)
         object.__setattr__(self, "matrix", read_only_csr(matrix))
+
+    def __repr__(self) -> str:
+        return short_repr(self, shape_words(self.matrix), amount(self.matrix.nnz, "one"))
 
     @property
     def inputs(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import amount, short_repr
 from flipproof.base.values import (
     ADDED_LATER,
     as_array,
@@ -74,6 +75,14 @@ class Table:
         object.__setattr__(self, "categories", categories)
         object.__setattr__(self, "columns", columns)
         self._categories_of_parts()
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            amount(len(self.values), "row"),
+            amount(len(self.categories), "column"),
+            f"parts {', '.join(self.parts)}",
+        )
 
     @classmethod
     def from_pandas(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipproof.base.short_repr import shape_words, short_repr
 from flipproof.base.values import (
     ADDED_LATER,
     BoolArray,
@@ -129,6 +130,14 @@ class Tokens:
             _check_not_empty(is_padding)
         object.__setattr__(self, "values", read_only(given.astype(np.int64)))
         object.__setattr__(self, "is_padding", read_only(is_padding))
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            shape_words(self.values),
+            *(f"{name}={getattr(self, name)!r}" for name in ("padding", "mask") if getattr(self, name) is not None),
+            f"gaps={self.gaps!r}",
+        )
 
     @property
     def parts(self) -> tuple[str, ...]:

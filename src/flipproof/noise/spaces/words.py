@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -180,6 +180,30 @@ def table_words(parts: Iterable[tuple[str | None, FlipNoise]], entries: str = "c
     return words | {"entries": words["entries"] | named}
 
 
+OCCURRING_VALUES = "the set of values that occur in each column"
+KNOWN_VALUES = "the set of known values of each column"
+"""What attackers of data frames must leave alone: no other value is covered."""
+
+
+def known_cell_words(parts: Iterable[str | None]) -> dict[str, Any]:
+    """The words for changes in a table that was a data frame, where the frame and so its names are not at hand.
+
+    Example:
+        >>> known_cell_words([None])["changes"]["any"].does.format("up to 2 cells")
+        'changes up to 2 cells to another known value of the column'
+    """
+    another, zero = "another known value of the column", "the base value"
+    entries = {part or "": f"cells of part {part}" if part else "cells" for part in parts}
+    changes = {ANY: ChangeWords(f"changes {{}} to {another}", f"cells changed to {another}")}
+    for part, cells in entries.items():
+        prefix, other = f"{part}." if part else "", "another such known value of the column"
+        changes[f"{prefix}add"] = ChangeWords(f"turns {{}} from {zero} to {another}", f"{cells} turned from {zero}")
+        changes[f"{prefix}delete"] = ChangeWords(f"turns {{}} to {zero}", f"{cells} turned to {zero}")
+        away = f"from a value that is not {zero} to {other}"
+        changes[f"{prefix}change"] = ChangeWords(f"turns {{}} {away}", f"{cells} turned {away}")
+    return _words("cells", "row", changes) | {"entries": {"": "cells"} | entries}
+
+
 def graph_words(noisy: str, attributes: str = "attributes", categories: bool = False) -> dict[str, Any]:
     """The words for what changes in a graph with noise on one or both parts, and for what stays unchanged.
 
@@ -199,6 +223,12 @@ def graph_words(noisy: str, attributes: str = "attributes", categories: bool = F
         "where": f"the {entries.get(noisy, f'edges or {attributes}')} of the observed graph",
         "changes": category_words([(part, "nodes")], "kind 0") if categories and noisy != "structure" else {},
     }
+
+
+def noisy_graph_words(noisy: str, parts: Sequence[tuple[str | None, FlipNoise]]) -> dict[str, Any]:
+    """The words for what changes in a graph under a noise with these parts, which may leave one of two parts alone."""
+    attacked = str(parts[0][0]) if noisy == "both" and len(parts) == 1 else noisy
+    return graph_words(noisy) | {"where": graph_words(attacked)["where"]}
 
 
 def small_graph_words(noisy: str, one_hot: bool) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flipproof.base.short_repr import amount, shape_words, short_repr
 from flipproof.base.values import IntArray, checked_count, read_only
 from flipproof.errors import InvalidInputError
 from flipproof.files.strict_json import json_value
@@ -43,6 +44,9 @@ class RoleCounts:
         if not isinstance(self.samples, SampleRanges):
             raise InvalidInputError(f"expected SampleRanges, got {self.samples!r}")
         object.__setattr__(self, "counts", read_only(checked_counts(self.counts, self.samples.count)))
+
+    def __repr__(self) -> str:
+        return short_repr(self, shape_words(self.counts), amount(self.samples.count, "sample"))
 
     def merged(self, other: RoleCounts) -> RoleCounts:
         """The counts on the samples of both, which must have none in common."""
@@ -112,6 +116,9 @@ class VoteCounts:
             if not isinstance(getattr(self, role), RoleCounts):
                 raise InvalidInputError(f"expected {role} to be a RoleCounts, got {getattr(self, role)!r}")
         _check_same_shape(self.select.counts, self.estimate.counts)
+
+    def __repr__(self) -> str:
+        return short_repr(self, f"select={self.select!r}", f"estimate={self.estimate!r}")
 
     @classmethod
     def empty(cls, outputs: int, classes: int) -> VoteCounts:
