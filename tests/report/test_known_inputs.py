@@ -72,9 +72,9 @@ def test_the_votes_know_what_an_input_is(name, tmp_path):
     assert fp.in_words(fp.certify(fp.Votes.load(tmp_path / "votes.npz")), 0) == sentence
 
 
-def test_arrays_that_are_no_table_are_inputs_if_the_data_say_so():
+def test_arrays_with_three_axes_are_images_if_the_data_say_so():
     values = np.zeros((2, 4, 4), dtype=int)
-    assert "for this input" in fp.in_words(constant(values, FLIPPED, len), 0, inputs=values)
+    assert "for this image" in fp.in_words(constant(values, FLIPPED, len), 0, inputs=values)
 
 
 def test_votes_from_elsewhere_have_neutral_words():

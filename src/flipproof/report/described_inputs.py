@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any
 
 from flipproof.base.values import IntArray
 from flipproof.errors import InvalidInputError
 from flipproof.noise.spaces.graph import Graph
-from flipproof.noise.spaces.graphs import Graphs
-from flipproof.noise.spaces.images import Images
-from flipproof.noise.spaces.rows import DenseRows, SparseRows
+from flipproof.noise.spaces.rows import SparseRows
 from flipproof.noise.spaces.space import Space, noise_of_parts
 from flipproof.noise.spaces.table import Table
-from flipproof.noise.spaces.texts import Texts
 from flipproof.noise.spaces.tokens import Tokens
 from flipproof.noise.spaces.words import ChangeWords
 from flipproof.run_folder.split import Split
@@ -169,54 +165,6 @@ def inputs_of(space: Space, rows: int) -> int:
 @inputs_of.register
 def _(space: Graph, rows: int) -> int:
     return space.nodes
-
-
-@singledispatch
-def shown_inputs(space: Space, ids: IntArray) -> dict[str, Any]:
-    """What data say about how to call and to draw their inputs, as fields of `DescribedInputs`: at least the unit.
-
-    Args:
-        space: the data.
-        ids: which of their inputs are shown.
-    """
-    return {"unit": "input"}
-
-
-@shown_inputs.register
-def _(space: Graph, ids: IntArray) -> dict[str, Any]:
-    return {"unit": "node"}
-
-
-@shown_inputs.register
-def _(space: Graphs, ids: IntArray) -> dict[str, Any]:
-    return {"unit": "graph"}
-
-
-@shown_inputs.register
-def _(space: DenseRows, ids: IntArray) -> dict[str, Any]:
-    is_image = space.values.ndim == 3 and space.values.max(initial=0) < 256
-    return {"unit": "image", "image_shape": space.values.shape[1:]} if is_image else {"unit": "row"}
-
-
-@shown_inputs.register
-def _(space: Images, ids: IntArray) -> dict[str, Any]:
-    return {"unit": "image"}
-
-
-@shown_inputs.register(SparseRows)
-@shown_inputs.register(Table)
-def _(space: SparseRows | Table, ids: IntArray) -> dict[str, Any]:
-    return {"unit": "row"}
-
-
-@shown_inputs.register
-def _(space: Tokens, ids: IntArray) -> dict[str, Any]:
-    return {"unit": "sequence"}
-
-
-@shown_inputs.register
-def _(space: Texts, ids: IntArray) -> dict[str, Any]:
-    return {"unit": "text", "texts": tuple(space.texts[number] for number in ids)}
 
 
 @singledispatch

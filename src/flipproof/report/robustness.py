@@ -18,10 +18,11 @@ from flipproof.noise.laws import Law
 from flipproof.noise.spaces.space import Space
 from flipproof.noise.usual import UsualNoise, usual_noise, usual_space
 from flipproof.report.certified_inputs import CertifiedInputs
-from flipproof.report.described_inputs import DescribedInputs, inputs_of, shown_inputs
+from flipproof.report.described_inputs import DescribedInputs, inputs_of
 from flipproof.report.report_files import write_page
 from flipproof.report.robustness_text import noise_argument, robustness_text
 from flipproof.report.section import section_of
+from flipproof.report.words.known_inputs import shown_inputs
 from flipproof.report.writing import change_words
 from flipproof.smoothing.certificates import Certificates
 from flipproof.smoothing.certify import PromiseSettings

@@ -7,10 +7,12 @@ where they depend on what only the data can tell, they are left neutral.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
+from flipproof.base.values import IntArray
 from flipproof.noise.spaces.rows import DenseRows
 from flipproof.noise.spaces.space import Space
+from flipproof.noise.spaces.texts import Texts
 from flipproof.noise.spaces.words import (
     KNOWN_VALUES,
     OCCURRING_VALUES,
@@ -41,9 +43,31 @@ _UNITS = {
 
 def unit_of(certificates: Certificate, space: Space | None) -> str:
     """What one input is called: as the data say or, without them, as the votes know."""
+    return _UNITS.get(_kind_of(certificates), "input") if space is None else _unit_in(space)
+
+
+def shown_inputs(space: Space, ids: IntArray) -> dict[str, Any]:
+    """What data say about how to call and to draw their inputs, as fields of `DescribedInputs`.
+
+    Args:
+        space: the data.
+        ids: which of their inputs are shown.
+    """
+    shown: dict[str, Any] = {"unit": _unit_in(space)}
+    if isinstance(space, Texts):
+        return {**shown, "texts": tuple(space.texts[number] for number in ids)}
+    return {**shown, "image_shape": space.values.shape[1:]} if _are_images(space) else shown
+
+
+def _unit_in(space: Space) -> str:
     if isinstance(space, DenseRows) and space.values.ndim != 2:
-        return "input"  # images, say: no rows to a reader
-    return _UNITS.get(_kind_of(certificates) if space is None else type(space).__name__, "input")
+        return "image" if _are_images(space) else "input"  # no rows to a reader
+    return _UNITS.get(type(space).__name__, "input")
+
+
+def _are_images(space: Space) -> TypeGuard[DenseRows]:
+    """Whether rows of numbers are images with levels of brightness, each of one colour."""
+    return isinstance(space, DenseRows) and space.values.ndim == 3 and int(space.values.max(initial=0)) < 256
 
 
 def known_words(certificates: Certificate) -> dict[str, Any]:
