@@ -84,10 +84,10 @@ class Frame:
     [
         (Frame(), r"expected a data frame of pandas or polars, got test_space_of.Frame: call its to_pandas\(\)"),
         ("text", r"expected a list of texts, got a single text 'text'; put it into a list: \[text\]"),
-        (None, "expected values to be numbers, got object"),
+        (None, "expected values to be numbers, got NoneType"),
         ([], r"expected values of shape \[inputs, entries, \.\.\.\], got shape \(0,\)"),
         ([GRAPH, None], "expected values to be numbers, got object"),
-        ({1, 2}, "expected values to be numbers, got object"),
+        ({1, 2}, "expected values to be numbers, got set"),
     ],
 )
 def test_what_is_no_space(data, message):

@@ -6,6 +6,8 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas
+import polars
 import scipy.sparse as sp
 import torch
 from sklearn.tree import DecisionTreeClassifier
@@ -102,6 +104,11 @@ def make_calls(folder):
     certificates.save(folder / "certificates.json")
     run = drawn.run
     table = fp.Table([[0, 2], [1, 0]], categories=[2, 3])
+    frame = pandas.DataFrame({"a": ["x", "y", "x"], "b": [1.5, 2.5, 3.5]})
+    frame_data = fp.datasets.FrameDataset("tiny", fp.Table.from_pandas(frame, bins={"b": 2}), np.array([0, 1, 0]))
+    result = fp.robustness(
+        fp.FunctionClassifier(first, 2, "first"), fp.DenseRows(BITS), NOISE, samples=8, n_select=4, progress=False
+    )
     estimator = DecisionTreeClassifier(random_state=0).fit(BITS, LABELS)
     nodes = fp.datasets.from_scipy(ADJACENCY, BITS, LABELS)
     nodes.save(folder / "nodes.npz")
@@ -146,6 +153,7 @@ def make_calls(folder):
         "Certificates.staircases": Call(certificates.staircases, kinds),
         "Certificates.uncapped_radius": Call(certificates.uncapped_radius, {"along": "add", "limit": 5}),
         "Certificates.to_columns": Call(certificates.to_columns),
+        "Certificates.to_pandas": Call(certificates.to_pandas),
         "Certificates.to_csv": Call(certificates.to_csv, {"path": folder / "rows.csv"}),
         "DenseRows": Call(fp.DenseRows, {"values": BITS}),
         "DenseRows.nonzeros": Call(fp.DenseRows(BITS).nonzeros),
@@ -190,6 +198,10 @@ def make_calls(folder):
         "Regions.margin": Call(regions.margin, {"p_lower": probabilities, "p_upper": probabilities}),
         "Regions.order_slack": Call(regions.order_slack),
         "Regions.upper_mass": Call(regions.upper_mass, {"s": probabilities}),
+        "Robustness": Call(fp.Robustness, {"certificates": certificates, "space": fp.DenseRows(BITS[:2])}),
+        "Robustness.report": Call(result.report, {"path": folder / "page.html", "force": True}, slow=4),
+        "Robustness.summary": Call(result.summary),
+        "Robustness.to_pandas": Call(result.to_pandas),
         "Run": Call(fp.Run, {name: getattr(run, name) for name in fp.Run.__dataclass_fields__}),
         "Run.from_record": Call(fp.Run.from_record, {"record": run.to_record()}),
         "Run.merged": Call(run.merged, {"other": later.run}),
@@ -206,6 +218,8 @@ def make_calls(folder):
         "Split.nothing": Call(fp.Split.nothing),
         "Split.per_class": Call(fp.Split.per_class, {"labels": LABELS, "train": 1, "validation": 0}),
         "Table": Call(fp.Table, {"values": table.values, "categories": [2, 3], "columns": ["a", "b"]}),
+        "Table.from_pandas": Call(fp.Table.from_pandas, {"frame": frame, "fixed": ["a"], "bins": {"b": 2}}),
+        "Table.from_polars": Call(fp.Table.from_polars, {"frame": polars.DataFrame({"a": ["x", "y"]})}),
         "Table.noise": Call(table.noise, {"p_plus": 0.1, "p_minus": 0.2}),
         "Table.scope": Call(table.scope, {"noise": table.noise(0.1, 0.2)}),
         "Table.sampler": Call(table.sampler, {"noise": table.noise(0.1, 0.2), "seed": 0}),
@@ -260,6 +274,12 @@ def make_calls(folder):
             fp.verify,
             {"path": folder / "certificates.json", "arithmetic_only": True, "minutes": 1.0},
             callback="progress",
+        ),
+        "robustness": Call(
+            fp.robustness,
+            {"model": fp.FunctionClassifier(first, 2, "first"), "data": fp.DenseRows(BITS), "noise": NOISE,
+             "samples": 2, "n_select": 2, "progress": False},
+            ("samples", "n_select", "workers"),
         ),
         "vote": Call(
             fp.vote,
@@ -337,6 +357,11 @@ def make_calls(folder):
         ),
         "datasets.Card": Call(fp.datasets.Card, {n: getattr(fp.datasets.card("cora_ml"), n) for n in
                                                  fp.datasets.Card.__dataclass_fields__}),
+        "datasets.FrameDataset": Call(
+            fp.datasets.FrameDataset,
+            {"name": "tiny", "rows": frame_data.rows, "labels": np.array([0, 1, 0]), "class_names": ("a", "b")},
+        ),
+        "datasets.FrameDataset.table": Call(frame_data.table, {"which": [0]}),
         "datasets.GraphDataset": Call(
             fp.datasets.GraphDataset,
             {"name": "tiny", "edge_indices": (EDGES,), "node_labels": (np.zeros(4, int),), "labels": np.zeros(1, int)},
@@ -416,7 +441,32 @@ LEFT_OUT = {
     **dict.fromkeys(("counts", "words"), "of the seam for spaces: called by the engine, with a law it has checked"),
     "RealRows.sampler": "always refuses: real numbers do not flip",
     "robust_training.robust_loss": "of torch tensors",
-    "page_rank.Budget": "an enumeration",
+    "page_rank.SwitchLimit": "an enumeration",
+    "check_on": "called by vote, with data and a law that it has checked",
+    **dict.fromkeys(("Table.are_names", "Table.law_for", "Table.of_frame"), "called by the engine and by reports"),
+    **dict.fromkeys(
+        (
+            "Certificates.unanimous_radii",
+            "Certificates.with_more_samples",
+            "Votes.check_data",
+            "Votes.drawn_again",
+            "Votes.unanimous",
+            "Votes.with_more_samples",
+        ),
+        "called by reports",
+    ),
+    **dict.fromkeys(
+        (
+            "f_divergence.Divergence",
+            "f_divergence.bound_at",
+            "f_divergence.threshold_at",
+            "gcn_structure.Reached",
+            "gcn_structure.margin",
+            "gcn_structure.search",
+            "page_rank.PageRank",
+        ),
+        "parts of a system, not on its page",
+    ),
 }
 """Public by their name only."""
 
