@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.values import IntArray, checked_count
+from flipproof.base.values import IntArray, as_array, checked_count, checked_flag
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law
 from flipproof.noise.spaces.space import Space
@@ -85,7 +85,9 @@ class Robustness:
             path: of the HTML file.
             force: whether a file that is no report is replaced.
         """
-        write_page(path, [section_of(self.certificates, "robustness", self._certified.described)], force)
+        write_page(
+            path, [section_of(self.certificates, "robustness", self._certified.described)], checked_flag(force, "force")
+        )
 
     @cached_property
     def _certified(self) -> CertifiedInputs:

@@ -12,7 +12,7 @@ import numpy as np
 from flipproof.base.values import BoolArray, IntArray, checked_count
 from flipproof.errors import InvalidInputError
 from flipproof.theory.bounded_inputs import BoundedInputs
-from flipproof.theory.radii import Radii
+from flipproof.theory.radii import UNBOUNDED, Radii
 from flipproof.theory.search import SEARCH_LIMIT, largest_passing, unbounded_axes
 
 
@@ -41,5 +41,6 @@ def max_edit_distance(inputs: BoundedInputs, limit: int = SEARCH_LIMIT) -> IntAr
     def passes(radius: int, chosen: IntArray) -> BoolArray:
         return inputs.selected(chosen).certified(Radii(add=radius, delete=radius))
 
+    most = min(UNBOUNDED, checked_count(limit, "limit"))
     unbounded = np.asarray(unbounded_axes(inputs.noise, inputs.p_lower, inputs.p_upper).all(axis=0))
-    return np.where(inputs.abstained, 0, largest_passing(passes, unbounded, checked_count(limit, "limit")))
+    return np.where(inputs.abstained, 0, largest_passing(passes, unbounded, most))

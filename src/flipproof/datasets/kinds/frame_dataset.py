@@ -40,7 +40,7 @@ class FrameDataset:
             raise InvalidInputError("expected the table of a data frame, got one of numbers")
         labels = checked_labels(self.labels, len(self), "row")
         object.__setattr__(self, "labels", labels)
-        object.__setattr__(self, "label_column", one_line(self.label_column))
+        object.__setattr__(self, "label_column", one_line(checked_kind(self.label_column, str, "label_column")))
         object.__setattr__(self, "class_names", checked_names(self.class_names, labels))
 
     def __len__(self) -> int:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from flipproof.base.short_repr import shape_words, short_repr
 from flipproof.base.values import IntArray, as_array, read_only
-from flipproof.errors import InvalidInputError
+from flipproof.errors import InvalidInputError, reason_of
 from flipproof.noise.spaces.edges import Edges
 from flipproof.noise.spaces.pieces import Pieces
 from flipproof.theory.law import FlipNoise
@@ -147,7 +147,13 @@ class EdgeFeatures:
         few = edge_index[:, :_FEW]
         if few.shape[1] < 2:
             return
-        together, alone = self.of_ends(attributes, few)[-1], self.of_ends(attributes, few[:, -1:])[0]
+        try:
+            together, alone = self.of_ends(attributes, few)[-1], self.of_ends(attributes, few[:, -1:])[0]
+        except Exception as error:
+            raise InvalidInputError(
+                "expected edge_features to be a function of the attributes of sources and targets, "
+                f"edge_features(x_source, x_target), got {reason_of(error)}"
+            ) from error
         if not np.allclose(together, alone, rtol=1e-4, atol=1e-6, equal_nan=True):
             raise InvalidInputError(
                 "expected a function that computes what an edge carries from its own two ends, got "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -106,6 +106,21 @@ class UndeclaredColumnsError(InvalidInputError):
     columns: Mapping[Any, Undeclared] = MappingProxyType({})
 
 
+def _listed(given: Any, name: str, are_values: bool) -> tuple[Any, ...]:
+    return checked_items(given, name, "values") if are_values else _checked_names(given, name)
+
+
+def _checked_names(given: Any, name: str) -> tuple[Any, ...]:
+    """Names of columns: whatever can be the key of a dictionary, and no arrays."""
+    names = checked_items(given, name, "names of columns")
+    for each in names:
+        if getattr(each, "ndim", 0) or not isinstance(each, Hashable) or isinstance(each, np.void):
+            raise InvalidInputError(
+                f"expected {name} to be a list of names of columns, got {type(each).__name__} in it"
+            )
+    return names
+
+
 @dataclass(frozen=True, slots=True)
 class FrameOptions:
     """What a user says about the columns of a frame; see `Table.from_pandas`."""
@@ -124,15 +139,13 @@ class FrameOptions:
             if value is None:
                 continue
             if name == "fixed":
-                found[name] = checked_items(value, "fixed", "names of columns")
+                found[name] = _checked_names(value, "fixed")
                 continue
             if not isinstance(value, Mapping):
                 raise InvalidInputError(f"expected {name} to be a dictionary, got {value!r}")
             listed = name in ("categories", "groups")
             found[name] = {
-                key: checked_items(each, f"{name}[{key!r}]", "values" if name == "categories" else "names of columns")
-                if listed
-                else each
+                key: _listed(each, f"{name}[{key!r}]", name == "categories") if listed else each
                 for key, each in value.items()
             }
         return cls(**found)

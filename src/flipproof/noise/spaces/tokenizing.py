@@ -36,7 +36,7 @@ def texts_in(inputs: Any) -> tuple[str, ...] | None:
         )
     items = _items(inputs)
     _refuse_other_texts(items)
-    if items is None or not any(isinstance(item, str) for item in items):
+    if items is None or isinstance(items, range) or not any(isinstance(item, str) for item in items):
         return None
     for number, item in enumerate(items):
         if not isinstance(item, str):
