@@ -203,7 +203,7 @@ def _check_threat(noise: Noise, threat: AnyRadii | None, usual: UsualNoise | Non
 
 def _checked_truth(given: Any, task: VoteTask, names: tuple[str, ...] | None) -> IntArray:
     """A true label for every input of the data, as a number of a class."""
-    inputs, values = inputs_of(task.space, task.sampler.rows), np.asarray(given)
+    inputs, values = inputs_of(task.space, task.sampler.rows), as_array(given, "labels")
     if values.shape != (inputs,):
         raise InvalidInputError(
             f"expected {inputs} labels, one for each input of the data, got {values.dtype} of shape {values.shape}"
