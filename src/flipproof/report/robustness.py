@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flipproof.base.values import IntArray, as_array, checked_count, checked_flag
+from flipproof.base.values import IntArray, checked_count, checked_flag
 from flipproof.errors import InvalidInputError
 from flipproof.noise.laws import Law
 from flipproof.noise.spaces.space import Space
@@ -203,7 +203,11 @@ def _check_threat(noise: Noise, threat: AnyRadii | None, usual: UsualNoise | Non
 
 def _checked_truth(given: Any, task: VoteTask, names: tuple[str, ...] | None) -> IntArray:
     """A true label for every input of the data, as a number of a class."""
-    inputs, values = inputs_of(task.space, task.sampler.rows), as_array(given, "labels")
+    inputs = inputs_of(task.space, task.sampler.rows)
+    try:
+        values = np.asarray(given)
+    except ValueError:
+        raise InvalidInputError(f"expected one label for each of {inputs} inputs, got rows of unequal length") from None
     if values.shape != (inputs,):
         raise InvalidInputError(
             f"expected {inputs} labels, one for each input of the data, got {values.dtype} of shape {values.shape}"
