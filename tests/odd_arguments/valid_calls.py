@@ -146,6 +146,7 @@ def make_calls(folder):
         "Certificates.staircases": Call(certificates.staircases, kinds),
         "Certificates.uncapped_radius": Call(certificates.uncapped_radius, {"along": "add", "limit": 5}),
         "Certificates.to_columns": Call(certificates.to_columns),
+        "Certificates.to_pandas": Call(certificates.to_pandas),
         "Certificates.to_csv": Call(certificates.to_csv, {"path": folder / "rows.csv"}),
         "DenseRows": Call(fp.DenseRows, {"values": BITS}),
         "DenseRows.nonzeros": Call(fp.DenseRows(BITS).nonzeros),

@@ -16,6 +16,7 @@ from flipproof.base.values import (
     IntArray,
     checked_count,
     checked_kind,
+    checked_names,
     one_of,
 )
 from flipproof.errors import InvalidInputError
@@ -75,6 +76,7 @@ class Graph:
         checked_kind(self.edges, Edges, "edges")
         if self.edge_features is not None:
             checked_kind(self.edge_features, EdgeFeatures, "edge_features").check_columns(self.edges)
+        object.__setattr__(self, "input_names", checked_names(self.input_names, self.nodes, "input_names"))
         object.__setattr__(self, "attributes", checked_attributes(self.attributes, self.nodes, self.noisy))
 
     def __repr__(self) -> str:
