@@ -92,7 +92,7 @@ def test_python_in_the_documents_runs_and_prints_what_it_says(tmp_path, monkeypa
     """What a line prints stands behind it as a comment."""
     monkeypatch.chdir(tmp_path)
     found = [block for page in PAGES for block in blocks(page, "python")]
-    assert len(found) == 16
+    assert len(found) == 17
     for block in found:
         exec(compile(block, "README.md", "exec"), {})
         expected = re.findall(r"^print\(.*# (.*)$", block, flags=re.MULTILINE)

@@ -108,6 +108,23 @@ def checked_texts(values: Any, name: str) -> tuple[str, ...]:
     return items
 
 
+def checked_names(values: Any, count: int, name: str) -> tuple[str, ...] | None:
+    """Returns one text for each of some things, or None if there are no names.
+
+    Example:
+        >>> checked_names(["Ann"], 2, "input_names")
+        Traceback (most recent call last):
+            ...
+        flipproof.errors.InvalidInputError: expected input_names to be 2 names, got 1
+    """
+    if values is None:
+        return None
+    names = checked_texts(values, name)
+    if len(names) != count:
+        raise InvalidInputError(f"expected {name} to be {count} names, got {len(names)}")
+    return names
+
+
 def checked_index(value: Any, count: int, name: str) -> int:
     """Returns the index of one of `count` things; negative ones count from the end.
 

@@ -178,9 +178,8 @@ def _input_names(certificates: Certificate, space: Space | None) -> tuple[str, .
 
 def _class_names(certificates: Certificate, given: Sequence[str] | None) -> tuple[str, ...]:
     """The names of classes that the caller gives or, without any, the votes have."""
-    if given is not None and len(given):
-        return _texts(given, "class_names") or ()
-    return (certificates.votes.class_names or ()) if isinstance(certificates, Certificates) else ()
+    own = certificates.votes.class_names if isinstance(certificates, Certificates) else None
+    return _texts(given, "class_names") or own or ()
 
 
 def _texts(given: Sequence[str] | None, name: str) -> tuple[str, ...] | None:

@@ -8,27 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipproof.base.values import IntArray, checked_texts
-from flipproof.errors import FileFormatError, InvalidInputError, one_line
+from flipproof.base.values import IntArray, checked_names
+from flipproof.errors import FileFormatError, one_line
 from flipproof.noise.spaces.space import Space
 
 LONGEST_NAME = 200
 Names = tuple[str, ...]
 
 
-def checked_names(given: Sequence[str] | None, count: int, what: str) -> Names | None:
+def shown_names(given: Sequence[str] | None, count: int, what: str) -> Names | None:
     r"""One name for each of some things, each on one line and of at most 200 characters; None stays None.
 
     Example:
-        >>> checked_names(["Ann\n", "Bob"], 2, "input_names")
+        >>> shown_names(["Ann\n", "Bob"], 2, "input_names")
         ('Ann ', 'Bob')
     """
-    if given is None:
-        return None
-    names = checked_texts(given, what)
-    if len(names) != count:
-        raise InvalidInputError(f"expected {what} to be {count} names, got {len(names)}")
-    return tuple(map(_short, names))
+    names = checked_names(given, count, what)
+    return None if names is None else tuple(map(_short, names))
 
 
 def _short(name: str) -> str:

@@ -17,7 +17,7 @@ from flipproof.noise.laws import Law, checked_any_law, drawn_again, scope_of_out
 from flipproof.noise.spaces.space import Space
 from flipproof.smoothing.fingerprint.identity import check_data, run_differences
 from flipproof.smoothing.html_table import votes_html
-from flipproof.smoothing.names import checked_names
+from flipproof.smoothing.names import shown_names
 from flipproof.smoothing.result_files import read_votes, write_votes
 from flipproof.smoothing.run import Run
 from flipproof.smoothing.voting.vote_counts import VoteCounts, checked_counts, count_array
@@ -74,7 +74,7 @@ class Votes:
             )
         object.__setattr__(self, "ids", read_only(_checked_ids(self.ids, len(self))))
         for name, count in (("input_names", len(self)), ("class_names", self.classes)):
-            object.__setattr__(self, name, checked_names(getattr(self, name), count, name))
+            object.__setattr__(self, name, shown_names(getattr(self, name), count, name))
 
     def __repr__(self) -> str:
         return short_repr(

@@ -16,6 +16,7 @@ from flipproof.base.values import (
     IntArray,
     checked_count,
     checked_kind,
+    checked_names,
     one_of,
 )
 from flipproof.errors import InvalidInputError
@@ -73,6 +74,7 @@ class Graph:
     def __post_init__(self) -> None:
         one_of(PARTS, self.noisy, "noisy")
         checked_kind(self.edges, Edges, "edges")
+        object.__setattr__(self, "input_names", checked_names(self.input_names, self.nodes, "input_names"))
         object.__setattr__(self, "attributes", checked_attributes(self.attributes, self.nodes, self.noisy))
         if self.edge_features is not None:
             checked_kind(self.edge_features, EdgeFeatures, "edge_features").check(self.edges, self.plain_attributes)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from flipproof.base.short_repr import amount, shape_words, short_repr
-from flipproof.base.values import DESCRIPTIVE, IntArray, checked_items
+from flipproof.base.values import DESCRIPTIVE, IntArray, checked_items, checked_names
 from flipproof.errors import InvalidInputError
 from flipproof.noise.sampling.samplers import BitSampler, Role
 from flipproof.noise.spaces.edge_features import EdgeFeatures, UnionFeatures
@@ -108,6 +108,7 @@ class Graphs:
             if len(kinds) > 1:
                 raise InvalidInputError(f"expected graphs with {what}, got {sorted(map(str, kinds))}")
         object.__setattr__(self, "graphs", graphs)
+        object.__setattr__(self, "input_names", checked_names(self.input_names, len(graphs), "input_names"))
         object.__setattr__(self, "attributes", _stacked([graph.attributes for graph in graphs]))
         object.__setattr__(self, "offsets", np.cumsum([0, *(graph.nodes for graph in graphs)], dtype=np.int64))
 
