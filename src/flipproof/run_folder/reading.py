@@ -39,7 +39,7 @@ class Reading:
     label: str | None = None
     drop: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
-    bins: Mapping[str, Bins] = field(default_factory=dict)
+    bins: Mapping[str, Bins] = field(default_factory=dict, hash=False)
     header: bool | None = None
     separator: str | None = None
 
